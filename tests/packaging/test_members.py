@@ -1,0 +1,97 @@
+"""The members of the workspace agree with each other, and the root knows all of them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in requirements}
+
+
+WORKSPACE = load(ROOT)
+GLOBS = WORKSPACE["tool"]["uv"]["workspace"]["members"]
+FOLDERS = sorted(file.parent for glob in GLOBS for file in ROOT.glob(f"{glob}/pyproject.toml"))
+MEMBERS = {folder: load(folder) for folder in FOLDERS}
+
+each_member = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+def package_of(folder: Path) -> str:
+    (path,) = MEMBERS[folder]["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    return Path(path).relative_to("src").name
+
+
+@each_member
+def test_member_has_types_readme_and_package(folder: Path) -> None:
+    project = MEMBERS[folder]["project"]
+
+    assert (folder / "src" / package_of(folder) / "py.typed").is_file()
+    assert (folder / project["readme"]).read_text(encoding="utf-8").startswith(f"# {project['name']}\n")
+
+
+@each_member
+def test_member_has_the_version_of_the_root(folder: Path) -> None:
+    project = MEMBERS[folder]["project"]
+
+    for field in ("version", "requires-python", "license"):
+        assert project[field] == WORKSPACE["project"][field], field
+
+
+@each_member
+def test_plugin_bears_one_name(folder: Path) -> None:
+    project = MEMBERS[folder]["project"]
+    group = project.get("entry-points", {}).get("pi", {})
+
+    assert group in ({}, {folder.name: package_of(folder)})
+    if folder.parent.name == "plugins":
+        assert project["name"] == f"pluggypi-{folder.name}"
+        assert package_of(folder) == f"pi_{folder.name.replace('-', '_')}"
+
+
+@each_member
+def test_siblings_come_from_the_workspace(folder: Path) -> None:
+    siblings = {name for name in names(MEMBERS[folder]["project"]["dependencies"]) if name.startswith("pluggypi-")}
+
+    assert set(MEMBERS[folder]["tool"].get("uv", {}).get("sources", {})) == siblings
+
+
+def test_plain_uv_sync_installs_every_member() -> None:
+    wanted = names(WORKSPACE["project"]["dependencies"]) | names(WORKSPACE["dependency-groups"]["dev"])
+
+    assert {member["project"]["name"] for member in MEMBERS.values()} <= wanted
+
+
+def test_every_direct_dependency_is_pinned() -> None:
+    pins = WORKSPACE["tool"]["uv"]["constraint-dependencies"]
+    direct = names(WORKSPACE["dependency-groups"]["dev"])
+    for member in MEMBERS.values():
+        direct |= names(member["project"]["dependencies"])
+        for extra in member["project"].get("optional-dependencies", {}).values():
+            direct |= names(extra)
+
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", pin) for pin in pins)
+    assert names(pins) == {name for name in direct if not name.startswith("pluggypi")}
+
+
+def test_import_contracts_name_every_member() -> None:
+    linter = WORKSPACE["tool"]["importlinter"]
+    contracts = {contract["id"]: contract for contract in linter["contracts"]}
+    layers = {package for layer in contracts["layers"]["layers"] for package in re.split(r"\s*[:|]\s*", layer)}
+    packages = {package_of(folder) for folder in FOLDERS}
+    plugins = {package_of(folder) for folder in FOLDERS if "pi" in MEMBERS[folder]["project"].get("entry-points", {})}
+
+    assert set(linter["root_packages"]) == packages
+    assert layers == packages
+    assert set(contracts["plugins"]["modules"]) == plugins
