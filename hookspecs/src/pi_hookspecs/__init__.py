@@ -1,0 +1,105 @@
+"""The contract between pi and its plugins: values, protocols and hook specifications.
+
+Everything public is importable from here and loaded on first use, one theme at a time: a run pays
+only for the classes that it touches (defining one costs about half a millisecond).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+    from pi_hookspecs._markers import *
+    from pi_hookspecs.abort import *
+    from pi_hookspecs.api import *
+    from pi_hookspecs.content import *
+    from pi_hookspecs.context import *
+    from pi_hookspecs.entries import *
+    from pi_hookspecs.errors import *
+    from pi_hookspecs.events.agent import *
+    from pi_hookspecs.events.notices import *
+    from pi_hookspecs.events.request import *
+    from pi_hookspecs.events.session import *
+    from pi_hookspecs.events.tools import *
+    from pi_hookspecs.messages import *
+    from pi_hookspecs.models import *
+    from pi_hookspecs.provider import *
+    from pi_hookspecs.registrations import *
+    from pi_hookspecs.services import *
+    from pi_hookspecs.stream import *
+    from pi_hookspecs.tools import *
+    from pi_hookspecs.ui import *
+
+_HOMES: dict[str, str] = {
+    "_markers": "Answers Deadline OnFailure Order Rule answers answers_of hookimpl hookspec",
+    "abort": "ABORT_GRACE AbortController AbortSignal",
+    "api": "PiAPI",
+    "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
+    "context": "ContextUsage PiContext RunMode SessionView ToolContext",
+    "entries": (
+        "BranchSummaryEntry CompactionEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
+        "ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry UnknownEntry"
+    ),
+    "errors": (
+        "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed UnknownName UserError"
+    ),
+    "events.agent": (
+        "AgentBeforeSettleEvent AgentBeforeSettleResult AgentEndEvent AgentEvent AgentSettledEvent "
+        "AgentStartEvent BeforeAgentStartEvent BeforeAgentStartResult InputEvent InputResult MessageEndEvent "
+        "MessageEndResult MessageStartEvent MessageUpdateEvent ModelSelectEvent NewEntry "
+        "ThinkingLevelSelectEvent TurnEndEvent TurnEndResult TurnStartEvent"
+    ),
+    "events.notices": (
+        "AutoRetryEndEvent AutoRetryStartEvent CompactionEndEvent CompactionStartEvent EntryAppendedEvent "
+        "ExtensionErrorEvent QueueUpdateEvent"
+    ),
+    "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
+    "events.session": (
+        "ResourcesDiscoverEvent ResourcesDiscoverResult SessionBeforeCompactEvent SessionBeforeCompactResult "
+        "SessionBeforeForkEvent SessionBeforeForkResult SessionBeforeSwitchEvent SessionBeforeSwitchResult "
+        "SessionBeforeTreeEvent SessionBeforeTreeResult SessionCompactEvent SessionForkEvent "
+        "SessionShutdownEvent SessionStartEvent SessionSwitchEvent SessionTreeEvent"
+    ),
+    "events.tools": (
+        "ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionUpdateEvent "
+        "ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
+    ),
+    "messages": (
+        "AgentMessage AssistantMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage "
+        "Cost CustomMessage Message StopReason SystemMessage ToolResultMessage UnknownMessage Usage "
+        "UserMessage now_ms text_of"
+    ),
+    "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
+    "provider": "Context Provider StreamFunction StreamOptions",
+    "registrations": "Command CredentialSource Flag Login Mode Renderer SessionStore Shortcut Subcommand Theme",
+    "services": (
+        "BranchSummarizer BranchSummary BranchSummaryRequest Compaction CompactionPreparation "
+        "CompactionRequest Compactor Retrier RetryDecision Service"
+    ),
+    "stream": (
+        "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "
+        "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"
+    ),
+    "tools": "ExecutionMode Tool ToolExecute ToolResult ToolUpdate tool",
+    "ui": "NoticeLevel UserInterface",
+}
+"""Module of this package to the public names that live there."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - computed, so that a name is written once
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

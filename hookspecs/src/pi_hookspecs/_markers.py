@@ -1,0 +1,180 @@
+"""The decorators of plugin authors (``hookimpl``) and of this package (``hookspec``, ``answers``).
+
+pluggy finds, validates and orders implementations. What it lacks is said here: how answers combine,
+what a failure means, how long an implementation may take, and order by plugin name.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import pluggy
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+__all__ = ["Answers", "Deadline", "OnFailure", "Order", "Rule", "answers", "answers_of", "hookimpl", "hookspec"]
+
+PROJECT = "pi"
+"""Name of the pluggy project and of the entry point group."""
+
+_F = TypeVar("_F", bound="Callable[..., Any]")
+
+_mark_spec = pluggy.HookspecMarker(PROJECT)
+
+
+def hookspec(function: _F, /) -> _F:
+    """Mark a function as the specification of the hook of its name."""
+    function.pi_spec = True  # type: ignore[attr-defined]
+    return _mark_spec(function)
+
+
+class Rule(Enum):
+    """How the answers of several implementations combine."""
+
+    NOTIFY = "notify"
+    """Everybody is told, answers are ignored."""
+    COLLECT = "collect"
+    """All answers, in order."""
+    FIRST = "first"
+    """The first answer that is not None wins."""
+    PIPE = "pipe"
+    """Each implementation gets what the one before made of it."""
+    VETO = "veto"
+    """The first refusal wins and ends the asking."""
+
+
+class OnFailure(Enum):
+    """What it means when an implementation raises, overruns its deadline or answers with a wrong type."""
+
+    SKIP = "skip"
+    """It is reported and counts as no answer."""
+    REFUSE = "refuse"
+    """It is reported and refuses: a guard that crashes must not open the gate."""
+
+
+class Deadline(Enum):
+    """Seconds that one implementation may take; settings can change them."""
+
+    SHORT = 30.0
+    LONG = 600.0
+    """For hooks whose implementations may call a model or run commands."""
+
+
+@frozen
+class Answers:
+    """The declared combination of one hook's answers.
+
+    Attributes:
+        whole: The rule for the answer as a whole; None where each field has its own.
+        into: With ``PIPE`` as a whole: the event's field that an answer replaces; None when the answer
+            has a field of that event.
+        fields: Rule per field of the result type.
+    """
+
+    whole: Rule | None
+    into: str | None
+    fields: Mapping[str, Rule]
+    on_failure: OnFailure
+    deadline: Deadline
+
+    def __str__(self) -> str:
+        """Say the rule as ``pi hooks`` prints it."""
+        if self.whole is not None:
+            return self.whole.value
+        return ", ".join(f"{name}: {rule.value}" for name, rule in self.fields.items())
+
+
+def answers(
+    whole: Rule | None = None,
+    *,
+    into: str | None = None,
+    on_failure: OnFailure = OnFailure.SKIP,
+    deadline: Deadline = Deadline.SHORT,
+    **fields: Rule,
+) -> Callable[[_F], _F]:
+    """Declare on a hook specification how answers combine, as a whole or per field of its result type."""
+
+    def declare(spec: _F) -> _F:
+        declared = Answers(whole, into, MappingProxyType(fields), on_failure, deadline)
+        spec.pi_answers = declared  # type: ignore[attr-defined]
+        return spec
+
+    return declare
+
+
+def answers_of(spec: Callable[..., Any]) -> Answers | None:
+    """Return what ``answers`` declared on the spec; None on a registration hook."""
+    declared: Answers | None = getattr(spec, "pi_answers", None)
+    return declared
+
+
+@frozen
+class Order:
+    """Names of plugins before and after which an implementation wants to run."""
+
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def _names(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+class _HookimplMarker:
+    """pluggy's marker, with order by plugin name."""
+
+    def __init__(self) -> None:
+        self._mark = pluggy.HookimplMarker(PROJECT)
+
+    @overload
+    def __call__(self, function: _F, /) -> _F: ...
+    @overload
+    def __call__(
+        self,
+        function: None = None,
+        /,
+        *,
+        tryfirst: bool = False,
+        trylast: bool = False,
+        optionalhook: bool = False,
+        specname: str | None = None,
+        before: str | Iterable[str] = (),
+        after: str | Iterable[str] = (),
+    ) -> Callable[[_F], _F]: ...
+    def __call__(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        tryfirst: bool = False,
+        trylast: bool = False,
+        optionalhook: bool = False,
+        specname: str | None = None,
+        before: str | Iterable[str] = (),
+        after: str | Iterable[str] = (),
+    ) -> Callable[..., Any]:
+        """Mark a function as the implementation of the hook of the same name.
+
+        Args:
+            function: The function, when used without parentheses.
+            tryfirst: Run before those that do not ask for it.
+            trylast: Run after those that do not ask for it.
+            optionalhook: No complaint when no such hook exists, for plugins that support several versions.
+            specname: The hook's name, where the function is named otherwise.
+            before: Plugins that are to run after this one, by name.
+            after: Plugins that are to run before this one, by name.
+        """
+
+        def mark(target: Callable[..., Any]) -> Callable[..., Any]:
+            if before or after:
+                target.pi_order = Order(_names(before), _names(after))  # type: ignore[attr-defined]
+            return self._mark(target, tryfirst=tryfirst, trylast=trylast, optionalhook=optionalhook, specname=specname)
+
+        return mark if function is None else mark(function)
+
+
+hookimpl = _HookimplMarker()

@@ -1,0 +1,49 @@
+"""``PiAPI``: what ``activate(pi)`` hands to a plugin for everything dynamic (pi.md 10.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs.tools import Tool
+
+__all__ = ["PiAPI"]
+
+_F = TypeVar("_F", bound="Callable[..., Any]")
+
+
+@runtime_checkable
+class PiAPI(Protocol):
+    """Registrations and actions of one plugin in one session.
+
+    ``pi.on`` is a decorator and a function. As a decorator it returns the handler, as a function the way
+    to unsubscribe. Handlers take ``event`` and ``ctx``, or the one they need, plain or ``async``, and
+    follow the hook's rules: order, deadline, blame and answer rule are those of an installed plugin.
+    """
+
+    @property
+    def plugin(self) -> str:
+        """The plugin's name."""
+        ...
+
+    @overload
+    def on(self, event: str, /) -> Callable[[_F], _F]: ...
+    @overload
+    def on(self, event: str, handler: Callable[..., Any], /) -> Callable[[], None]: ...
+    def on(self, event: str, handler: Any = None, /) -> Any:
+        """Handle an event by its name.
+
+        Raises:
+            UnknownName: No such event exists; the message names the nearest.
+        """
+        ...
+
+    def register_tool(self, tool: Tool, /) -> Callable[[], None]:
+        """Add a tool from the next request on; returns how to take it away."""
+        ...
+
+    def append_entry(self, custom_type: str, data: Any = None, /) -> str:
+        """Store plain data in the session, outside the model's context; returns the entry's id."""
+        ...

@@ -1,0 +1,81 @@
+"""The blocks that messages are made of (pi.md 1.1).
+
+Python says ``mime_type``, the wire ``mimeType``. Every block keeps fields it does not know in
+``extra``, and a block of an unknown type becomes an ``UnknownContent``, so that a file written by a
+newer pi survives a round trip.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from attrs import Factory, frozen
+
+__all__ = ["Content", "ImageContent", "TextContent", "ThinkingContent", "ToolCall", "UnknownContent"]
+
+
+@frozen
+class TextContent:
+    """Text. ``text_signature`` is the provider's own, for replay to the same model."""
+
+    text: str
+    text_signature: str | None = None
+    type: Literal["text"] = "text"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen
+class ThinkingContent:
+    """Reasoning of the model. ``redacted`` means that only the opaque ``thinking_signature`` is there."""
+
+    thinking: str
+    thinking_signature: str | None = None
+    redacted: bool | None = None
+    type: Literal["thinking"] = "thinking"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen
+class ImageContent:
+    """An image: base64 without a data-URL prefix, and its MIME type."""
+
+    data: str
+    mime_type: str
+    type: Literal["image"] = "image"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen
+class ToolCall:
+    """A call that the model wants made.
+
+    Attributes:
+        id: The provider's id of the call; the result repeats it.
+        name: The tool, exactly as declared.
+        arguments: A JSON object.
+        thought_signature: The provider's own, for replay.
+        namespace: OpenAI Responses namespace of a dynamically loaded tool.
+        arguments_error: Set where the argument text was no JSON object; ``arguments`` is then empty
+            and validation fails with this text.
+    """
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = Factory(dict)
+    thought_signature: str | None = None
+    namespace: str | None = None
+    arguments_error: str | None = None
+    type: Literal["toolCall"] = "toolCall"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen
+class UnknownContent:
+    """A block of a type that this version does not know; ``extra`` holds all of it but the type."""
+
+    type: str
+    extra: dict[str, Any] = Factory(dict)
+
+
+Content = TextContent | ThinkingContent | ImageContent | ToolCall | UnknownContent
+"""Any block."""

@@ -1,0 +1,130 @@
+"""Every error that pi raises on purpose, so that one ``except PiError`` tells ours from a bug.
+
+```text
+PiError
+├── UserError              the user can act on it: printed as one line, carries the exit code
+│   ├── NoModel            nothing is configured that could answer
+│   ├── MissingKey         the provider is known, its key is not
+│   └── UnknownName        no such option, provider, plugin ...; knows the nearest names
+├── Aborted                the run was stopped on request
+├── AgentBusy              a second prompt while one is running
+├── RequestFailed          a model request ended in an error; providers turn it into an ``Error`` event
+├── InvalidArguments       a tool call's arguments do not fit the tool's schema
+└── PluginError            a plugin did something that cannot be; names the plugin
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "Aborted",
+    "AgentBusy",
+    "InvalidArguments",
+    "MissingKey",
+    "NoModel",
+    "PiError",
+    "PluginError",
+    "RequestFailed",
+    "UnknownName",
+    "UserError",
+]
+
+
+class PiError(Exception):
+    """Root of all errors that pi raises on purpose."""
+
+
+class UserError(PiError):
+    """Something that the user can put right; shown without a traceback.
+
+    Attributes:
+        exit_code: What the process exits with when nobody handles it.
+    """
+
+    exit_code = 1
+
+
+class NoModel(UserError):
+    """No model is selected and none can be chosen (decision D25)."""
+
+
+class MissingKey(UserError):
+    """A known provider has no key (pi.md 1.5: ``No API key for provider: X``)."""
+
+
+class UnknownName(UserError):
+    """A name that nothing answers to.
+
+    Args:
+        kind: What was looked for, as it reads in the message: ``"option"``, ``"plugin"``.
+        name: The name as the user wrote it.
+        known: All names that would have been right.
+        hint: What to do when no name is near.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = (), hint: str = "") -> None:
+        from difflib import get_close_matches  # only an error needs it, start-up does not
+
+        self.kind = kind
+        self.name = name
+        self.nearest = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+        message = f"Unknown {kind}: {name}"
+        if self.nearest:
+            message += f". Did you mean {' or '.join(self.nearest)}?"
+        elif hint:
+            message += f". {hint}"
+        super().__init__(message)
+
+
+class Aborted(PiError):
+    """The run was aborted; the message is the reason."""
+
+
+class AgentBusy(PiError):
+    """The agent already works on a prompt (pi.md 3.1, prompt guard)."""
+
+
+class RequestFailed(PiError):
+    """A model request that failed.
+
+    Args:
+        message: Status and body as the API sent them, or what happened instead.
+        status: HTTP status, None where there was no answer.
+        retry_after_ms: The server's own hint, in milliseconds.
+        request_id: The server's id of the request, for support.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_ms: int | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after_ms = retry_after_ms
+        self.request_id = request_id
+
+
+class InvalidArguments(PiError):
+    """Arguments of a tool call that do not fit the schema; the message is written for the model."""
+
+
+class PluginError(PiError):
+    """A plugin registered or did something that cannot be.
+
+    Args:
+        plugin: Name of the plugin, as in ``pi plugins`` and ``--disable``.
+        message: What happened, why, and what to do.
+    """
+
+    def __init__(self, plugin: str, message: str) -> None:
+        super().__init__(message)
+        self.plugin = plugin

@@ -1,0 +1,98 @@
+"""What a session tells its subscribers beyond the agent's events (pi.md 1.6); no hook is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.entries import SessionEntry
+    from pi_hookspecs.services import Compaction
+
+__all__ = [
+    "AutoRetryEndEvent",
+    "AutoRetryStartEvent",
+    "CompactionEndEvent",
+    "CompactionStartEvent",
+    "EntryAppendedEvent",
+    "ExtensionErrorEvent",
+    "QueueUpdateEvent",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class QueueUpdateEvent:
+    """The queues changed; both are told whole, as text."""
+
+    type: ClassVar[Literal["queue_update"]] = "queue_update"
+    steering: tuple[str, ...]
+    follow_up: tuple[str, ...]
+
+
+@frozen(kw_only=True, eq=False)
+class EntryAppendedEvent:
+    """The session grew by an entry that is not a message."""
+
+    type: ClassVar[Literal["entry_appended"]] = "entry_appended"
+    entry: SessionEntry
+
+
+@frozen(kw_only=True, eq=False)
+class CompactionStartEvent:
+    """A compaction begins."""
+
+    type: ClassVar[Literal["compaction_start"]] = "compaction_start"
+    reason: Literal["manual", "threshold", "overflow"]
+
+
+@frozen(kw_only=True, eq=False)
+class CompactionEndEvent:
+    """A compaction is over; ``will_retry`` when the prompt goes on after an overflow."""
+
+    type: ClassVar[Literal["compaction_end"]] = "compaction_end"
+    reason: Literal["manual", "threshold", "overflow"]
+    result: Compaction | None = None
+    aborted: bool = False
+    will_retry: bool = False
+    error_message: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class AutoRetryStartEvent:
+    """A failed request is repeated after ``delay_ms``."""
+
+    type: ClassVar[Literal["auto_retry_start"]] = "auto_retry_start"
+    attempt: int
+    max_attempts: int
+    delay_ms: int
+    error_message: str
+
+
+@frozen(kw_only=True, eq=False)
+class AutoRetryEndEvent:
+    """The repeating is over."""
+
+    type: ClassVar[Literal["auto_retry_end"]] = "auto_retry_end"
+    success: bool
+    attempt: int
+    final_error: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class ExtensionErrorEvent:
+    """A plugin failed; the run goes on.
+
+    Attributes:
+        extension_path: The plugin's name.
+        event: The hook, or the step of loading, that failed.
+        error: What happened, with the plugin's name and the milliseconds it took.
+        stack: Traceback, for people who look.
+    """
+
+    type: ClassVar[Literal["extension_error"]] = "extension_error"
+    extension_path: str
+    event: str
+    error: str
+    stack: str | None = None
+    extra: Any = None

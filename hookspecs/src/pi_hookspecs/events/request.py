@@ -1,0 +1,59 @@
+"""Events around a model request (pi.md 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from attrs import converters, field, frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.messages import AgentMessage
+    from pi_hookspecs.models import Model
+
+__all__ = [
+    "AfterProviderResponseEvent",
+    "BeforeProviderRequestEvent",
+    "ContextEvent",
+    "ContextResult",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class ContextEvent:
+    """What the model is about to be told. Arguments and details are copies."""
+
+    type: ClassVar[Literal["context"]] = "context"
+    messages: tuple[AgentMessage, ...]
+
+
+@frozen(kw_only=True)
+class ContextResult:
+    """Other messages for this request; the transcript stays as it is."""
+
+    messages: tuple[AgentMessage, ...] | None = field(default=None, converter=converters.optional(tuple))
+
+    def problem(self, event: ContextEvent) -> str | None:
+        """Say what is wrong with the messages."""
+        del event
+        for message in self.messages or ():
+            if not isinstance(getattr(message, "role", None), str):
+                return f"answered {message!r:.60} among the messages, which is none"
+        return None
+
+
+@frozen(kw_only=True, eq=False)
+class BeforeProviderRequestEvent:
+    """The request as the provider is about to send it. ``payload`` is the API's own shape."""
+
+    type: ClassVar[Literal["before_provider_request"]] = "before_provider_request"
+    payload: Any
+    model: Model | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class AfterProviderResponseEvent:
+    """The answer begins: HTTP status and headers."""
+
+    type: ClassVar[Literal["after_provider_response"]] = "after_provider_response"
+    status: int
+    headers: dict[str, str]

@@ -1,0 +1,137 @@
+"""Events around a tool call and a user's command (pi.md 1.6 and 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from attrs import converters, field, frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.content import ImageContent, TextContent
+    from pi_hookspecs.messages import BashExecutionMessage, Usage
+    from pi_hookspecs.tools import ToolResult
+
+__all__ = [
+    "ToolCallEvent",
+    "ToolCallResult",
+    "ToolExecutionEndEvent",
+    "ToolExecutionStartEvent",
+    "ToolExecutionUpdateEvent",
+    "ToolResultEvent",
+    "ToolResultResult",
+    "UserBashEvent",
+    "UserBashResult",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class ToolExecutionStartEvent:
+    """A call is being prepared. ``args`` are the model's, not yet validated."""
+
+    type: ClassVar[Literal["tool_execution_start"]] = "tool_execution_start"
+    tool_call_id: str
+    tool_name: str
+    args: dict[str, Any]
+
+
+@frozen(kw_only=True, eq=False)
+class ToolExecutionUpdateEvent:
+    """A running tool shows a partial result."""
+
+    type: ClassVar[Literal["tool_execution_update"]] = "tool_execution_update"
+    tool_call_id: str
+    tool_name: str
+    args: dict[str, Any]
+    partial_result: ToolResult
+
+
+@frozen(kw_only=True, eq=False)
+class ToolExecutionEndEvent:
+    """A call has its result, after every ``tool_result`` hook."""
+
+    type: ClassVar[Literal["tool_execution_end"]] = "tool_execution_end"
+    tool_call_id: str
+    tool_name: str
+    result: ToolResult
+    is_error: bool
+    duration_ms: int | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class ToolCallEvent:
+    """The model wants this call made. ``input`` is a copy of the validated arguments."""
+
+    type: ClassVar[Literal["tool_call"]] = "tool_call"
+    tool_call_id: str
+    tool_name: str
+    input: dict[str, Any]
+
+
+@frozen(kw_only=True)
+class ToolCallResult:
+    """A refusal (``block`` with a ``reason`` written for the model), or other arguments.
+
+    ``terminate`` beside a refusal asks the agent to stop after this batch.
+    """
+
+    block: bool = False
+    reason: str | None = None
+    input: dict[str, Any] | None = None
+    terminate: bool = False
+
+    def problem(self, event: ToolCallEvent) -> str | None:
+        """Say what is wrong with the arguments."""
+        del event
+        return None if isinstance(self.input, dict | None) else f"answered input={self.input!r:.60}, which is no dict"
+
+
+@frozen(kw_only=True, eq=False)
+class ToolResultEvent:
+    """A tool has answered; nobody has seen it yet."""
+
+    type: ClassVar[Literal["tool_result"]] = "tool_result"
+    tool_call_id: str
+    tool_name: str
+    input: dict[str, Any]
+    content: tuple[TextContent | ImageContent, ...]
+    details: Any = None
+    is_error: bool = False
+    usage: Usage | None = None
+    terminate: bool = False
+
+
+@frozen(kw_only=True)
+class ToolResultResult:
+    """Replaces parts of the result; None keeps a part as it is."""
+
+    content: tuple[TextContent | ImageContent, ...] | None = field(default=None, converter=converters.optional(tuple))
+    details: Any = None
+    is_error: bool | None = None
+    usage: Usage | None = None
+    terminate: bool | None = None
+
+    def problem(self, event: ToolResultEvent) -> str | None:
+        """Say what is wrong with the content."""
+        del event
+        for block in self.content or ():
+            if getattr(block, "type", None) not in ("text", "image"):
+                return f"answered {block!r:.60} among the content, which is neither text nor image"
+        return None
+
+
+@frozen(kw_only=True, eq=False)
+class UserBashEvent:
+    """The user runs a command with ``!``, or with ``!!`` outside the model's context."""
+
+    type: ClassVar[Literal["user_bash"]] = "user_bash"
+    command: str
+    exclude_from_context: bool
+    cwd: str
+
+
+@frozen(kw_only=True)
+class UserBashResult:
+    """The command's result, when a plugin ran it, or ``operations`` that are to run it elsewhere."""
+
+    result: BashExecutionMessage | None = None
+    operations: Any = None

@@ -1,0 +1,243 @@
+"""Messages of a conversation, what they cost and why they stopped (pi.md 1.2 to 1.4).
+
+Times are Unix milliseconds, money is US dollars. Values are frozen: to change a message, make
+another with ``attrs.evolve``.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal, TypeAlias
+
+from attrs import Factory, field, frozen
+
+from pi_hookspecs.content import Content, ImageContent, TextContent, ThinkingContent, ToolCall, UnknownContent
+
+__all__ = [
+    "AgentMessage",
+    "AssistantMessage",
+    "BashExecutionMessage",
+    "BranchSummaryMessage",
+    "CompactionSummaryMessage",
+    "Cost",
+    "CustomMessage",
+    "Message",
+    "StopReason",
+    "SystemMessage",
+    "ToolResultMessage",
+    "UnknownMessage",
+    "Usage",
+    "UserMessage",
+    "now_ms",
+    "text_of",
+]
+
+StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted", "pending", "deferred"]
+"""Why an answer ended. ``pending`` stands only in partials while streaming, never in a stored message."""
+
+UserContent: TypeAlias = TextContent | ImageContent | UnknownContent
+AssistantContent: TypeAlias = TextContent | ThinkingContent | ToolCall | UnknownContent
+
+
+def now_ms() -> int:
+    """Return the time in Unix milliseconds, as every timestamp on the wire is."""
+    return time.time_ns() // 1_000_000
+
+
+def text_of(content: str | tuple[Any, ...]) -> str:
+    """Return the text of a message's content: its text blocks joined by newlines, other blocks left out."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.text for block in content if isinstance(block, TextContent))
+
+
+@frozen(kw_only=True)
+class Cost:
+    """US dollars, per class of tokens and in total."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    total: float = 0.0
+    total_from_provider: bool | None = None
+    extra: dict[str, Any] = Factory(dict)
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            total=self.total + other.total,
+        )
+
+
+@frozen(kw_only=True)
+class Usage:
+    """Tokens of a request. ``input`` leaves out what came from the cache; ``reasoning`` is part of ``output``."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    total_tokens: int = 0
+    cost: Cost = Factory(Cost)
+    cache_write_1h: int | None = None
+    reasoning: int | None = None
+    extra: dict[str, Any] = Factory(dict)
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+            total_tokens=self.total_tokens + other.total_tokens,
+            cost=self.cost + other.cost,
+        )
+
+
+@frozen(kw_only=True)
+class UserMessage:
+    """What the user said: a string, or text and images."""
+
+    content: str | tuple[UserContent, ...]
+    timestamp: int = field(factory=now_ms)
+    role: Literal["user"] = "user"
+    extra: dict[str, Any] = Factory(dict)
+
+    @property
+    def text(self) -> str:
+        """All text of the message."""
+        return text_of(self.content)
+
+
+@frozen(kw_only=True)
+class AssistantMessage:
+    """What the model answered, or how its request failed (``stop_reason`` ``error``, ``error_message``)."""
+
+    content: tuple[AssistantContent, ...] = ()
+    api: str
+    provider: str
+    model: str
+    usage: Usage = Factory(Usage)
+    stop_reason: StopReason = "stop"
+    error_message: str | None = None
+    response_id: str | None = None
+    response_model: str | None = None
+    raw_stop_reason: str | None = None
+    thinking_level: str | None = None
+    duration_ms: int | None = None
+    timestamp: int = field(factory=now_ms)
+    role: Literal["assistant"] = "assistant"
+    extra: dict[str, Any] = Factory(dict)
+
+    @property
+    def text(self) -> str:
+        """All text of the answer, without thinking and tool calls."""
+        return text_of(self.content)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that the model wants made, in its order."""
+        return tuple(block for block in self.content if isinstance(block, ToolCall))
+
+
+@frozen(kw_only=True)
+class ToolResultMessage:
+    """What a tool call gave, for the model (``content``) and for people and programs (``details``)."""
+
+    tool_call_id: str
+    tool_name: str
+    content: tuple[UserContent, ...] = ()
+    details: Any = None
+    is_error: bool = False
+    usage: Usage | None = None
+    duration_ms: int | None = None
+    timestamp: int = field(factory=now_ms)
+    role: Literal["toolResult"] = "toolResult"
+    extra: dict[str, Any] = Factory(dict)
+
+    @property
+    def text(self) -> str:
+        """All text of the result."""
+        return text_of(self.content)
+
+
+@frozen(kw_only=True)
+class SystemMessage:
+    """A system prompt, or a change of it or of the tools, inside the transcript (newer pi)."""
+
+    content: str | tuple[Content, ...] = ""
+    timestamp: int = field(factory=now_ms)
+    role: Literal["system"] = "system"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class BashExecutionMessage:
+    """A command that the user ran with ``!``; ``exclude_from_context`` is ``!!``."""
+
+    command: str
+    output: str
+    exit_code: int | None = None
+    cancelled: bool = False
+    truncated: bool = False
+    full_output_path: str | None = None
+    exclude_from_context: bool | None = None
+    timestamp: int = field(factory=now_ms)
+    role: Literal["bashExecution"] = "bashExecution"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class CustomMessage:
+    """A plugin's message. The model sees ``content``; ``display`` says whether people do."""
+
+    custom_type: str
+    content: str | tuple[UserContent, ...]
+    display: bool = True
+    details: Any = None
+    timestamp: int = field(factory=now_ms)
+    role: Literal["custom"] = "custom"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class BranchSummaryMessage:
+    """Summary of a branch that the conversation came back from; ``from_id`` is its abandoned leaf."""
+
+    summary: str
+    from_id: str
+    timestamp: int = field(factory=now_ms)
+    role: Literal["branchSummary"] = "branchSummary"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class CompactionSummaryMessage:
+    """Summary that stands for everything before it; ``tokens_before`` is the context's size before."""
+
+    summary: str
+    tokens_before: int
+    timestamp: int = field(factory=now_ms)
+    role: Literal["compactionSummary"] = "compactionSummary"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class UnknownMessage:
+    """A message of a role that this version does not know; ``extra`` holds all of it but the role."""
+
+    role: str
+    extra: dict[str, Any] = Factory(dict)
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
+"""What a provider understands."""
+
+AgentMessage: TypeAlias = (
+    Message | BashExecutionMessage | CustomMessage | BranchSummaryMessage | CompactionSummaryMessage | UnknownMessage
+)
+"""What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing."""

@@ -1,0 +1,110 @@
+"""What is known of a model and of the provider that serves it (document 000, appendix E)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from attrs import Factory, field, frozen
+
+__all__ = ["THINKING_LEVELS", "Model", "ModelCost", "PriceTier", "ProviderInfo", "ThinkingLevel"]
+
+ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How hard a model should think (decision D26); ``xhigh`` and ``max`` only where the model maps them."""
+
+THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+"""All levels, weakest first."""
+
+
+@frozen(kw_only=True)
+class PriceTier:
+    """Other rates for a whole request whose input is above ``input_tokens_above`` tokens."""
+
+    input_tokens_above: int
+    input: float
+    output: float
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+
+
+@frozen(kw_only=True)
+class ModelCost:
+    """US dollars per million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    tiers: tuple[PriceTier, ...] = ()
+
+
+@frozen(kw_only=True)
+class Model:
+    """One model as one provider serves it.
+
+    Attributes:
+        id: The provider's name for it.
+        api: The API id it speaks; a provider plugin answers for it.
+        provider: The provider's id.
+        reasoning: Whether it can think.
+        input: What it takes.
+        context_window: Tokens of input and output together.
+        max_tokens: Tokens of output at the most.
+        compat: Switches of the API's codec; opaque to core.
+        thinking_level_map: Level to the API's own value; None marks a level as unsupported.
+    """
+
+    id: str
+    name: str
+    api: str
+    provider: str
+    base_url: str = ""
+    reasoning: bool = False
+    input: tuple[Literal["text", "image"], ...] = ("text",)
+    cost: ModelCost = Factory(ModelCost)
+    context_window: int = 128_000
+    max_tokens: int = 16_384
+    headers: dict[str, str] | None = None
+    compat: dict[str, Any] | None = None
+    thinking_level_map: dict[str, str | None] | None = None
+    extra: dict[str, Any] = Factory(dict)
+
+    @property
+    def reference(self) -> str:
+        """``provider/id``, as ``--model`` takes it."""
+        return f"{self.provider}/{self.id}"
+
+
+@frozen(kw_only=True)
+class ProviderInfo:
+    """A provider and the models it serves, as ``register_models`` returns it.
+
+    Attributes:
+        id: What ``--provider`` takes.
+        name: For people.
+        api: API id of a model that names none, and of a model id that the table does not know.
+        key_variables: Environment variables that may hold the key, the first set one counts.
+        keyless: Needs no key.
+        default_model: Model id to choose when the user names none; None means never chosen unasked.
+        models: What it serves.
+    """
+
+    id: str
+    name: str
+    api: str
+    base_url: str = ""
+    key_variables: tuple[str, ...] = ()
+    keyless: bool = False
+    default_model: str | None = None
+    compat: dict[str, Any] | None = None
+    models: tuple[Model, ...] = field(default=(), repr=False)
+
+    def model(self, model_id: str) -> Model | None:
+        """Return the model with this id, upper and lower case alike; None where the table has none."""
+        wanted = model_id.lower()
+        return next((model for model in self.models if model.id.lower() == wanted), None)
+
+    def custom_model(self, model_id: str) -> Model:
+        """Return a model for an id that the table does not know (pi.md 12.3, no match)."""
+        return Model(
+            id=model_id, name=model_id, api=self.api, provider=self.id, base_url=self.base_url, compat=self.compat
+        )

@@ -1,0 +1,78 @@
+"""What core asks of a provider plugin: one method, ``stream``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.messages import Message
+    from pi_hookspecs.models import Model, ThinkingLevel
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_hookspecs.tools import Tool
+
+__all__ = ["Context", "Provider", "StreamFunction", "StreamOptions"]
+
+
+@frozen(kw_only=True, eq=False)
+class Context:
+    """What a request says: the system prompt, the conversation and the tools that may be called."""
+
+    system_prompt: str = ""
+    messages: tuple[Message, ...] = ()
+    tools: tuple[Tool, ...] = ()
+
+
+@frozen(kw_only=True, eq=False)
+class StreamOptions:
+    """How a request is to be made (pi.md 4.9). Times are milliseconds.
+
+    Attributes:
+        signal: The run's abort; a stream that sees it ends with an ``Error`` of reason ``aborted``.
+        api_key: The key or token; never in ``repr``.
+        reasoning: Thinking level; None is off.
+        thinking_budgets: Tokens per level, where the API counts budgets.
+        on_payload: Called with the payload before it is sent; its answer replaces the payload.
+        on_response: Called with status and headers when the answer begins.
+    """
+
+    signal: AbortSignal | None = None
+    api_key: str | None = field(default=None, repr=False)
+    headers: dict[str, str] | None = field(default=None, repr=False)
+    temperature: float | None = None
+    max_tokens: int | None = None
+    reasoning: ThinkingLevel | None = None
+    thinking_budgets: dict[str, int] | None = None
+    cache_retention: Literal["none", "short", "long"] | None = None
+    session_id: str | None = None
+    transport: str | None = None
+    tool_choice: Any = None
+    metadata: dict[str, Any] | None = None
+    max_retry_delay_ms: int | None = None
+    timeout_ms: int | None = None
+    on_payload: Callable[[Any, Model], Awaitable[Any]] | None = field(default=None, repr=False)
+    on_response: Callable[[int, dict[str, str]], Awaitable[None]] | None = field(default=None, repr=False)
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """Speaks one API. Returned by ``register_providers``."""
+
+    api: str
+    """The API id that this provider answers for, for example ``anthropic-messages``."""
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """Yield the answer as it grows, then exactly one ``Done`` or ``Error``.
+
+        A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose
+        message keeps the text received so far. Only a missing key raises (``MissingKey``).
+        """
+        ...
+
+
+StreamFunction: TypeAlias = "Callable[[Model, Context, StreamOptions], AsyncIterator[AssistantMessageEvent]]"
+"""``Provider.stream`` as the loop takes it."""

@@ -1,0 +1,173 @@
+"""What the ``register_*`` hooks return, beside tools, providers and models.
+
+Each is found by its name, across all plugins. Two of one name are no error: the later plugin in load
+order wins, settings can prefer another, and the loser stays reachable as ``plugin:name``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pi_hookspecs.context import PiContext
+    from pi_hookspecs.entries import SessionEntry, SessionHeader
+
+__all__ = [
+    "Command",
+    "CredentialSource",
+    "Flag",
+    "Login",
+    "Mode",
+    "Renderer",
+    "SessionStore",
+    "Shortcut",
+    "Subcommand",
+    "Theme",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class Command:
+    """A slash command: ``handler(args, ctx)`` gets what follows its name, as text. Runs at once, even mid-answer."""
+
+    name: str
+    handler: Callable[[str, PiContext], Awaitable[None] | None]
+    description: str = ""
+    complete: Callable[[str], Sequence[str]] | None = None
+
+
+@frozen(kw_only=True)
+class Flag:
+    """A command line option ``--name``: present or not, or with a text. Read with ``get_flag``."""
+
+    name: str
+    type: Literal["boolean", "string"] = "boolean"
+    default: bool | str | None = None
+    description: str = ""
+
+
+@frozen(kw_only=True, eq=False)
+class Shortcut:
+    """A key of an interactive front end, and what it does."""
+
+    name: str
+    handler: Callable[[PiContext], Awaitable[None] | None]
+    description: str = ""
+
+
+@frozen(eq=False)
+class Mode:
+    """A front end: ``run(session, options)`` drives a session and returns the exit code.
+
+    Attributes:
+        name: What ``--mode`` takes.
+        run: Gets the ``AgentSession`` and the command line's options.
+        interactive: Whether ``pi`` may start it when the user gave no prompt.
+        priority: Among interactive modes the highest is started.
+        description: For ``--help``.
+    """
+
+    name: str
+    run: Callable[[Any, Any], Awaitable[int]] = field(kw_only=True)
+    interactive: bool = field(default=False, kw_only=True)
+    priority: int = field(default=0, kw_only=True)
+    description: str = field(default="", kw_only=True)
+
+
+@frozen(eq=False)
+class Subcommand:
+    """``pi NAME ...``: ``run(arguments, host)`` gets what follows the name, and returns the exit code.
+
+    Attributes:
+        name: The first argument that selects it.
+        run: Gets the arguments and the ``PluginHost``.
+        description: For ``--help``.
+    """
+
+    name: str
+    run: Callable[[list[str], Any], int] = field(kw_only=True)
+    description: str = field(default="", kw_only=True)
+
+
+@frozen(kw_only=True)
+class Theme:
+    """Colours by role, as a theme file has them."""
+
+    name: str
+    colors: dict[str, str | int]
+    vars: dict[str, str | int] = field(factory=dict)
+
+
+@runtime_checkable
+class Renderer(Protocol):
+    """Shows one kind of custom message or entry as plain lines; front ends may offer more."""
+
+    name: str
+    """The ``custom_type`` that it shows."""
+
+    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
+        """Return the lines."""
+        ...
+
+
+@runtime_checkable
+class CredentialSource(Protocol):
+    """Answers for a provider's key or token; asked last in the key order."""
+
+    name: str
+    """The provider id that it answers for, or ``*`` for all."""
+
+    async def credential(self, provider: str) -> str | None:
+        """Return a key or token that is valid now, or None."""
+        ...
+
+
+@runtime_checkable
+class Login(Protocol):
+    """Signs in to a provider and keeps its token fresh. Credentials are plain data, as auth.json has them."""
+
+    name: str
+    """The provider id."""
+
+    async def login(self, ui: Any) -> dict[str, Any]:
+        """Ask what must be asked and return the credential to store."""
+        ...
+
+    async def refresh(self, credential: dict[str, Any]) -> dict[str, Any]:
+        """Return a fresh credential for one that has expired."""
+        ...
+
+    def api_key(self, credential: dict[str, Any]) -> str:
+        """Return what the provider is to be sent."""
+        ...
+
+
+@runtime_checkable
+class SessionStore(Protocol):
+    """Keeps sessions somewhere. Returned as a class or factory by ``register_session_stores``."""
+
+    name: str
+
+    def open(self, reference: str) -> SessionHeader:
+        """Open a stored session, or make a new one, and return its header."""
+        ...
+
+    def append(self, entry: SessionEntry) -> None:
+        """Store one entry; when it returns the entry survives the process."""
+        ...
+
+    def entries(self) -> Sequence[SessionEntry]:
+        """All entries, oldest first."""
+        ...
+
+    def list(self, cwd: str | None = None) -> Sequence[Any]:
+        """The stored sessions, newest first."""
+        ...
+
+    def fork(self, entry_id: str | None = None) -> SessionStore:
+        """A new session that holds what leads to the entry."""
+        ...

@@ -1,0 +1,122 @@
+"""Policies that a plugin provides and core calls through a protocol (``register_services``).
+
+The later one in load order wins; without one, the session's method says which plugin to install.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.context import PiContext
+    from pi_hookspecs.entries import SessionEntry
+    from pi_hookspecs.messages import AssistantMessage, Usage
+
+__all__ = [
+    "BranchSummarizer",
+    "BranchSummary",
+    "BranchSummaryRequest",
+    "Compaction",
+    "CompactionPreparation",
+    "CompactionRequest",
+    "Compactor",
+    "Retrier",
+    "RetryDecision",
+    "Service",
+]
+
+
+@frozen(kw_only=True)
+class CompactionPreparation:
+    """What a compaction would do: what goes, what stays, and what the last one said."""
+
+    first_kept_entry_id: str
+    entries_to_summarize: tuple[SessionEntry, ...]
+    turn_prefix_entries: tuple[SessionEntry, ...] = ()
+    tokens_before: int = 0
+    previous_summary: str | None = None
+    details: Any = None
+
+
+@frozen(kw_only=True)
+class CompactionRequest:
+    """Asks for a compaction of the branch."""
+
+    reason: Literal["manual", "threshold", "overflow"]
+    entries: tuple[SessionEntry, ...]
+    custom_instructions: str | None
+    signal: AbortSignal
+
+
+@frozen(kw_only=True)
+class Compaction:
+    """A compaction as it goes into the session."""
+
+    summary: str
+    first_kept_entry_id: str
+    tokens_before: int
+    details: Any = None
+    usage: Usage | None = None
+    estimated_tokens_after: int | None = None
+
+
+@runtime_checkable
+class Compactor(Protocol):
+    """Makes a long conversation short."""
+
+    async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
+        """Return the compaction, or None when there is nothing to compact."""
+        ...
+
+
+@frozen(kw_only=True)
+class BranchSummaryRequest:
+    """Asks for a summary of the entries that a change of branch leaves behind."""
+
+    entries: tuple[SessionEntry, ...]
+    custom_instructions: str | None
+    replace_instructions: bool
+    signal: AbortSignal
+
+
+@frozen(kw_only=True)
+class BranchSummary:
+    """A branch in few words."""
+
+    summary: str
+    details: Any = None
+    usage: Usage | None = None
+
+
+@runtime_checkable
+class BranchSummarizer(Protocol):
+    """Sums up a branch that the conversation leaves."""
+
+    async def summarize_branch(self, request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
+        """Return the summary, or None when there is nothing to tell."""
+        ...
+
+
+@frozen(kw_only=True)
+class RetryDecision:
+    """Try again after ``delay_ms``; ``attempt`` counts from 1."""
+
+    attempt: int
+    max_attempts: int
+    delay_ms: int
+
+
+@runtime_checkable
+class Retrier(Protocol):
+    """Decides whether a failed request is worth another try."""
+
+    def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
+        """Return when to try again, or None to give up."""
+        ...
+
+
+Service = Compactor | BranchSummarizer | Retrier
+"""What ``register_services`` may return."""

@@ -1,0 +1,196 @@
+"""Registration: asked once when a plugin is loaded, synchronously. Return objects; waiting belongs to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs._markers import hookspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs.api import PiAPI
+    from pi_hookspecs.models import ProviderInfo
+    from pi_hookspecs.provider import Provider
+    from pi_hookspecs.registrations import (
+        Command,
+        CredentialSource,
+        Flag,
+        Login,
+        Mode,
+        Renderer,
+        SessionStore,
+        Shortcut,
+        Subcommand,
+        Theme,
+    )
+    from pi_hookspecs.services import Service
+    from pi_hookspecs.tools import Tool
+
+
+@hookspec
+def register_providers() -> Sequence[Provider]:  # type: ignore[empty-body]
+    """Answer for API ids: objects with ``api`` and ``stream(model, context, options)``.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one API id wins.
+    On error: reported; the plugin registers no provider.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_models() -> Sequence[ProviderInfo]:  # type: ignore[empty-body]
+    """Add providers and their models, which are data: base URL, key variables, API id, prices.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one provider id wins.
+    On error: reported; the plugin adds no models.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_tools() -> Sequence[Tool]:  # type: ignore[empty-body]
+    """Add tools that the model may call.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no tools.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_commands() -> Sequence[Command]:  # type: ignore[empty-body]
+    """Add slash commands.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no commands.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_flags() -> Sequence[Flag]:  # type: ignore[empty-body]
+    """Add options to the command line.
+
+    When: once per load of the plugin; the index answers for it at start-up.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no options.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_shortcuts() -> Sequence[Shortcut]:  # type: ignore[empty-body]
+    """Add keys to interactive front ends.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one key wins.
+    On error: reported; the plugin adds no keys.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_modes() -> Sequence[Mode]:  # type: ignore[empty-body]
+    """Add front ends.
+
+    When: once per load of the plugin; the index answers for their names at start-up.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no front end.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_subcommands() -> Sequence[Subcommand]:  # type: ignore[empty-body]
+    """Add subcommands of ``pi``.
+
+    When: once per load of the plugin; the index answers for their names at start-up.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no subcommands.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[empty-body]
+    """Add places where sessions are kept.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no store.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_services() -> Sequence[Service]:  # type: ignore[empty-body]
+    """Provide a policy: a ``Compactor``, ``BranchSummarizer`` or ``Retrier``.
+
+    When: once per load of the plugin.
+    Answers: collect; of each kind the later wins.
+    On error: reported; the plugin provides nothing.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_credentials() -> Sequence[CredentialSource]:  # type: ignore[empty-body]
+    """Answer for a provider's key or token, after everything the user configured.
+
+    When: once per load of the plugin.
+    Answers: collect; sources are asked in order, the first key wins.
+    On error: reported; the plugin answers for no key.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_renderers() -> Sequence[Renderer]:  # type: ignore[empty-body]
+    """Show custom messages and entries.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two for one custom type wins.
+    On error: reported; the plugin shows nothing.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_themes() -> Sequence[Theme]:  # type: ignore[empty-body]
+    """Add themes.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no theme.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_logins() -> Sequence[Login]:  # type: ignore[empty-body]
+    """Add ways to sign in to a provider.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two for one provider wins.
+    On error: reported; the plugin adds no login.
+    Since: 1.0
+    """
+
+
+@hookspec
+def activate(pi: PiAPI) -> None:
+    """Get ``pi``, the way to everything dynamic: ``pi.on(...)``, ``pi.register_tool(...)``.
+
+    Args:
+        pi: This plugin's registrations and actions in one session.
+
+    When: once per session, before ``session_start``.
+    Answers: notify; what is returned is ignored.
+    On error: reported; what was registered before the error stays.
+    Since: 1.0
+    """

@@ -1,0 +1,121 @@
+"""A tool call's way: may it run, it runs, what it gave; and commands that the user runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
+
+if TYPE_CHECKING:
+    from pi_hookspecs.context import PiContext
+    from pi_hookspecs.events.tools import (
+        ToolCallEvent,
+        ToolCallResult,
+        ToolExecutionEndEvent,
+        ToolExecutionStartEvent,
+        ToolExecutionUpdateEvent,
+        ToolResultEvent,
+        ToolResultResult,
+        UserBashEvent,
+        UserBashResult,
+    )
+
+
+@hookspec
+@answers(block=Rule.VETO, input=Rule.PIPE, on_failure=OnFailure.REFUSE)
+async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
+    """Decide whether the model may run this tool call, or change its arguments.
+
+    To stop it, return ``ToolCallResult(block=True, reason=...)``; the reason goes to the model, so write it for
+    the model. To change the arguments, return ``ToolCallResult(input=...)``, or change ``event.input`` in place;
+    they are not validated again.
+
+    Args:
+        event: The call, its arguments already valid against the tool's JSON schema.
+        ctx: The session so far, its user interface and the run's abort signal.
+
+    When: after validation and before execution, one call at a time, in the model's order.
+    Answers: veto; the first refusal wins and later plugins are not asked. ``input`` is piped. ``None`` is no opinion.
+    On error: the call is refused. A guard that crashes must not open the gate.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def tool_execution_start(event: ToolExecutionStartEvent, ctx: PiContext) -> None:
+    """Learn that a call is being prepared.
+
+    Args:
+        event: The call with the model's own arguments.
+        ctx: The session.
+
+    When: before validation, in the model's order.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def tool_execution_update(event: ToolExecutionUpdateEvent, ctx: PiContext) -> None:
+    """Watch a tool run.
+
+    Args:
+        event: The call and its partial result.
+        ctx: The session.
+
+    When: whenever the tool shows a partial result.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(content=Rule.PIPE, details=Rule.PIPE, is_error=Rule.PIPE, usage=Rule.PIPE, terminate=Rule.PIPE)
+async def tool_result(event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
+    """Change what a tool gave, before the model and the session see it.
+
+    Args:
+        event: The call, its arguments and its result; a failed call is one with ``is_error``.
+        ctx: The session without the result.
+
+    When: after execution, one result at a time, in the order in which the tools finish.
+    Answers: every field is piped; None leaves it.
+    On error: reported; the result stays as it was.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def tool_execution_end(event: ToolExecutionEndEvent, ctx: PiContext) -> None:
+    """Learn that a call has its final result.
+
+    Args:
+        event: The call and its result.
+        ctx: The session.
+
+    When: after ``tool_result``, in the order in which the tools finish.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.FIRST, on_failure=OnFailure.REFUSE, deadline=Deadline.LONG)
+async def user_bash(event: UserBashEvent, ctx: PiContext) -> UserBashResult | None:
+    """Run the user's ``!`` command elsewhere, or say where it is to run.
+
+    Args:
+        event: The command, and whether the model will see its result.
+        ctx: The session.
+
+    When: before a command that the user typed with ``!`` or ``!!`` runs.
+    Answers: first; later plugins are not asked. ``None`` is no opinion.
+    On error: the command is not run.
+    Since: 1.0
+    """

@@ -1,0 +1,357 @@
+"""An answer while it grows: the stream's events (pi.md 1.5) and the builder that makes them.
+
+The builder is the only place that knows a half-received message. A delta costs the same in a
+message of ten bytes and of ten megabytes: text is kept as a list of parts, ``partial`` is made when
+somebody looks, and half-received tool arguments are parsed only then.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+
+from attrs import define, field, frozen
+
+from pi_hookspecs.content import TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs.messages import AssistantContent, StopReason
+    from pi_hookspecs.models import Model
+
+__all__ = [
+    "AssistantMessageEvent",
+    "Done",
+    "Error",
+    "MessageBuilder",
+    "PartialSource",
+    "Start",
+    "TextDelta",
+    "TextEnd",
+    "TextStart",
+    "ThinkingDelta",
+    "ThinkingEnd",
+    "ThinkingStart",
+    "ToolCallDelta",
+    "ToolCallEnd",
+    "ToolCallStart",
+]
+
+
+class PartialSource(Protocol):
+    """Something that knows the message so far."""
+
+    def partial(self) -> AssistantMessage:
+        """Return the message as it stands now, with ``stop_reason`` ``pending``."""
+        ...
+
+
+@frozen(kw_only=True, eq=False)
+class _Growing:
+    """What the events of a message in the making share."""
+
+    source: PartialSource = field(repr=False, metadata={"wire": False})
+
+    @property
+    def partial(self) -> AssistantMessage:
+        """The message as it stands now; a frozen value, so a kept one stays as it was."""
+        return self.source.partial()
+
+
+@frozen(kw_only=True, eq=False)
+class Start(_Growing):
+    """The answer begins."""
+
+    type: ClassVar[Literal["start"]] = "start"
+
+
+@frozen(kw_only=True, eq=False)
+class TextStart(_Growing):
+    """A text block begins."""
+
+    type: ClassVar[Literal["text_start"]] = "text_start"
+    content_index: int
+
+
+@frozen(kw_only=True, eq=False)
+class TextDelta(_Growing):
+    """More text of a block."""
+
+    type: ClassVar[Literal["text_delta"]] = "text_delta"
+    content_index: int
+    delta: str
+
+
+@frozen(kw_only=True, eq=False)
+class TextEnd(_Growing):
+    """A text block is complete."""
+
+    type: ClassVar[Literal["text_end"]] = "text_end"
+    content_index: int
+    content: str
+
+
+@frozen(kw_only=True, eq=False)
+class ThinkingStart(_Growing):
+    """A thinking block begins."""
+
+    type: ClassVar[Literal["thinking_start"]] = "thinking_start"
+    content_index: int
+
+
+@frozen(kw_only=True, eq=False)
+class ThinkingDelta(_Growing):
+    """More of the model's reasoning."""
+
+    type: ClassVar[Literal["thinking_delta"]] = "thinking_delta"
+    content_index: int
+    delta: str
+
+
+@frozen(kw_only=True, eq=False)
+class ThinkingEnd(_Growing):
+    """A thinking block is complete."""
+
+    type: ClassVar[Literal["thinking_end"]] = "thinking_end"
+    content_index: int
+    content: str
+
+
+@frozen(kw_only=True, eq=False)
+class ToolCallStart(_Growing):
+    """A tool call begins; the tool is known, its arguments are to come."""
+
+    type: ClassVar[Literal["toolcall_start"]] = "toolcall_start"
+    content_index: int
+    id: str
+    tool_name: str
+
+
+@frozen(kw_only=True, eq=False)
+class ToolCallDelta(_Growing):
+    """More of a tool call's argument text."""
+
+    type: ClassVar[Literal["toolcall_delta"]] = "toolcall_delta"
+    content_index: int
+    delta: str
+
+
+@frozen(kw_only=True, eq=False)
+class ToolCallEnd(_Growing):
+    """A tool call is complete."""
+
+    type: ClassVar[Literal["toolcall_end"]] = "toolcall_end"
+    content_index: int
+    tool_call: ToolCall
+
+
+@frozen(kw_only=True, eq=False)
+class Done:
+    """The answer is complete. The last event of a stream, or ``Error`` is."""
+
+    type: ClassVar[Literal["done"]] = "done"
+    message: AssistantMessage
+
+    @property
+    def reason(self) -> StopReason:
+        """``stop``, ``length``, ``toolUse`` or ``deferred``."""
+        return self.message.stop_reason
+
+
+@frozen(kw_only=True, eq=False)
+class Error:
+    """The request failed or was aborted; ``error`` keeps what was received."""
+
+    type: ClassVar[Literal["error"]] = "error"
+    error: AssistantMessage
+
+    @property
+    def reason(self) -> StopReason:
+        """``error`` or ``aborted``."""
+        return self.error.stop_reason
+
+
+AssistantMessageEvent: TypeAlias = (
+    Start
+    | TextStart
+    | TextDelta
+    | TextEnd
+    | ThinkingStart
+    | ThinkingDelta
+    | ThinkingEnd
+    | ToolCallStart
+    | ToolCallDelta
+    | ToolCallEnd
+    | Done
+    | Error
+)
+"""What ``Provider.stream`` yields."""
+
+
+@define(eq=False)
+class _Block:
+    """A block in the making. ``finished`` is set when it is complete."""
+
+    kind: Literal["text", "thinking", "toolCall"]
+    parts: list[str] = field(factory=list)
+    id: str = ""
+    name: str = ""
+    finished: AssistantContent | None = None
+
+
+def _loads_or_nothing(text: str) -> dict[str, Any]:
+    """Parse complete JSON; half an object shows as an empty one."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+class MessageBuilder:
+    """Turns the steps of a provider's codec into the stream's events.
+
+    Every method returns the event to yield. A codec opens a block, feeds it by its index, closes it,
+    and ends with ``done`` or ``fail``; open blocks are then closed silently, and a tool call that was
+    still open is dropped, because half a call must never run.
+
+    Args:
+        model: Who answers.
+        parse_partial: Parses half-received tool arguments for ``partial``; the provider kit passes a
+            tolerant one.
+    """
+
+    def __init__(self, model: Model, parse_partial: Callable[[str], dict[str, Any]] = _loads_or_nothing) -> None:
+        self.model = model
+        self.usage = Usage()
+        self.extras: dict[str, Any] = {}
+        """Further fields of the message, such as ``response_id``."""
+        self._parse_partial = parse_partial
+        self._timestamp = now_ms()
+        self._blocks: list[_Block] = []
+
+    def start(self) -> Start:
+        """Begin the answer."""
+        return Start(source=self)
+
+    def text_start(self) -> TextStart:
+        """Open a text block; its index is on the event."""
+        return TextStart(source=self, content_index=self._open(_Block("text")))
+
+    def text(self, index: int, delta: str) -> TextDelta:
+        """Add text to an open block."""
+        self._blocks[index].parts.append(delta)
+        return TextDelta(source=self, content_index=index, delta=delta)
+
+    def text_end(self, index: int, signature: str | None = None) -> TextEnd:
+        """Close a text block."""
+        block = self._blocks[index]
+        content = TextContent("".join(block.parts), text_signature=signature)
+        block.finished = content
+        return TextEnd(source=self, content_index=index, content=content.text)
+
+    def thinking_start(self) -> ThinkingStart:
+        """Open a thinking block."""
+        return ThinkingStart(source=self, content_index=self._open(_Block("thinking")))
+
+    def thinking(self, index: int, delta: str) -> ThinkingDelta:
+        """Add reasoning to an open block."""
+        self._blocks[index].parts.append(delta)
+        return ThinkingDelta(source=self, content_index=index, delta=delta)
+
+    def thinking_end(self, index: int, signature: str | None = None, *, redacted: bool | None = None) -> ThinkingEnd:
+        """Close a thinking block."""
+        block = self._blocks[index]
+        content = ThinkingContent("".join(block.parts), thinking_signature=signature, redacted=redacted)
+        block.finished = content
+        return ThinkingEnd(source=self, content_index=index, content=content.thinking)
+
+    def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
+        """Open a tool call."""
+        index = self._open(_Block("toolCall", id=call_id, name=name))
+        return ToolCallStart(source=self, content_index=index, id=call_id, tool_name=name)
+
+    def tool_call(self, index: int, delta: str) -> ToolCallDelta:
+        """Add argument text to an open call."""
+        self._blocks[index].parts.append(delta)
+        return ToolCallDelta(source=self, content_index=index, delta=delta)
+
+    def tool_call_end(self, index: int, *, thought_signature: str | None = None) -> ToolCallEnd:
+        """Close a tool call. Arguments that are no JSON object leave ``arguments_error`` on the call."""
+        block = self._blocks[index]
+        arguments, problem = _parse_arguments("".join(block.parts))
+        call = ToolCall(block.id, block.name, arguments, thought_signature, arguments_error=problem)
+        block.finished = call
+        return ToolCallEnd(source=self, content_index=index, tool_call=call)
+
+    def done(self, reason: StopReason = "stop") -> Done:
+        """End the answer well. ``stop`` becomes ``toolUse`` when the message holds a call."""
+        content = self._received()
+        if reason == "stop" and any(isinstance(block, ToolCall) for block in content):
+            reason = "toolUse"
+        return Done(message=self._message(content, reason))
+
+    def fail(self, error: BaseException | str) -> Error:
+        """End the answer with an error; what was received is kept."""
+        text = str(error) or type(error).__name__
+        return Error(error=self._message(self._received(), "error", error_message=text))
+
+    def abort(self) -> Error:
+        """End the answer because the run was aborted (text of pi.md 1.5)."""
+        return Error(error=self._message(self._received(), "aborted", error_message="Request was aborted"))
+
+    def partial(self) -> AssistantMessage:
+        """Return the message so far."""
+        return self._message(tuple(map(self._look, self._blocks)), "pending")
+
+    def _open(self, block: _Block) -> int:
+        self._blocks.append(block)
+        return len(self._blocks) - 1
+
+    def _look(self, block: _Block) -> AssistantContent:
+        if block.finished is not None:
+            return block.finished
+        if len(block.parts) > 1:  # joined once, not at every look
+            block.parts[:] = ["".join(block.parts)]
+        text = block.parts[0] if block.parts else ""
+        if block.kind == "text":
+            return TextContent(text)
+        if block.kind == "thinking":
+            return ThinkingContent(text)
+        return ToolCall(block.id, block.name, self._parse_partial(text) if text else {})
+
+    def _received(self) -> tuple[AssistantContent, ...]:
+        kept = (block for block in self._blocks if block.finished is not None or block.kind != "toolCall")
+        return tuple(content for content in map(self._look, kept) if content not in _EMPTY)
+
+    def _message(self, content: tuple[AssistantContent, ...], reason: StopReason, **more: Any) -> AssistantMessage:
+        model = self.model
+        return AssistantMessage(
+            content=content,
+            api=model.api,
+            provider=model.provider,
+            model=model.id,
+            usage=self.usage,
+            stop_reason=reason,
+            timestamp=self._timestamp,
+            **self.extras,
+            **more,
+        )
+
+
+_EMPTY = (TextContent(""), ThinkingContent(""))
+
+
+def _parse_arguments(text: str) -> tuple[dict[str, Any], str | None]:
+    """Return the arguments and, where they are no JSON object, what is wrong with them; no text is ``{}``."""
+    if not text.strip():
+        return {}, None
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        return {}, f"arguments are not valid JSON: {error}"
+    if not isinstance(value, dict):
+        return {}, f"arguments must be a JSON object, not {type(value).__name__}"
+    return value, None

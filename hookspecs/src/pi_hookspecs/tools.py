@@ -1,0 +1,135 @@
+"""Tools: what the model may call, how a plugin writes one, and what it answers (pi.md 10.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+from attrs import Factory, field, frozen
+
+from pi_hookspecs.content import ImageContent, TextContent
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.messages import Usage
+
+__all__ = ["ExecutionMode", "Tool", "ToolExecute", "ToolResult", "ToolUpdate", "tool"]
+
+ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
+"""One sequential tool makes its whole batch of calls sequential (decision D1)."""
+
+
+@frozen(kw_only=True)
+class ToolResult:
+    """What a tool call gave.
+
+    Attributes:
+        content: What the model reads: text and images.
+        details: What people and programs read; plain data, stored in the session.
+        is_error: The call failed; raising does the same with less to say.
+        terminate: Asks the agent to stop after this batch; it does when every call of the batch asks.
+        usage: Tokens and cost of model work that the tool did.
+    """
+
+    content: tuple[TextContent | ImageContent, ...] = ()
+    details: Any = None
+    is_error: bool = False
+    terminate: bool = False
+    usage: Usage | None = None
+
+    @classmethod
+    def text(cls, text: str, **fields: Any) -> ToolResult:
+        """Return a result of one text block; ``fields`` are the other attributes."""
+        return cls(content=(TextContent(text),), **fields)
+
+
+ToolUpdate: TypeAlias = "Callable[[ToolResult], None]"
+"""Shows a partial result while the tool runs; what comes after it has settled is ignored."""
+
+ToolExecute: TypeAlias = "Callable[[str, dict[str, Any], AbortSignal, ToolUpdate, ToolContext], Awaitable[ToolResult]]"
+"""``execute(call_id, params, signal, on_update, ctx)``. Raising is a failed call; the message goes to the model."""
+
+
+@frozen(kw_only=True, eq=False)
+class Tool:
+    """A tool in its explicit form; the ``tool`` decorator makes one from a function.
+
+    Attributes:
+        name: What the model calls.
+        label: For people.
+        description: For the model.
+        parameters: JSON schema of the arguments, an object.
+        execute: See ``ToolExecute``.
+        prompt_snippet: One line for the prompt's list of tools; without it the tool is not listed there.
+        prompt_guidelines: Lines for the prompt while the tool is active.
+        execution_mode: None follows the agent's setting.
+        default_active: Whether it is active when the user did not choose tools.
+        prepare_arguments: Folds older shapes of the raw arguments into the schema's, before validation.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(repr=False)
+    execute: ToolExecute = field(repr=False)
+    label: str = field(default="")
+    prompt_snippet: str | None = None
+    prompt_guidelines: tuple[str, ...] = field(default=(), converter=tuple)
+    execution_mode: ExecutionMode | None = None
+    default_active: bool = True
+    prepare_arguments: Callable[[Any], Any] | None = field(default=None, repr=False)
+    extra: dict[str, Any] = Factory(dict)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.label:
+            object.__setattr__(self, "label", self.name)
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    label: str | None = None,
+    execution_mode: ExecutionMode | None = None,
+    prompt_snippet: str | None = None,
+    prompt_guidelines: tuple[str, ...] | list[str] = (),
+    default_active: bool = True,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    label: str | None = None,
+    execution_mode: ExecutionMode | None = None,
+    prompt_snippet: str | None = None,
+    prompt_guidelines: tuple[str, ...] | list[str] = (),
+    default_active: bool = True,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Make a ``Tool`` of a typed function, plain or ``async``.
+
+    The schema comes from the annotations, the description from the docstring's text, each parameter's
+    from its ``Args:`` section. A parameter named ``ctx`` gets the ``ToolContext`` and is not in the
+    schema. A ``str``, a block, a list of blocks or a ``ToolResult`` may be returned. A plain function
+    runs in a thread, so that it cannot hold up the agent.
+
+    Raises:
+        TypeError: The function has no docstring, or a parameter has no annotation that JSON schema can say.
+    """
+    from pi_hookspecs._function_tool import tool_from_function  # inspect and typing come with the first tool
+
+    def decorate(target: Callable[..., Any]) -> Tool:
+        return tool_from_function(
+            target,
+            name=name,
+            label=label,
+            execution_mode=execution_mode,
+            prompt_snippet=prompt_snippet,
+            prompt_guidelines=tuple(prompt_guidelines),
+            default_active=default_active,
+        )
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,65 @@
+"""The user, as plugins may ask and tell: the part of pi.md 10.4 that needs no terminal.
+
+Every front end offers it; where there is nobody to ask, dialogs answer at once with "no" or None.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs.abort import AbortSignal
+
+__all__ = ["NoticeLevel", "UserInterface"]
+
+NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
+
+
+@runtime_checkable
+class UserInterface(Protocol):
+    """Dialogs and notices. ``timeout`` is seconds; a dialog that times out or is aborted answers as if dismissed."""
+
+    async def select(
+        self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None, timeout: float | None = None
+    ) -> str | None:
+        """Let the user choose one of the options; None when dismissed."""
+        ...
+
+    async def confirm(
+        self, title: str, message: str = "", *, signal: AbortSignal | None = None, timeout: float | None = None
+    ) -> bool:
+        """Ask yes or no; False when dismissed."""
+        ...
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,
+    ) -> str | None:
+        """Ask for a line of text; None when dismissed."""
+        ...
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Let the user edit a longer text; None when dismissed."""
+        ...
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Show a notice."""
+        ...
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Show a short text under a key for as long as it holds; None takes it away."""
+        ...
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+        """Show lines under a key near the editor; None takes them away."""
+        ...
+
+    def set_title(self, title: str) -> None:
+        """Set the window's title."""
+        ...
