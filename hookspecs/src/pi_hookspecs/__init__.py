@@ -36,7 +36,7 @@ _HOMES: dict[str, str] = {
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "api": "PiAPI",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
-    "context": "ContextUsage PiContext RunMode SessionView ToolContext",
+    "context": "ContextUsage PiContext RunMode SessionView SettingsView ToolContext",
     "entries": (
         "BranchSummaryEntry CompactionEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
         "ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry UnknownEntry"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
 
-__all__ = ["ContextUsage", "PiContext", "RunMode", "SessionView", "ToolContext"]
+__all__ = ["ContextUsage", "PiContext", "RunMode", "SessionView", "SettingsView", "ToolContext"]
 
 RunMode: TypeAlias = str
 """The front end's name: ``tui``, ``rpc``, ``json``, ``print``, or what a plugin brings."""
@@ -64,6 +64,15 @@ class SessionView(Protocol):
 
 
 @runtime_checkable
+class SettingsView(Protocol):
+    """The user's settings, read only."""
+
+    def get(self, key: str | Sequence[str], default: Any = None) -> Any:
+        """Return a value by its dotted name or its steps, ``"compaction.enabled"``; the default where none is set."""
+        ...
+
+
+@runtime_checkable
 class PiContext(Protocol):
     """Everything that a plugin may use while it answers a hook."""
 
@@ -90,6 +99,11 @@ class PiContext(Protocol):
     @property
     def session(self) -> SessionView:
         """The conversation so far."""
+        ...
+
+    @property
+    def settings(self) -> SettingsView:
+        """What the user has set."""
         ...
 
     @property

@@ -9,7 +9,7 @@ from attrs import Factory, field, frozen
 from pi_hookspecs.content import ImageContent, TextContent
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
@@ -52,6 +52,10 @@ ToolExecute: TypeAlias = "Callable[[str, dict[str, Any], AbortSignal, ToolUpdate
 """``execute(call_id, params, signal, on_update, ctx)``. Raising is a failed call; the message goes to the model."""
 
 
+def _lines(value: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value)
+
+
 @frozen(kw_only=True, eq=False)
 class Tool:
     """A tool in its explicit form; the ``tool`` decorator makes one from a function.
@@ -75,7 +79,7 @@ class Tool:
     execute: ToolExecute = field(repr=False)
     label: str = field(default="")
     prompt_snippet: str | None = None
-    prompt_guidelines: tuple[str, ...] = field(default=(), converter=tuple)
+    prompt_guidelines: tuple[str, ...] = field(default=(), converter=_lines)
     execution_mode: ExecutionMode | None = None
     default_active: bool = True
     prepare_arguments: Callable[[Any], Any] | None = field(default=None, repr=False)

@@ -158,7 +158,8 @@ class InputResult:
     def problem(self, event: InputEvent) -> str | None:
         """Say what is wrong with the text."""
         del event
-        return None if isinstance(self.text, str | None) else f"answered text={self.text!r:.60}, which is no text"
+        text: object = self.text
+        return None if isinstance(text, str | None) else f"answered text={text!r:.60}, which is no text"
 
 
 @frozen(kw_only=True, eq=False)
@@ -181,8 +182,9 @@ class BeforeAgentStartResult:
     def problem(self, event: BeforeAgentStartEvent) -> str | None:
         """Say what is wrong with messages or prompt."""
         del event
-        if not isinstance(self.system_prompt, str | None):
-            return f"answered system_prompt={self.system_prompt!r:.60}, which is no text"
+        prompt: object = self.system_prompt
+        if not isinstance(prompt, str | None):
+            return f"answered system_prompt={prompt!r:.60}, which is no text"
         return next(
             (f"answered {each!r:.60}, which is no message" for each in self.messages if _no_message(each)), None
         )

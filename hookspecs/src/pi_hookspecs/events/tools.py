@@ -82,7 +82,8 @@ class ToolCallResult:
     def problem(self, event: ToolCallEvent) -> str | None:
         """Say what is wrong with the arguments."""
         del event
-        return None if isinstance(self.input, dict | None) else f"answered input={self.input!r:.60}, which is no dict"
+        arguments: object = self.input
+        return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is no dict"
 
 
 @frozen(kw_only=True, eq=False)

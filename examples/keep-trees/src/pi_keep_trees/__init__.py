@@ -1,0 +1,10 @@
+"""Refuses shell commands that delete trees, and tells the model what to do instead."""
+
+from pi_hookspecs import ToolCallEvent, ToolCallResult, hookimpl
+
+
+@hookimpl
+def tool_call(event: ToolCallEvent) -> ToolCallResult | None:
+    if event.tool_name == "bash" and "rm -rf" in event.input["command"]:
+        return ToolCallResult(block=True, reason="Deleting trees is not allowed here; move them to ./trash instead.")
+    return None

@@ -1,0 +1,134 @@
+"""Making a tool of a typed function: its schema, its description, and how a call reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import _docstring
+from pi_hookspecs._annotations import REQUIRED, Parameter, UnsupportedAnnotation, describe_all, resolve
+from pi_hookspecs.content import ImageContent, TextContent
+from pi_hookspecs.tools import Tool, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs._annotations import Shape
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tools import ExecutionMode, ToolExecute, ToolUpdate
+
+__all__ = ["tool_from_function"]
+
+_CONTEXT = "ctx"
+"""Name of the parameter that gets the ``ToolContext``."""
+
+
+def tool_from_function(
+    function: Callable[..., Any],
+    *,
+    name: str | None,
+    label: str | None,
+    execution_mode: ExecutionMode | None,
+    prompt_snippet: str | None,
+    prompt_guidelines: tuple[str, ...],
+    default_active: bool,
+) -> Tool:
+    """Return the tool that a function is; the arguments and errors are those of ``tool``."""
+    tool_name = name or str(getattr(function, "__name__", ""))
+    if not tool_name:
+        raise TypeError(f"{function!r} has no name; give the tool one: @tool(name=...)")
+    routine = _routine(function)
+    docstring = _docstring.parse(inspect.getdoc(routine))
+    if not docstring.text:
+        raise TypeError(f"Tool function {tool_name!r} has no docstring; the model reads there what it is for.")
+    signature = inspect.signature(function)
+    try:
+        schema, shapes = describe_all(_parameters(routine, signature), docstring.names)
+    except UnsupportedAnnotation as error:
+        raise TypeError(f"Tool function {tool_name!r}: parameter {error}.") from error
+    return Tool(
+        name=tool_name,
+        label=label or _in_words(tool_name),
+        description=docstring.text,
+        parameters=schema,
+        execute=_execute(
+            function,
+            tool_name,
+            shapes,
+            is_async=inspect.iscoroutinefunction(routine),
+            wants_context=_CONTEXT in signature.parameters,
+        ),
+        execution_mode=execution_mode,
+        prompt_snippet=prompt_snippet,
+        prompt_guidelines=prompt_guidelines,
+        default_active=default_active,
+    )
+
+
+def _in_words(name: str) -> str:
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _routine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return where docstring and annotations stand: behind a partial, in the class of a callable object."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> list[Parameter]:
+    """Return what the model is to fill in, annotations resolved; ``ctx``'s and the result's are never looked at."""
+    named = {key: one for key, one in signature.parameters.items() if key != _CONTEXT}
+    for key, one in named.items():
+        if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+            raise UnsupportedAnnotation(f"{str(one).partition(':')[0]!r} cannot be filled by name")
+        if one.annotation is one.empty:
+            raise UnsupportedAnnotation(f"{key!r} has no annotation; its schema is made from it")
+    names = getattr(inspect.unwrap(routine), "__globals__", {})
+    hints = resolve({key: one.annotation for key, one in named.items()}, names)
+    return [
+        Parameter(key, hints[key], REQUIRED if one.default is one.empty else one.default) for key, one in named.items()
+    ]
+
+
+def _execute(
+    function: Callable[..., Any], tool_name: str, shapes: dict[str, Shape], *, is_async: bool, wants_context: bool
+) -> ToolExecute:
+    async def execute(
+        _call_id: str, params: dict[str, Any], _signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
+    ) -> ToolResult:
+        arguments = {key: shapes[key].load(value) if key in shapes else value for key, value in params.items()}
+        if wants_context:
+            arguments[_CONTEXT] = ctx
+        answer = function(**arguments) if is_async else await asyncio.to_thread(_call, function, arguments)
+        return _result(tool_name, await answer if inspect.isawaitable(answer) else answer)
+
+    return execute
+
+
+def _call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    try:
+        return function(**arguments)
+    except StopIteration as error:  # a future cannot hold one: up to Python 3.11 the caller would wait for ever
+        raise RuntimeError("the tool raised StopIteration") from error
+
+
+def _result(tool_name: str, answer: Any) -> ToolResult:
+    if isinstance(answer, ToolResult):
+        return answer
+    if answer is None:
+        answer = ""
+    if isinstance(answer, str):
+        return ToolResult.text(answer)
+    blocks = tuple(answer) if isinstance(answer, list | tuple) else (answer,)
+    for block in blocks:
+        if not isinstance(block, TextContent | ImageContent):
+            raise TypeError(
+                f"Tool {tool_name!r} returned {type(block).__name__}; "
+                "return a str, a text or image block, a list of blocks, or a ToolResult."
+            )
+    return ToolResult(content=blocks)

@@ -1,0 +1,62 @@
+"""An abort is set once and reaches everybody who waits or asked to be called."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_hookspecs import AbortController, Aborted
+
+
+async def test_whoever_waits_is_woken_with_the_reason():
+    controller = AbortController()
+    waiting = asyncio.create_task(controller.signal.wait())
+    await asyncio.sleep(0)
+
+    controller.abort("enough")
+
+    assert await waiting == "enough"
+    assert await controller.signal.wait() == "enough"
+
+
+def test_callbacks_run_once_and_late_ones_at_once():
+    controller, called = AbortController(), []
+    controller.signal.on_abort(lambda: called.append("early"))
+
+    controller.abort("first")
+    controller.abort("second")
+    controller.signal.on_abort(lambda: called.append("late"))
+
+    assert called == ["early", "late"]
+    assert controller.signal.reason == "first"
+
+
+def test_a_withdrawn_callback_is_not_called():
+    controller, called = AbortController(), []
+    forget = controller.signal.on_abort(lambda: called.append("never"))
+
+    forget()
+    controller.abort()
+
+    assert called == []
+
+
+def test_the_signal_can_be_raised():
+    controller = AbortController()
+    controller.signal.raise_if_aborted()
+    controller.abort("stop")
+
+    with pytest.raises(Aborted, match="stop"):
+        controller.signal.raise_if_aborted()
+
+
+async def test_a_wait_that_is_cancelled_leaves_nothing_behind():
+    controller = AbortController()
+    waiting = asyncio.create_task(controller.signal.wait())
+    await asyncio.sleep(0)
+
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+
+    assert controller.signal._callbacks == []

@@ -1,0 +1,66 @@
+"""The engine of pi: loop, agent, hook dispatch, plugin host, session. Loaded on first use, part by part."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pi_core.agent import Agent, AgentState
+    from pi_core.agent_session import AgentSession
+    from pi_core.create import create_agent_session, run
+    from pi_core.event_stream import EventStream
+    from pi_core.hooks import HookDispatcher, HookFailure, HookTrace, Timeouts
+    from pi_core.host import PluginHost, PluginRecord, Problem
+    from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
+    from pi_core.model_registry import ModelRegistry
+    from pi_core.session import SessionManager
+    from pi_core.settings import Settings
+
+_HOMES = {
+    "agent": "Agent AgentState",
+    "agent_session": "AgentSession",
+    "create": "create_agent_session run",
+    "event_stream": "EventStream",
+    "hooks": "HookDispatcher HookFailure HookTrace Timeouts",
+    "host": "PluginHost PluginRecord Problem",
+    "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
+    "model_registry": "ModelRegistry",
+    "session": "SessionManager",
+    "settings": "Settings",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = [  # literal, because type checkers read it
+    "Agent",
+    "AgentContext",
+    "AgentSession",
+    "AgentState",
+    "EventStream",
+    "HookDispatcher",
+    "HookFailure",
+    "HookTrace",
+    "LoopCallbacks",
+    "LoopConfig",
+    "ModelRegistry",
+    "PluginHost",
+    "PluginRecord",
+    "Problem",
+    "SessionManager",
+    "Settings",
+    "Timeouts",
+    "agent_loop",
+    "agent_loop_continue",
+    "create_agent_session",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,76 @@
+"""What an agent is and does now, kept in step with the events of its run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from attrs import define, field
+
+from pi_hookspecs import MessageEndEvent, ToolExecutionEndEvent, ToolExecutionStartEvent, TurnEndEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_hookspecs import AgentEvent, AgentMessage, Model, ThinkingLevel, Tool
+
+__all__ = ["AgentState"]
+
+
+def _tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    return tuple(tools)
+
+
+def _messages(messages: Iterable[AgentMessage]) -> list[AgentMessage]:
+    return list(messages)
+
+
+@define(eq=False)
+class AgentState:
+    """What the agent is and does now. Lists are copied when assigned (document 001).
+
+    Attributes:
+        streaming_message: The answer in the making.
+        pending_tool_calls: Ids of calls that run now.
+        error_message: Why the last turn failed.
+    """
+
+    system_prompt: str = ""
+    model: Model | None = None
+    thinking_level: ThinkingLevel = "off"
+    tools: tuple[Tool, ...] = field(default=(), converter=_tools)
+    messages: list[AgentMessage] = field(factory=list, converter=_messages)
+    is_streaming: bool = False
+    pending_tool_calls: frozenset[str] = frozenset()
+    error_message: str | None = None
+    _growing: Any = field(default=None, repr=False)
+
+    @property
+    def streaming_message(self) -> AgentMessage | None:
+        """The message that is being received, as it stands now."""
+        return cast("AgentMessage", self._growing.message) if self._growing is not None else None
+
+    def follow(self, event: AgentEvent) -> None:
+        """Take in what an event of the run says (document 000, section 1.4)."""
+        kind = event.type
+        if kind in ("message_update", "message_start"):
+            self._growing = event
+        elif isinstance(event, MessageEndEvent):
+            self._growing = None
+            self.messages.append(event.message)
+        elif isinstance(event, ToolExecutionStartEvent):
+            self.pending_tool_calls |= {event.tool_call_id}
+        elif isinstance(event, ToolExecutionEndEvent):
+            self.pending_tool_calls -= {event.tool_call_id}
+        elif isinstance(event, TurnEndEvent):
+            self.error_message = event.message.error_message
+
+    def begin_run(self) -> None:
+        """A run begins."""
+        self.is_streaming = True
+        self.error_message = None
+
+    def end_run(self) -> None:
+        """The run is over, however it ended."""
+        self.is_streaming = False
+        self._growing = None
+        self.pending_tool_calls = frozenset()

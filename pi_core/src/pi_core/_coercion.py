@@ -1,0 +1,151 @@
+"""Turning scalars into the type that a schema asks for, as AJV does with ``coerceTypes`` (pi.md 3.1, document 000).
+
+Written as a function from value to value, not in place: a branch of a union can be tried and dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["coerced"]
+
+_NO = object()
+"""The table has no such coercion; None would be a value."""
+
+_DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+_LONGEST_NUMBER = 400
+"""Digits of a number in quotes; Python refuses to read some thousands, and no tool means them."""
+
+
+def coerced(value: Any, schema: Any, is_valid: Callable[[Any, Any], bool], resolve: Callable[[str], Any]) -> Any:
+    """Return the value with every scalar of a wrong type coerced, where the schema says a type and the table has it.
+
+    Args:
+        value: Plain JSON; it is not changed.
+        schema: The schema of the value.
+        is_valid: Whether a value fits a part of the schema.
+        resolve: What a ``$ref`` of the schema points to.
+    """
+    return _Coercion(is_valid, resolve).apply(value, schema)
+
+
+@frozen(eq=False)
+class _Coercion:
+    is_valid: Callable[[Any, Any], bool]
+    resolve: Callable[[str], Any]
+
+    def apply(self, value: Any, schema: Any) -> Any:
+        if not isinstance(schema, dict):
+            return value
+        if isinstance(schema.get("$ref"), str):
+            value = self.apply(value, self.resolve(schema["$ref"]))
+        for part in schema.get("allOf", ()):
+            value = self.apply(value, part)
+        for union in ("anyOf", "oneOf"):
+            value = self._apply_union(value, schema.get(union, ()))
+        if "type" in schema:
+            value = _scalar(value, schema["type"])
+        if isinstance(value, dict):
+            return self._apply_object(value, schema)
+        if isinstance(value, list):
+            return self._apply_array(value, schema)
+        return value
+
+    def _apply_union(self, value: Any, branches: list[Any]) -> Any:
+        """Coerce only if no branch takes the value as it is; then the first branch that takes it coerced."""
+        if any(self.is_valid(value, branch) for branch in branches):
+            return value
+        candidates = ((self.apply(value, branch), branch) for branch in branches)
+        return next((candidate for candidate, branch in candidates if self.is_valid(candidate, branch)), value)
+
+    def _apply_object(self, value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+        properties = schema.get("properties", {})
+        patterns = schema.get("patternProperties", {})
+        required = schema.get("required", ())
+        result = {}
+        for name, item in value.items():
+            parts = [properties[name]] if name in properties else []
+            parts += [part for pattern, part in patterns.items() if re.search(pattern, name)]
+            if item is None and name in properties and name not in required and not self.is_valid(None, parts[0]):
+                continue  # "null" for an optional property is how models say "not given"
+            for part in parts or [schema.get("additionalProperties")]:
+                item = self.apply(item, part)  # noqa: PLW2901 - each part works on what the one before made
+            result[name] = item
+        return result
+
+    def _apply_array(self, value: list[Any], schema: dict[str, Any]) -> list[Any]:
+        items = schema.get("items")
+        first, rest = schema.get("prefixItems", []), items
+        if isinstance(items, list):  # before 2020-12
+            first, rest = items, schema.get("additionalItems")
+        return [self.apply(item, first[index] if index < len(first) else rest) for index, item in enumerate(value)]
+
+
+def _scalar(value: Any, wanted: str | list[str]) -> Any:
+    types = [wanted] if isinstance(wanted, str) else wanted
+    if isinstance(value, dict | list) or any(_is(value, name) for name in types):
+        return value
+    candidates = (_TO[name](value) for name in types if name in _TO)
+    return next((candidate for candidate in candidates if candidate is not _NO), value)
+
+
+def _is(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    if isinstance(value, int | float):
+        return name == "number" or (name == "integer" and (isinstance(value, int) or value.is_integer()))
+    return name == ("null" if value is None else "string")
+
+
+def _to_number(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return int(bool(value))
+    if not isinstance(value, str) or len(value) > _LONGEST_NUMBER or not _DECIMAL.fullmatch(value):
+        return _NO
+    try:
+        return int(value)
+    except ValueError:
+        number = float(value)
+    if not math.isfinite(number):
+        return _NO
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _to_integer(value: Any) -> Any:
+    number = _to_number(value)
+    return number if isinstance(number, int) else _NO
+
+
+def _to_boolean(value: Any) -> Any:
+    if value in ("true", 1):
+        return True
+    return False if value is None or value in ("false", 0) else _NO
+
+
+def _to_string(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "true", False: "false"}[value]
+    try:
+        return str(value)
+    except ValueError:  # an int of more digits than Python prints
+        return _NO
+
+
+def _to_null(value: Any) -> Any:
+    return None if value in ("", 0, False) else _NO
+
+
+_TO: dict[str, Callable[[Any], Any]] = {
+    "string": _to_string,
+    "number": _to_number,
+    "integer": _to_integer,
+    "boolean": _to_boolean,
+    "null": _to_null,
+}

@@ -1,0 +1,164 @@
+"""Where the loop's callbacks become hooks: what each question looks like, and what an answer does."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from attrs import evolve
+
+from pi_hookspecs import (
+    AssistantMessage,
+    CustomMessage,
+    ToolCall,
+    ToolResult,
+    ToolResultMessage,
+    UnknownMessage,
+    now_ms,
+)
+from pi_hookspecs.specs import agent as agent_specs
+from pi_hookspecs.specs import request as request_specs
+from pi_hookspecs.specs import tools as tool_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pi_core._tool_calls import AfterToolCall, BeforeToolCall
+    from pi_core.hooks import HookDispatcher
+    from pi_hookspecs import AbortSignal, AgentMessage, Model, NewEntry, PiContext, ToolCallResult
+
+__all__ = ["HookBridge"]
+
+M = TypeVar("M", bound="AgentMessage")
+
+
+class HookBridge:
+    """Answers the loop by asking hooks. A hook that nobody implements costs a look and builds no event.
+
+    Args:
+        hooks: The session's dispatcher.
+        ctx: What implementations get.
+        add_entries: Appends the entries that plugins asked for at a boundary.
+    """
+
+    def __init__(
+        self, hooks: HookDispatcher, ctx: PiContext, add_entries: Callable[[Iterable[NewEntry]], None]
+    ) -> None:
+        self._hooks = hooks
+        self._ctx = ctx
+        self._add_entries = add_entries
+
+    async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
+        """Ask ``context``, with copies of all that could be changed in place."""
+        if not self._hooks.listens("context"):
+            return messages
+        from pi_hookspecs import ContextEvent
+
+        event = ContextEvent(messages=tuple(map(_unshared, messages)))
+        answer = await self._hooks.call(request_specs.context, event, self._ctx)
+        return answer.messages if answer is not None and answer.messages is not None else event.messages
+
+    async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:
+        """Ask ``tool_call``; ``HookRefused`` passes, its message is the reason."""
+        if not self._hooks.listens("tool_call"):
+            return None
+        from pi_hookspecs import ToolCallEvent, ToolCallResult
+
+        call = question.tool_call
+        event = ToolCallEvent(tool_call_id=call.id, tool_name=call.name, input=question.args)
+        answer = await self._hooks.call(tool_specs.tool_call, event, self._ctx)
+        if answer is None:
+            return ToolCallResult(input=event.input)  # which may have been changed in place (decision D8)
+        return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
+
+    async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:
+        """Ask ``tool_result`` and return the result as it then is."""
+        if not self._hooks.listens("tool_result"):
+            return None
+        from pi_hookspecs import ToolResultEvent
+
+        call, result = done.tool_call, done.result
+        event = ToolResultEvent(
+            tool_call_id=call.id,
+            tool_name=call.name,
+            input=deepcopy(done.args),
+            content=result.content,
+            details=deepcopy(result.details),
+            is_error=result.is_error,
+            usage=result.usage,
+            terminate=result.terminate,
+        )
+        answer = await self._hooks.call(tool_specs.tool_result, event, self._ctx)
+        if answer is None:
+            return None
+        fields = ("content", "details", "is_error", "usage", "terminate")
+        changes = {name: value for name in fields if (value := getattr(answer, name)) is not None}
+        return evolve(result, **changes)
+
+    async def finish_message(self, message: M) -> M:
+        """Ask ``message_end``, which may replace the message."""
+        if not self._hooks.listens("message_end"):
+            return message
+        from pi_hookspecs import MessageEndEvent
+
+        event = MessageEndEvent(message=_unshared(message))
+        answer = await self._hooks.call(agent_specs.message_end, event, self._ctx)
+        return cast("M", answer.message) if answer is not None and answer.message is not None else message
+
+    async def finish_turn(
+        self, message: AssistantMessage, tool_results: tuple[ToolResultMessage, ...], turn_index: int
+    ) -> Literal["continue"] | None:
+        """Ask ``turn_end``, append the entries that it wants, and say whether the loop must go on."""
+        if not self._hooks.listens("turn_end"):
+            return None
+        from pi_hookspecs import TurnEndEvent
+
+        event = TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index)
+        answer = await self._hooks.call(agent_specs.turn_end, event, self._ctx)
+        if answer is None:
+            return None
+        self._add_entries(answer.entries)
+        return "continue" if answer.continue_ else None
+
+    async def on_payload(self, payload: Any, model: Model) -> Any:
+        """Ask ``before_provider_request`` and return the payload to send."""
+        if not self._hooks.listens("before_provider_request"):
+            return payload
+        from pi_hookspecs import BeforeProviderRequestEvent
+
+        event = BeforeProviderRequestEvent(payload=payload, model=model)
+        answer = await self._hooks.call(request_specs.before_provider_request, event, self._ctx)
+        return payload if answer is None else answer
+
+    async def on_response(self, status: int, headers: dict[str, str]) -> None:
+        """Tell ``after_provider_response``."""
+        if self._hooks.listens("after_provider_response"):
+            from pi_hookspecs import AfterProviderResponseEvent
+
+            await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self._ctx)
+
+
+def _unshared(message: M) -> M:
+    """Return a message that shares nothing changeable with the transcript: frozen values hold dicts."""
+    if isinstance(message, AssistantMessage):
+        content = tuple(
+            evolve(block, arguments=deepcopy(block.arguments)) if isinstance(block, ToolCall) else block
+            for block in message.content
+        )
+        return evolve(message, content=content)
+    if isinstance(message, ToolResultMessage | CustomMessage) and message.details is not None:
+        return evolve(message, details=deepcopy(message.details))
+    if isinstance(message, UnknownMessage):
+        return deepcopy(message)
+    return message
+
+
+def custom_message(entry: NewEntry) -> CustomMessage:
+    """Return the message of an entry that belongs in the model's context."""
+    return CustomMessage(
+        custom_type=entry.custom_type,
+        content=entry.content or "",
+        display=entry.display,
+        details=entry.data,
+        timestamp=now_ms(),
+    )

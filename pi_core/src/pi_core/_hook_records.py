@@ -1,0 +1,189 @@
+"""What the dispatcher keeps of each implementation, and what it tells of calls and failures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from attrs import Factory, define, field, frozen
+
+import pi_hookspecs
+from pi_core._plugin_text import said, shown
+from pi_hookspecs import OnFailure, Order, PiError, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from pi_hookspecs import Answers
+
+__all__ = [
+    "CompiledHook",
+    "HookFailure",
+    "HookImplementation",
+    "HookRefused",
+    "HookTrace",
+    "Timeouts",
+    "adapted",
+    "parameters",
+]
+
+
+class HookRefused(PiError):
+    """An implementation failed in a hook whose failures refuse; the message says which, and what to do."""
+
+
+@frozen(kw_only=True)
+class HookFailure:
+    """A failed implementation, for the report.
+
+    Attributes:
+        kind: ``raised``, ``deadline``, ``blocked`` (it held up the event loop), ``answer`` (of a wrong
+            type), ``order`` (wishes that go round in a circle), or ``stall`` (the loop stood still and no
+            implementation is to blame).
+        milliseconds: How long the call took.
+        quarantined: It is not called any more from now on.
+        refuses: And from now on counts as a refusal, because it guards something.
+    """
+
+    hook: str
+    plugin: str
+    kind: Literal["raised", "deadline", "blocked", "answer", "order", "stall"]
+    message: str
+    milliseconds: float = 0.0
+    quarantined: bool = False
+    refuses: bool = False
+    stack: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        if self.kind == "stall":
+            return self.message[:1].upper() + self.message[1:]
+        if self.kind == "order":
+            return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
+        text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"
+        if self.quarantined:
+            kept = "refuses from now on without being asked" if self.refuses else "is not asked any more"
+            text += f". It {kept} in this session; disable it with --disable {self.plugin}"
+        return text
+
+
+@frozen(kw_only=True)
+class HookTrace:
+    """One call, for ``PI_TRACE_HOOKS=1``."""
+
+    hook: str
+    plugin: str
+    milliseconds: float
+    changed: bool
+
+
+@frozen(kw_only=True)
+class Timeouts:
+    """Seconds that an implementation may take: the most specific setting, else what the spec declares."""
+
+    default: float | None = None
+    plugins: Mapping[str, float] = field(factory=dict)
+    hooks: Mapping[str, float] = field(factory=dict)
+
+    def of(self, plugin: str, hook: str, declared: float) -> float:
+        """Return the deadline of one implementation."""
+        for seconds in (self.plugins.get(plugin), self.hooks.get(hook), self.default):
+            if seconds is not None:
+                return seconds
+        return declared
+
+
+@define(eq=False)
+class HookImplementation:
+    """One plugin's function for one hook, ready to be called with ``(event, ctx)``."""
+
+    hook: str
+    plugin: str
+    call: Callable[[Any, Any], Any]
+    function: Callable[..., Any]
+    deadline: float
+    band: int
+    order: Order
+    failures: int = 0
+    quarantined: bool = False
+
+
+@define(eq=False)
+class CompiledHook:
+    """A hook compiled: who is called, and how the answers combine.
+
+    Attributes:
+        known: Everybody who implements it, those in quarantine included.
+        implementations: Who is called, in order.
+        circles: Wishes about the order that were reported already.
+    """
+
+    name: str
+    spec: Callable[..., Any]
+    answers: Answers
+    combine: Callable[[CompiledHook, Any, Any], Awaitable[Any]]
+    known: tuple[HookImplementation, ...] = ()
+    implementations: tuple[HookImplementation, ...] = ()
+    circles: list[list[str]] = Factory(list)
+    _answer_type: type | None = None
+
+    @property
+    def refuses(self) -> bool:
+        return self.answers.on_failure is OnFailure.REFUSE
+
+    @property
+    def asks(self) -> bool:
+        return self.answers.whole is not Rule.NOTIFY
+
+    def answer_type(self) -> type:
+        """Return the class of the result, which the spec names; loaded when the first answer comes."""
+        if self._answer_type is None:
+            name = self.spec.__annotations__["return"].split("|")[0].strip()
+            self._answer_type = object if name == "Any" else getattr(pi_hookspecs, name)
+        return self._answer_type
+
+    def problem(self, answer: Any, event: Any) -> str | None:
+        """Return what is wrong with an answer: its type, or what its class finds wrong beside this event."""
+        expected = self.answer_type()
+        if not isinstance(answer, expected):
+            return f"answered {shown(answer)}, which is no {expected.__name__} and not None"
+        check = getattr(answer, "problem", None) if expected is not object else None
+        try:
+            return check(event) if check is not None else None
+        except Exception as error:  # noqa: BLE001 - it looks at whatever the plugin put in
+            return f"answered with a {expected.__name__} that cannot be read: {said(error)}"
+
+
+def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return which of ``event`` and ``ctx`` a handler takes: by name, else by position.
+
+    Raises:
+        TypeError: It cannot be called with an event and a context.
+    """
+    from inspect import Parameter, signature
+
+    try:
+        taken = signature(function).parameters.values()
+    except ValueError:  # written in C, and does not say what it takes
+        return ("event", "ctx")
+    needed = [each for each in taken if each.default is Parameter.empty]
+    names = [each.name for each in needed if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+    if len(names) > 2 or any(each.kind is Parameter.KEYWORD_ONLY for each in needed):  # noqa: PLR2004 - event and ctx
+        message = f"{shown(function)} takes {', '.join(each.name for each in needed)}; a handler gets event and ctx"
+        raise TypeError(message)
+    if names and set(names) <= {"event", "ctx"}:
+        return tuple(names)
+    if any(each.kind is Parameter.VAR_POSITIONAL for each in taken):
+        return ("event", "ctx")
+    return ("event", "ctx")[: len(names)]
+
+
+def adapted(function: Callable[..., Any], argnames: tuple[str, ...]) -> Callable[[Any, Any], Any]:
+    """Return the function as one of ``(event, ctx)``, whichever of the two it takes."""
+    if argnames == ("event", "ctx"):
+        return function
+    if argnames == ("ctx", "event"):
+        return lambda event, ctx: function(ctx, event)
+    if argnames == ("event",):
+        return lambda event, _ctx: function(event)
+    if argnames == ("ctx",):
+        return lambda _event, ctx: function(ctx)
+    return lambda _event, _ctx: function()

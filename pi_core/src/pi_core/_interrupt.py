@@ -1,0 +1,129 @@
+"""Breaks into Python code that keeps the main thread from everything else.
+
+A coroutine can be cancelled, a plain function cannot: only a signal gets in. The interval timer fires
+when nobody re-arms it for too long, and its handler may raise inside whatever stands on the stack.
+C code that never looks for signals ends when it is done; nothing here can change that. Elsewhere than
+on the main thread of a POSIX process, and while the program uses ``SIGALRM`` itself, a watch does nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+__all__ = ["Interrupted", "Interrupter", "Watch", "limited"]
+
+AGAIN_SECONDS = 1.0
+"""After which time code is broken into once more, where it swallowed the first ``Interrupted``."""
+
+
+class Interrupted(BaseException):
+    """Raised inside code that stood still too long; no ``Exception``, so that no plugin swallows it by habit."""
+
+
+@define(eq=False)
+class Watch:
+    """One caller's wish to be asked when the main thread stands still.
+
+    Attributes:
+        on_stall: Gets the frame that runs now; returns what to raise there, or the seconds until it wants
+            to be asked again.
+    """
+
+    on_stall: Callable[[FrameType | None], BaseException | float]
+    _owner: Interrupter
+    due: float = field(default=float("inf"), init=False)
+
+    def rearm(self, seconds: float) -> None:
+        """Ask again after this many seconds from now, unless re-armed before."""
+        self.due = time.monotonic() + seconds
+        self._owner.schedule()
+
+    def stop(self) -> None:
+        """Do not ask any more."""
+        self.due = float("inf")
+        self._owner.forget(self)
+
+
+class Interrupter:
+    """The process's one user of ``SIGALRM``. Get it with ``current``: the signal table knows who it is."""
+
+    def __init__(self) -> None:
+        self._watches: list[Watch] = []
+        self._before: Any = signal.SIG_DFL
+
+    @classmethod
+    def current(cls) -> Interrupter | None:
+        """Return the interrupter in charge; None where signals cannot help."""
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return None
+        handler = signal.getsignal(signal.SIGALRM)
+        owner = getattr(handler, "__self__", None)
+        if isinstance(owner, cls):
+            return owner
+        unused = handler in (signal.SIG_DFL, signal.SIG_IGN) and not signal.getitimer(signal.ITIMER_REAL)[0]
+        return cls() if unused else None
+
+    def watch(self, on_stall: Callable[[FrameType | None], BaseException | float]) -> Watch:
+        """Return a watch that is not armed yet."""
+        watch = Watch(on_stall, self)
+        if not self._in_charge():
+            self._before = signal.signal(signal.SIGALRM, self._on_alarm)
+        self._watches.append(watch)
+        return watch
+
+    def forget(self, watch: Watch) -> None:
+        """Drop a watch; the last one gives the signal back."""
+        if watch in self._watches:
+            self._watches.remove(watch)
+        self.schedule()
+        if not self._watches and self._in_charge():
+            signal.signal(signal.SIGALRM, self._before)
+
+    def schedule(self) -> None:
+        """Set the timer to the watch that is due first."""
+        if not self._in_charge():
+            return
+        due = min((watch.due for watch in self._watches), default=float("inf"))
+        delay = 0.0 if due == float("inf") else max(due - time.monotonic(), 0.001)
+        signal.setitimer(signal.ITIMER_REAL, delay)
+
+    def _in_charge(self) -> bool:
+        """Whether the signal is still ours: the program may have taken it since."""
+        return signal.getsignal(signal.SIGALRM) == self._on_alarm
+
+    def _on_alarm(self, _number: int, frame: FrameType | None) -> None:
+        verdict: BaseException | float = 0.0
+        for watch in [watch for watch in self._watches if watch.due <= time.monotonic()]:
+            verdict = watch.on_stall(frame)
+            if isinstance(verdict, BaseException):
+                watch.due = time.monotonic() + AGAIN_SECONDS
+                break
+            watch.due = time.monotonic() + verdict
+        self.schedule()
+        if isinstance(verdict, BaseException):
+            raise verdict
+
+
+@contextmanager
+def limited(seconds: float, what: str) -> Iterator[None]:
+    """Raise ``Interrupted`` inside the block when it runs longer than ``seconds``, where signals can."""
+    interrupter = Interrupter.current()
+    if interrupter is None:
+        yield
+        return
+    watch = interrupter.watch(lambda _frame: Interrupted(f"{what} took longer than {seconds:g} s"))
+    watch.rearm(seconds)
+    try:
+        yield
+    finally:
+        watch.stop()

@@ -1,0 +1,224 @@
+"""What plugins hold in their hands: ``ctx`` for hooks and tools, ``pi`` for ``activate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.session import ReadOnlySession
+from pi_hookspecs import ContextUsage, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from pi_core.agent_session import AgentSession
+    from pi_core.hooks import HookDispatcher
+    from pi_hookspecs import (
+        AbortSignal,
+        Model,
+        NoticeLevel,
+        SessionView,
+        SettingsView,
+        ThinkingLevel,
+        Tool,
+        ToolCall,
+        ToolUpdate,
+        UserInterface,
+    )
+
+__all__ = ["NoUserInterface", "PluginAPI", "SessionContext", "ToolCallContext"]
+
+
+class NoUserInterface:
+    """Nobody is there: dialogs are dismissed at once.
+
+    Args:
+        notify: Where notices go; nowhere when None.
+    """
+
+    def __init__(self, notify: Callable[[str, NoticeLevel], object] | None = None) -> None:
+        self._notify = notify
+
+    async def select(self, title: str, options: Sequence[str], **_: Any) -> str | None:
+        """Dismiss."""
+        del title, options
+        return None
+
+    async def confirm(self, title: str, message: str = "", **_: Any) -> bool:
+        """Dismiss, which is no."""
+        del title, message
+        return False
+
+    async def input(self, title: str, placeholder: str | None = None, **_: Any) -> str | None:
+        """Dismiss."""
+        del title, placeholder
+        return None
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Dismiss."""
+        del title, prefill
+        return None
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Pass a notice on."""
+        if self._notify is not None:
+            self._notify(message, level)
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Show nothing."""
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+        """Show nothing."""
+
+    def set_title(self, title: str) -> None:
+        """Show nothing."""
+
+
+class _PatientUI:
+    """The front end's user interface; the deadline of the hook that asks stands still while a dialog is open."""
+
+    def __init__(self, ui: UserInterface, hooks: HookDispatcher) -> None:
+        self._ui = ui
+        self._hooks = hooks
+
+    async def select(self, title: str, options: Sequence[str], **how: Any) -> str | None:
+        with self._hooks.clock_stopped():
+            return await self._ui.select(title, options, **how)
+
+    async def confirm(self, title: str, message: str = "", **how: Any) -> bool:
+        with self._hooks.clock_stopped():
+            return await self._ui.confirm(title, message, **how)
+
+    async def input(self, title: str, placeholder: str | None = None, **how: Any) -> str | None:
+        with self._hooks.clock_stopped():
+            return await self._ui.input(title, placeholder, **how)
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        with self._hooks.clock_stopped():
+            return await self._ui.editor(title, prefill)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ui, name)
+
+
+class SessionContext:
+    """``ctx``: implements ``PiContext`` over a session."""
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self.session: SessionView = ReadOnlySession(session.session_manager)
+
+    @property
+    def ui(self) -> UserInterface:
+        """The user, through whatever front end runs now."""
+        return _PatientUI(self._session.ui, self._session.hooks)
+
+    @property
+    def has_ui(self) -> bool:
+        """Whether anybody can answer a dialog."""
+        return self._session.has_ui
+
+    @property
+    def mode(self) -> str:
+        """Which front end runs."""
+        return self._session.mode
+
+    @property
+    def cwd(self) -> Path:
+        """The session's working directory."""
+        return self._session.cwd
+
+    @property
+    def settings(self) -> SettingsView:
+        """What the user has set."""
+        return self._session.settings
+
+    @property
+    def model(self) -> Model | None:
+        """Who answers."""
+        return self._session.model
+
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """How hard it thinks."""
+        return self._session.thinking_level
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """The run's abort; None between runs."""
+        return self._session.agent.signal
+
+    @property
+    def system_prompt(self) -> str:
+        """The system prompt as the next request would send it."""
+        return self._session.agent.state.system_prompt
+
+    def is_idle(self) -> bool:
+        """Whether no run is going on."""
+        return not self._session.is_streaming
+
+    def has_pending_messages(self) -> bool:
+        """Whether messages are queued."""
+        return self._session.agent.has_queued_messages()
+
+    def context_usage(self) -> ContextUsage | None:
+        """How full the window is, by the last answer's own count."""
+        model = self._session.model
+        if model is None:
+            return None
+        tokens = self._session.context_tokens()
+        percent = None if tokens is None else 100 * tokens / model.context_window
+        return ContextUsage(tokens=tokens, context_window=model.context_window, percent=percent)
+
+    def abort(self, reason: str = "Operation aborted") -> None:
+        """Stop the run that is going on."""
+        self._session.agent.abort(reason)
+
+    def shutdown(self) -> None:
+        """Ask the front end to end when the run is over."""
+        self._session.shutdown_requested.set()
+
+
+class ToolCallContext:
+    """``ctx`` of a running tool: the session's, and this call."""
+
+    def __init__(self, ctx: SessionContext, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
+        self._ctx = ctx
+        self._update = update
+        self.call_id = call.id
+        self.signal = signal
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ctx, name)
+
+    def update(self, partial: ToolResult | str) -> None:
+        """Show a partial result."""
+        self._update(ToolResult.text(partial) if isinstance(partial, str) else partial)
+
+
+class PluginAPI:
+    """``pi``: one plugin's registrations and actions in one session; implements ``PiAPI``."""
+
+    def __init__(self, session: AgentSession, plugin: str) -> None:
+        self._session = session
+        self.plugin = plugin
+
+    def on(self, event: str, handler: Any = None, /) -> Any:
+        """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
+        if handler is not None:
+            return self._session.hooks.add(self.plugin, event, handler)
+
+        def decorate(function: Any) -> Any:
+            self._session.hooks.add(self.plugin, event, function)
+            return function
+
+        self._session.hooks.implementations(event)  # an unknown name is told where it was written
+        return decorate
+
+    def register_tool(self, tool: Tool, /) -> Callable[[], None]:
+        """Add a tool from the next request on; returns how to take it away."""
+        return self._session.add_tool(tool, self.plugin)
+
+    def append_entry(self, custom_type: str, data: Any = None, /) -> str:
+        """Store plain data in the session, outside the model's context; returns the entry's id."""
+        return self._session.append_entry(custom_type, data)

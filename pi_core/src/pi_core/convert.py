@@ -1,0 +1,87 @@
+"""What the model is told of a conversation: which messages it sees, and in which words (pi.md 1.3).
+
+Pure and total: whatever a conversation holds, converting it never raises, because a loop that cannot
+form its next request has nowhere to report to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.content import TextContent
+from pi_hookspecs.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    SystemMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_hookspecs.messages import AgentMessage, Message
+
+__all__ = ["bash_execution_text", "convert_to_llm", "default_convert_to_llm"]
+
+_FOR_THE_MODEL = (UserMessage, AssistantMessage, ToolResultMessage, SystemMessage)
+
+_BRANCH_SUMMARY = (
+    "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
+)
+_COMPACTION_SUMMARY = (
+    "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
+)
+
+
+def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
+    """Return the messages as a provider takes them, in order; what the model must not see is left out.
+
+    Commands of the user, plugins' messages and summaries become user messages; a role that nobody
+    knows is dropped.
+    """
+    return [converted for message in messages if (converted := _convert(message)) is not None]
+
+
+def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
+    """Return the user's, assistant's, tool result and system messages unchanged and drop all others.
+
+    What an agent without a coding session uses (pi.md 1.3, core default).
+    """
+    return [message for message in messages if isinstance(message, _FOR_THE_MODEL)]
+
+
+def bash_execution_text(message: BashExecutionMessage) -> str:
+    """Return what the model reads of a command that the user ran (pi.md 1.3, bashExecution)."""
+    parts = [f"Ran `{message.command}`\n" + (f"```\n{message.output}\n```" if message.output else "(no output)")]
+    if message.cancelled:
+        parts.append("(command cancelled)")
+    elif message.exit_code:
+        parts.append(f"Command exited with code {message.exit_code}")
+    if message.truncated and message.full_output_path:
+        parts.append(f"[Output truncated. Full output: {message.full_output_path}]")
+    return "\n\n".join(parts)
+
+
+def _convert(message: AgentMessage) -> Message | None:
+    if isinstance(message, _FOR_THE_MODEL):
+        return message
+    if isinstance(message, BashExecutionMessage):
+        return None if message.exclude_from_context else _user(bash_execution_text(message), message.timestamp)
+    if isinstance(message, CustomMessage):
+        return _user(message.content, message.timestamp)
+    if isinstance(message, BranchSummaryMessage):
+        return _user(_BRANCH_SUMMARY.format(message.summary), message.timestamp)
+    if isinstance(message, CompactionSummaryMessage):
+        return _user(_COMPACTION_SUMMARY.format(message.summary), message.timestamp)
+    return None
+
+
+def _user(content: Any, timestamp: int) -> UserMessage:
+    """Make a user message; a plugin may have built its message with a list, or with nothing at all."""
+    if isinstance(content, str):
+        content = (TextContent(content),)
+    return UserMessage(content=tuple(content) if isinstance(content, list | tuple) else (), timestamp=timestamp)

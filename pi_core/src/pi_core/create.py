@@ -1,0 +1,110 @@
+"""``create_agent_session``: from options to a session, and ``run``, its blocking short form."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_core.agent_session import AgentSession
+from pi_core.host import PluginHost
+from pi_core.model_registry import ModelRegistry
+from pi_core.session import SessionManager
+from pi_core.settings import Settings
+from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pi_core.hooks import HookTrace
+    from pi_hookspecs import Model, ThinkingLevel, Tool, UserInterface
+
+__all__ = ["create_agent_session", "run"]
+
+
+def create_agent_session(
+    *,
+    cwd: str | Path | None = None,
+    agent_dir: str | Path | None = None,
+    model: Model | str | None = None,
+    provider: str | None = None,
+    thinking_level: ThinkingLevel | None = None,
+    tools: Sequence[str] | None = None,
+    read_only_tools: bool = False,
+    custom_tools: Sequence[Tool] = (),
+    system_prompt: str | None = None,
+    append_system_prompt: Sequence[str] = (),
+    session_manager: SessionManager | None = None,
+    settings: Settings | None = None,
+    host: PluginHost | None = None,
+    plugins: Mapping[str, object] | None = None,
+    ui: UserInterface | None = None,
+    mode: str = "print",
+    environ: Mapping[str, str] | None = None,
+    trace: Callable[[HookTrace], None] | None = None,
+) -> AgentSession:
+    """Return a session, to be used as ``async with``; call it inside a running event loop.
+
+    Args:
+        cwd: Where tools work; the current directory when None.
+        agent_dir: Settings and caches; ``PI_CODING_AGENT_DIR`` or ``~/.pi/agent`` when None.
+        model: A model, or ``provider/id``; chosen as decision D25 says when None.
+        provider: Narrows ``model`` down; without a model, its default one is used.
+        thinking_level: ``medium`` when None (decision D27); a model that cannot think is not asked to.
+        tools: Names of the tools to offer; those that are active by default when None.
+        read_only_tools: Offers read, grep, find and ls.
+        custom_tools: Further tools of the program.
+        system_prompt: Stands in place of pi's own.
+        append_system_prompt: Further paragraphs of the system prompt.
+        session_manager: The conversation; a new one in memory when None.
+        settings: Read from the files when None.
+        host: The plugins; the installed ones when None.
+        plugins: Further plugin objects by name.
+        ui: Who answers dialogs; nobody when None.
+        mode: The front end's name.
+        environ: Where keys are looked up.
+        trace: Told of every hook call.
+
+    Raises:
+        NoModel: No model is given and none can be chosen.
+        UnknownName: The model or provider is not known.
+    """
+    here = Path(cwd or Path.cwd()).resolve()
+    settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
+    host = host or PluginHost(settings)
+    for name, plugin in (plugins or {}).items():
+        host.add(plugin, name)
+    host.load_listeners()
+    models = ModelRegistry(host, settings, environ)
+    if model is None:
+        model = models.choose(provider)
+    elif isinstance(model, str):
+        model = models.find(model, provider)
+    level = thinking_level or "medium"
+    return AgentSession(
+        host=host,
+        settings=settings,
+        models=models,
+        session_manager=session_manager or SessionManager.in_memory(str(here)),
+        toolbox=Toolbox(host, READ_ONLY_TOOLS if read_only_tools else tools, custom_tools),
+        cwd=here,
+        model=model,
+        thinking_level=level if model.reasoning else "off",
+        system_prompt=system_prompt,
+        append_system_prompt=append_system_prompt,
+        ui=ui,
+        has_ui=ui is not None,
+        mode=mode,
+        trace=trace,
+    )
+
+
+def run(prompt: str, **options: object) -> str:
+    """Answer one prompt and return the text; ``options`` are those of ``create_agent_session``."""
+
+    async def answer() -> str:
+        async with create_agent_session(**options) as session:  # type: ignore[arg-type]
+            message = await session.prompt(prompt)
+            return message.text if message is not None else ""
+
+    return asyncio.run(answer())

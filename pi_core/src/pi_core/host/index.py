@@ -1,0 +1,61 @@
+"""What every installed plugin implements and registers, kept on disk, so that starting imports no plugin.
+
+The file belongs to one Python environment. It is never trusted over the installation: names and times
+of all metadata are compared at every start. Where it cannot be written, pi does without.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_core.host.records import PluginRecord, Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["IndexFile"]
+
+FORMAT = 1
+
+
+class IndexFile:
+    """The index of one environment, in the agent directory's ``cache``."""
+
+    def __init__(self, agent_dir: Path) -> None:
+        from zlib import crc32
+
+        environment = "\0".join([sys.version, sys.prefix, *sys.path])
+        self.path = agent_dir / "cache" / f"plugins-{crc32(environment.encode()):08x}.json"
+
+    def read(self, marks: list[list[str | int]]) -> tuple[list[PluginRecord], list[Problem]] | None:
+        """Return the records when the file was written for exactly these marks, else None."""
+        import orjson
+
+        try:
+            stored = orjson.loads(self.path.read_bytes())
+            if stored["format"] != FORMAT or stored["marks"] != marks:
+                return None
+            records = [PluginRecord.from_plain(plain) for plain in stored["plugins"]]
+            return records, [Problem(*problem) for problem in stored["problems"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, marks: list[list[str | int]], records: list[PluginRecord], problems: list[Problem]) -> None:
+        """Replace the file in one step; a folder that cannot be written is no error."""
+        import orjson
+
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "marks": marks,
+            "plugins": [record.to_plain() for record in records],
+            "problems": [[problem.plugin, problem.step, problem.message] for problem in problems],
+        }
+        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(orjson.dumps(content))
+            draft.replace(self.path)
+        except (OSError, TypeError):  # TypeError: a plugin described itself with what JSON cannot hold
+            draft.unlink(missing_ok=True)

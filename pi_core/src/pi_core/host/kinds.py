@@ -1,0 +1,107 @@
+"""The kinds of things that plugins register: their type, their name, and how they look as plain data."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+import pi_hookspecs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["KINDS", "Kind"]
+
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+@frozen
+class Kind:
+    """One registration hook.
+
+    Attributes:
+        name: What one of them is called in messages and settings, ``tool`` in ``"tool:grep"``.
+        types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be.
+        key: Attribute that names an object; without it the type's name does.
+        data: Attributes for the index.
+        check: Finds what is wrong with an object of the right type.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    key: str | None = "name"
+    data: tuple[str, ...] = ()
+    check: Callable[[Any], str | None] = lambda _thing: None
+    by_class: bool = False
+
+    def key_of(self, thing: Any) -> str:
+        """Return the name under which an object is found."""
+        if self.key is None:
+            return self.matching(thing) or ""
+        return str(getattr(thing, self.key))
+
+    def matching(self, thing: Any) -> str | None:
+        """Return the name of the type that an object fits; None when it fits none."""
+        for name in self.types:
+            expected = getattr(pi_hookspecs, name)
+            if self.by_class:
+                if isinstance(thing, type) and all(hasattr(thing, each) for each in _members(expected)):
+                    return name
+            elif not isinstance(thing, type) and isinstance(thing, expected):
+                return name
+        return None
+
+    def problem(self, thing: Any) -> str | None:
+        """Return why an object cannot be registered; None when it can."""
+        if self.matching(thing) is None:
+            return f"{thing!r:.80} is no {' or '.join(self.types)}"
+        key = self.key_of(thing)
+        if not key or not isinstance(key, str):
+            return f"{thing!r:.80} has no name"
+        return self.check(thing)
+
+    def describe(self, thing: Any) -> dict[str, Any]:
+        """Return an object as plain data."""
+        described: dict[str, Any] = {"name": self.key_of(thing)}
+        for attribute in self.data:
+            value = getattr(thing, attribute)
+            described[attribute] = list(value) if isinstance(value, tuple) else value
+        return described
+
+
+def _members(protocol: type) -> set[str]:
+    return {name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_")} - {"name"}
+
+
+def _tool_problem(tool: Any) -> str | None:
+    if not _TOOL_NAME.fullmatch(tool.name):
+        return f"tool {tool.name!r}: a name is 1 to 128 letters, digits, '_' and '-'"
+    parameters = tool.parameters
+    if not isinstance(parameters, dict) or parameters.get("type") != "object":
+        return f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {parameters!r:.80}'
+    if not callable(tool.execute):
+        return f"tool {tool.name!r}: execute is {tool.execute!r:.40}, which cannot be called"
+    return None
+
+
+_TOOL_DATA = ("label", "description", "parameters", "default_active", "prompt_snippet", "prompt_guidelines")
+
+KINDS: dict[str, Kind] = {
+    "register_providers": Kind("provider", ("Provider",), key="api"),
+    "register_models": Kind("models", ("ProviderInfo",), key="id", data=("key_variables", "keyless", "default_model")),
+    "register_tools": Kind("tool", ("Tool",), data=_TOOL_DATA, check=_tool_problem),
+    "register_commands": Kind("command", ("Command",), data=("description",)),
+    "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description")),
+    "register_shortcuts": Kind("shortcut", ("Shortcut",), data=("description",)),
+    "register_modes": Kind("mode", ("Mode",), data=("interactive", "priority", "description")),
+    "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",)),
+    "register_session_stores": Kind("session store", ("SessionStore",), by_class=True),
+    "register_services": Kind("service", ("Compactor", "BranchSummarizer", "Retrier"), key=None),
+    "register_credentials": Kind("credential source", ("CredentialSource",)),
+    "register_renderers": Kind("renderer", ("Renderer",)),
+    "register_themes": Kind("theme", ("Theme",)),
+    "register_logins": Kind("login", ("Login",)),
+}
+"""Registration hook to what it registers."""

@@ -1,0 +1,329 @@
+"""``PluginHost``: the installed plugins of one process, each loaded on its own and only when it is needed."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property, reduce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pi_core.hooks import HookDispatcher, Timeouts
+from pi_core.host.discovery import find_origin, find_plugins, fingerprint, source_files, unchanged
+from pi_core.host.guarded import LOAD_SECONDS, guarded, told
+from pi_core.host.index import IndexFile
+from pi_core.host.kinds import KINDS
+from pi_core.host.plugin_manager import PluginManager
+from pi_core.host.records import DEFAULT_PLUGINS, PluginRecord, Problem
+from pi_core.host.registry import Registered, Registry
+from pi_hookspecs import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pi_core.hooks import HookFailure, HookTrace
+    from pi_core.settings import Settings
+
+__all__ = ["PluginHost"]
+
+
+class PluginHost:
+    """Finds, indexes, orders and loads plugins, and knows what they registered.
+
+    Args:
+        settings: Order, preferences, disabled plugins and timeouts.
+        disabled: Names of further plugins to leave out.
+        installed: False looks at no entry points; only what ``add`` brings is there.
+    """
+
+    def __init__(self, settings: Settings, *, disabled: Iterable[str] = (), installed: bool = True) -> None:
+        self.settings = settings
+        self.disabled = frozenset(disabled) | frozenset(settings.get_str_list("plugins.disabled"))
+        self.problems: list[Problem] = []
+        self._installed = installed
+        self._index = IndexFile(settings.agent_dir)
+        self._added: list[str] = []
+        self._loaded: set[str] = set()
+        self._asking = ""
+        self._limit = settings.get_number("hooks.timeout", LOAD_SECONDS)
+        self._manager = PluginManager(lambda hook, message: self._report(self._asking, hook, message))
+        prefer = settings.get("plugins.prefer", {})
+        self._registry = Registry(prefer if isinstance(prefer, dict) else {}, self.rank)
+
+    # What is installed
+
+    @cached_property
+    def records(self) -> dict[str, PluginRecord]:
+        """Every installed plugin by name, in load order; from the index, which is brought up to date first."""
+        if not self._installed:
+            return {}
+        marks = fingerprint()
+        stored = self._index.read(marks)
+        records, problems = stored if stored is not None else self._found()
+        stale = [record for record in records if self._is_stale(record)]
+        by_name = {record.name: record for record in records}
+        self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
+        for record in stale:
+            self._look_into(record)
+        if stale or stored is None:
+            self._index.write(marks, records, problems)
+        self.problems = [*problems, *self.problems]
+        for record in records:
+            if record.name not in self.disabled and record not in stale:
+                self.problems += record.problems
+        self._check_disabled()
+        return self.__dict__["records"]  # type: ignore[no-any-return]
+
+    def indexed(self) -> list[PluginRecord]:
+        """Return the enabled plugins that an index up to date knows; never imports one, and never writes."""
+        if not self._installed:
+            return []
+        if "records" in self.__dict__:
+            records = list(self.records.values())
+        else:
+            records = (self._index.read(fingerprint()) or ([], []))[0]
+        return [each for each in records if each.name not in self.disabled and not self._is_stale(each)]
+
+    def rank(self, plugin: str) -> int:
+        """Return a plugin's place in load order; those added by hand come last, in the order of adding."""
+        names = [*self.records, *self._added]
+        return names.index(plugin) if plugin in names else len(names)
+
+    def registering(self, hook: str, name: str | None = None) -> list[PluginRecord]:
+        """Return the enabled plugins that register something under a hook, or this very name, in load order."""
+        return [
+            record
+            for record in self.records.values()
+            if record.name not in self.disabled and (record.names(hook) if name is None else name in record.names(hook))
+        ]
+
+    def owners(self, hook: str) -> dict[str, str]:
+        """Return which plugin each registered name means, as the index has it; imports nothing that is indexed."""
+        plugins: dict[str, list[str]] = {}
+        for record in self.registering(hook):
+            for name in record.names(hook):
+                plugins.setdefault(name, []).append(record.name)
+        return {name: self._registry.choice(hook, name, candidates) for name, candidates in plugins.items()}
+
+    # Loading
+
+    def load(self, *names: str) -> None:
+        """Import plugins and ask what they register; what fails is reported, the rest works."""
+        for name in names:
+            record = self.records.get(name)
+            if record is None or name in self.disabled or name in self._loaded or not record.loads:
+                continue
+            self._loaded.add(name)
+            plugin = self._import(record)
+            if plugin is not None:
+                self._register(name, plugin, record)
+
+    def load_listeners(self) -> None:
+        """Load every plugin that implements an event hook or ``activate``: a session needs them all."""
+        self.load(*(record.name for record in self.records.values() if record.hooks))
+
+    def add(self, plugin: object, name: str) -> None:
+        """Add a plugin object by hand: a local extension, a test's plugin.
+
+        Raises:
+            ValueError: The name is taken.
+        """
+        if name in self.records or name in self._added:
+            message = f"A plugin named {name!r} is there already"
+            raise ValueError(message)
+        self._added.append(name)
+        self._register(name, plugin, None)
+
+    def find(self, hook: str, name: str) -> Registered | None:
+        """Return what a name means under a registration hook, loading the plugins that register it.
+
+        ``plugin:name`` finds what another plugin's registration of the same name hides.
+        """
+        owner, _, plain = name.rpartition(":")
+        for record in self.registering(hook, name):
+            self.load(record.name)
+        found = self._registry.get(hook, name)
+        if found is None and owner:
+            self.load(*(record.name for record in self.registering(hook, plain) if record.name == owner))
+            found = self._registry.get(hook, name)
+        return found
+
+    def find_all(self, hook: str) -> dict[str, Registered]:
+        """Return everything that is registered under a hook, by name, loading whoever registers it."""
+        self.load(*(record.name for record in self.registering(hook)))
+        return self._registry.winners(hook)
+
+    def registrations(self, hook: str) -> list[Registered]:
+        """Return what the loaded plugins registered under a hook, losers included."""
+        return self._registry.all(hook)
+
+    def activations(self) -> list[tuple[str, Callable[..., Any]]]:
+        """Return the ``activate`` functions of the loaded plugins, in load order."""
+        found = [(each.plugin_name, each.function) for each in self._manager.hook.activate.get_hookimpls()]
+        return sorted(found, key=lambda pair: self.rank(pair[0]))
+
+    def dispatcher(
+        self, report: Callable[[HookFailure], None], trace: Callable[[HookTrace], None] | None = None
+    ) -> HookDispatcher:
+        """Return a new dispatcher over the loaded plugins; each session has its own."""
+        number = self.settings.get_number
+        timeouts = Timeouts(
+            default=number("hooks.timeout", None),
+            plugins=_seconds(self.settings.get("hooks.plugins", {})),
+            hooks=_seconds(self.settings.get("hooks.specs", {})),
+        )
+        return HookDispatcher(self._manager, report=report, rank=self.rank, timeouts=timeouts, trace=trace)
+
+    # Inside
+
+    def _found(self) -> tuple[list[PluginRecord], list[Problem]]:
+        found, problems = find_plugins()
+        records = [
+            PluginRecord(each.name, each.distribution, each.version, each.value, indexed=False) for each in found
+        ]
+        return records, problems
+
+    def _is_stale(self, record: PluginRecord) -> bool:
+        """Whether to look into a plugin (again); one that could not even be found is looked for at every start."""
+        if record.name in self.disabled:
+            return False
+        lost = not record.loads and not record.files and find_origin(record.value) is None
+        return lost or not (record.indexed and unchanged(record.files))
+
+    def _look_into(self, record: PluginRecord) -> None:
+        """Fill in a record by loading its plugin."""
+        started = time.perf_counter()
+        before = len(self.problems)
+        record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
+        record.loads = record.indexed = True
+        self._loaded.add(record.name)
+        plugin = self._import(record)
+        if plugin is None:
+            record.loads = False
+        else:
+            self._register(record.name, plugin, record, describe=True)
+        record.load_ms = round((time.perf_counter() - started) * 1000, 1)
+        record.problems = self.problems[before:]
+        record.files = source_files(record.value)
+
+    def _import(self, record: PluginRecord) -> object | None:
+        module, _, path = record.value.partition(":")
+        plugin: object | None = None
+        with guarded(
+            lambda message: self._report(record.name, "import", f"not loaded: {message}"),
+            f"importing {module}",
+            self._limit,
+        ):
+            plugin = reduce(getattr, filter(None, path.split(".")), import_module(module))
+        return plugin  # noqa: RET504 - the block may have ended before the assignment
+
+    def _register(self, name: str, plugin: object, record: PluginRecord | None, *, describe: bool = False) -> None:
+        self._asking = name
+        problem = _object_problem(plugin)
+        if problem is None:
+            try:
+                self._manager.register(plugin, name)
+            except Exception as error:  # noqa: BLE001 - pluggy's own checks; the plugin is left out whole
+                problem = told(error)
+        if problem is not None:
+            self._report(name, "import", problem)
+            return
+        hooks = [caller.name for caller in self._manager.get_hookcallers(plugin) or ()]
+        if not hooks:
+            self._report(name, "import", "implements no hook; mark its functions with @hookimpl")
+        if record is not None and describe:
+            record.hooks = [hook for hook in hooks if hook not in KINDS]
+        for hook in hooks:
+            if hook in KINDS:
+                self._ask(hook, name, record, describe=describe)
+
+    def _ask(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
+        """Ask one plugin what it registers under one hook, and keep what can be used."""
+        kind, seen = KINDS[hook], set[str]()
+        for thing in self._answer(hook, name):
+            problem = kind.problem(thing)
+            if problem is not None:
+                self._report(name, hook, problem)
+                continue
+            key = kind.key_of(thing)
+            if record is not None and not describe and f"{hook}:{key}" in record.rejected:
+                continue
+            if key in seen:
+                self._report(name, hook, f"registers {kind.name} {key!r} twice; the later one is used")
+                self._registry.remove(hook, name, key)
+            seen.add(key)
+            if record is not None and describe and not self._describe(hook, name, thing, record):
+                record.rejected.append(f"{hook}:{key}")
+                continue
+            self._registry.add(hook, name, thing)
+
+    def _answer(self, hook: str, name: str) -> Sequence[Any]:
+        function = next(
+            each.function for each in getattr(self._manager.hook, hook).get_hookimpls() if each.plugin_name == name
+        )
+        with guarded(lambda message: self._report(name, hook, message), hook, self._limit):
+            answer = function()
+            if hasattr(answer, "__await__"):
+                getattr(answer, "close", bool)()
+                self._report(name, hook, "is async; a registration hook is a plain function that returns a list")
+            elif isinstance(answer, str | bytes | dict):
+                self._report(name, hook, f"returned {answer!r:.80}, not a list")
+            elif answer is not None:
+                return list(answer)
+        return ()
+
+    def _describe(self, hook: str, name: str, thing: Any, record: PluginRecord) -> bool:
+        """Write an object into the record; False when it is found to be unusable on the closer look."""
+        import orjson
+
+        problem = None
+        described = KINDS[hook].describe(thing)
+        try:
+            orjson.dumps(described)
+        except TypeError as error:
+            problem = f"{KINDS[hook].name} {described['name']!r} cannot be described as JSON: {error}"
+        if problem is None and hook == "register_tools":
+            from pi_core.validation import ArgumentValidator  # jsonschema is paid for only while indexing
+
+            problem = ArgumentValidator().check_schema(thing)
+        if problem is not None:
+            self._report(name, hook, problem)
+            return False
+        same = [each for each in record.registers.get(hook, ()) if each["name"] != described["name"]]
+        record.registers[hook] = [*same, described]
+        return True
+
+    def _check_disabled(self) -> None:
+        for name in sorted(self.disabled - set(self.records)):
+            self._report("(settings)", "plugins.disabled", str(UnknownName("plugin", name, self.records)))
+
+    def _report(self, plugin: str, step: str, message: str) -> None:
+        self.problems.append(Problem(plugin, step, message))
+
+
+def _in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
+    """Default plugins first, then the others, each by name; those that ``order`` names trade places to obey it."""
+    names = sorted(records, key=lambda name: (name not in DEFAULT_PLUGINS, name))
+    wanted = [name for name in dict.fromkeys(order) if name in records]
+    places = sorted(names.index(name) for name in wanted)
+    for place, name in zip(places, wanted, strict=True):
+        names[place] = name
+    return {name: records[name] for name in names}
+
+
+def _object_problem(plugin: object) -> str | None:
+    if isinstance(plugin, type):
+        return f"{plugin.__name__} is a class; a plugin is a module or an instance, made with @define(eq=False)"
+    if type(plugin).__hash__ is None:
+        return f"{plugin!r:.60} cannot be told from its equals; define its class with @define(eq=False)"
+    return None
+
+
+def _seconds(table: object) -> dict[str, float]:
+    """Read ``{name: {"timeout": seconds}}``; what is shaped otherwise is no timeout."""
+    if not isinstance(table, dict):
+        return {}
+    return {
+        name: float(entry["timeout"])
+        for name, entry in table.items()
+        if isinstance(entry, dict) and isinstance(entry.get("timeout"), int | float)
+    }

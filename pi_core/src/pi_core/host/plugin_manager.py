@@ -1,0 +1,67 @@
+"""pluggy's manager, which looks at each implementation on its own: one that is wrong is reported, the rest works."""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from pi_hookspecs import UnknownName
+from pi_hookspecs.specs import spec_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PluginManager"]
+
+
+class PluginManager(pluggy.PluginManager):
+    """Knows pi's hooks.
+
+    Args:
+        report: Told of implementations that cannot be used: hook, and what is wrong.
+    """
+
+    def __init__(self, report: Callable[[str, str], None]) -> None:
+        super().__init__("pi")
+        self._report = report
+        for module in spec_modules():
+            self.add_hookspecs(module)
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """Return pluggy's options of an implementation that can be called, else None."""
+        try:
+            options = super().parse_hookimpl_opts(plugin, name)
+        except Exception as error:  # noqa: BLE001 - a property of a plugin object may raise anything
+            self._report(name, f"{type(error).__name__} while looking at it: {error}")
+            return None
+        if options is None:
+            return None
+        hook = options.get("specname") or name
+        problem = self._problem(getattr(plugin, name), hook, options)
+        if problem is None:
+            return options
+        if problem:
+            self._report(hook, problem)
+        return None
+
+    def _problem(self, function: Callable[..., Any], hook: str, options: pluggy.HookimplOpts) -> str | None:
+        """Return what is wrong, ``""`` for what is ignored without a word, None when all is well."""
+        caller = getattr(self.hook, hook, None)
+        if caller is None or not caller.has_spec():
+            return "" if options["optionalhook"] else str(UnknownName("hook", hook, vars(self.hook)))
+        if options["wrapper"] or options["hookwrapper"]:
+            return "wrappers are not supported: hooks may be async, and a wrapper would end before the work starts"
+        known = caller.spec.argnames
+        parameters = signature(function).parameters.values()
+        unknown = [
+            each.name
+            for each in parameters
+            if each.name not in known
+            and each.default is Parameter.empty
+            and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        ]
+        if unknown:
+            return f"takes {', '.join(unknown)}, but the hook offers only {', '.join(known) or 'no arguments'}"
+        return None

@@ -1,0 +1,92 @@
+"""What is known of a plugin as plain data, whether or not it was imported: a line of the index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, field, frozen
+
+__all__ = ["DEFAULT_PLUGINS", "FoundPlugin", "PluginRecord", "Problem"]
+
+DEFAULT_PLUGINS = frozenset({"cli", "provider-offline", "tools"})
+"""Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""
+
+
+@frozen
+class Problem:
+    """Something that is wrong with a plugin, and at which step: ``import``, a hook's name, or ``index``."""
+
+    plugin: str
+    step: str
+    message: str
+
+    def __str__(self) -> str:
+        if self.plugin.startswith("("):  # nobody's fault but the settings'
+            return f"Setting {self.step}: {self.message}"
+        return f"Plugin {self.plugin!r} ({self.step}): {self.message}"
+
+
+@frozen(kw_only=True)
+class FoundPlugin:
+    """An entry point of group ``pi``: the plugin's name, its distribution, and what to import."""
+
+    name: str
+    distribution: str
+    version: str
+    value: str
+
+
+@define(eq=False)
+class PluginRecord:
+    """A plugin in the index.
+
+    Attributes:
+        hooks: Names of the event hooks that it implements, and ``activate``.
+        registers: What each of its registration hooks returned, described as plain data with a ``name``.
+        load_ms: Milliseconds to import it and to ask what it registers.
+        problems: What went wrong on the way; the rest of the plugin works.
+        rejected: Registered objects that cannot be used, as ``hook:name``; ``problems`` says why.
+        loads: False when it could not be imported.
+        indexed: False while it is disabled and nobody has looked into it.
+        files: Files whose change makes this record stale, with their time in nanoseconds.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    value: str
+    hooks: list[str] = field(factory=list)
+    registers: dict[str, list[dict[str, Any]]] = field(factory=dict)
+    load_ms: float = 0.0
+    problems: list[Problem] = field(factory=list)
+    rejected: list[str] = field(factory=list)
+    loads: bool = True
+    indexed: bool = True
+    files: dict[str, int] = field(factory=dict)
+
+    def names(self, hook: str) -> list[str]:
+        """Return the names of what one registration hook returned."""
+        return [described["name"] for described in self.registers.get(hook, ())]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the record as JSON can hold it."""
+        return {
+            "name": self.name,
+            "distribution": self.distribution,
+            "version": self.version,
+            "value": self.value,
+            "hooks": self.hooks,
+            "registers": self.registers,
+            "load_ms": self.load_ms,
+            "problems": [[problem.plugin, problem.step, problem.message] for problem in self.problems],
+            "rejected": self.rejected,
+            "loads": self.loads,
+            "indexed": self.indexed,
+            "files": self.files,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> PluginRecord:
+        """Read a record back; raises ``TypeError`` or ``KeyError`` when it is none."""
+        problems = [Problem(*problem) for problem in plain["problems"]]
+        return cls(**{**plain, "problems": problems})

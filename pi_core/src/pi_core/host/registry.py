@@ -1,0 +1,73 @@
+"""Who registered what under which name, and who wins where two chose the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_core.host.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["Registered", "Registry"]
+
+
+@frozen
+class Registered:
+    """An object, its name, and the plugin that registered it."""
+
+    plugin: str
+    name: str
+    thing: Any
+
+
+class Registry:
+    """What the loaded plugins registered, by hook and name.
+
+    Of two with one name the plugin that is later in load order wins, unless ``prefer`` (``{"tool:grep":
+    "plugin"}``) names another; the loser is found as ``plugin:name``.
+    """
+
+    def __init__(self, prefer: Mapping[str, str], rank: Callable[[str], int]) -> None:
+        self._prefer = prefer
+        self._rank = rank
+        self._all: dict[str, list[Registered]] = {hook: [] for hook in KINDS}
+
+    def add(self, hook: str, plugin: str, thing: Any) -> None:
+        """Register an object."""
+        self._all[hook].append(Registered(plugin, KINDS[hook].key_of(thing), thing))
+        self._all[hook].sort(key=lambda each: self._rank(each.plugin))  # plugins are loaded when they are needed
+
+    def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
+        """Forget what a plugin registered under a hook, or one name of it."""
+        self._all[hook] = [
+            each for each in self._all[hook] if each.plugin != plugin or (name is not None and each.name != name)
+        ]
+
+    def winners(self, hook: str) -> dict[str, Registered]:
+        """Return what each name means."""
+        found: dict[str, dict[str, Registered]] = {}
+        for each in self._all[hook]:
+            found.setdefault(each.name, {})[each.plugin] = each
+        return {name: plugins[self.choice(hook, name, [*plugins])] for name, plugins in found.items()}
+
+    def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
+        """Return which of these plugins, given in load order, a name means."""
+        preferred = self._prefer.get(f"{KINDS[hook].name}:{name}")
+        return preferred if preferred in plugins else plugins[-1]
+
+    def get(self, hook: str, name: str) -> Registered | None:
+        """Return what a name means, or what ``plugin:name`` means."""
+        found = self.winners(hook).get(name)
+        if found is None and ":" in name:
+            plugin, _, plain = name.partition(":")
+            found = next(
+                (each for each in reversed(self._all[hook]) if (each.plugin, each.name) == (plugin, plain)), None
+            )
+        return found
+
+    def all(self, hook: str) -> list[Registered]:
+        """Return everything that was registered, losers included, in load order."""
+        return list(self._all[hook])

@@ -1,0 +1,84 @@
+"""How providers say that a conversation no longer fits the model's window (pi.md 4.8, decision D23).
+
+There is no common error code: each API and each local server has its own words. Texts about throttling
+are told apart first, because some of them speak of tokens too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AssistantMessage
+
+__all__ = ["is_context_overflow", "is_recoverable_length", "is_throttling"]
+
+_PATTERNS = (
+    r"prompt is too long|prompt too long",  # Anthropic, Z.ai
+    r"input is too long for requested model",  # Bedrock
+    r"exceeds the context window",  # OpenAI
+    r"input token count.*exceeds the maximum",  # Google
+    r"maximum prompt length is \d+",  # xAI
+    r"reduce the length of the messages",  # Groq
+    r"maximum context length (?:is|of) [\d,]+",  # OpenRouter and further hosts
+    r"exceeds the limit of \d+",  # GitHub Copilot
+    r"exceeds the available context size",  # llama.cpp
+    r"greater than the context length",  # LM Studio
+    r"context window exceeds limit",  # MiniMax
+    r"exceeded model token limit",  # Kimi
+    r"too large for model with \d+ maximum context length",  # Mistral
+    r"model_context_window_exceeded",
+    r"context[_ ]length[_ ]exceeded",
+    r"context window exceeded",
+    r"exceeded (?:the )?(?:max(?:imum)? )?context length",
+    r"too many tokens",
+    r"token limit exceeded",
+    r"request_too_large",
+    r"prompt exceeds max length",
+    r"maximum allowed input length of \d+",
+    r"longer than the model'?s context length",
+    r"configured context size is \d+",
+    r"range of input length should be",
+    r"^\s*413\b",
+)
+_OVERFLOW = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
+_THROTTLING = re.compile(
+    r"^\s*(?:throttling|too many requests)|rate.?limit|too many requests|\b429\b|tokens per (?:minute|day)",
+    re.IGNORECASE,
+)
+_NO_BODY = re.compile(r"^\s*4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
+_FULL = 0.99
+"""Share of the window that input fills when an answer of length 0 means that nothing was left for it."""
+
+
+def is_throttling(text: str) -> bool:
+    """Return whether an error text speaks of too many requests, which is never an overflow."""
+    return _THROTTLING.search(text) is not None
+
+
+def is_context_overflow(message: AssistantMessage, context_window: int | None = None) -> bool:
+    """Return whether an answer shows that the conversation does not fit the window.
+
+    Args:
+        message: The answer: one that failed, or one that came although the window was exceeded.
+        context_window: Tokens of the model's window; without it only error texts count.
+    """
+    if message.stop_reason == "error":
+        text = message.error_message or ""
+        if is_throttling(text):
+            return False
+        if _OVERFLOW.search(text):
+            return True
+        return message.provider == "cerebras" and _NO_BODY.search(text) is not None
+    if context_window is None:
+        return False
+    told = message.usage.input + message.usage.cache_read
+    if message.stop_reason == "stop":
+        return told > context_window
+    return message.stop_reason == "length" and not message.usage.output and told >= _FULL * context_window
+
+
+def is_recoverable_length(message: AssistantMessage, max_tokens: int) -> bool:
+    """Return whether an answer was cut off by the window rather than by the model's own output limit."""
+    return message.stop_reason == "length" and message.usage.output < max_tokens

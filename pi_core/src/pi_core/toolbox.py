@@ -1,0 +1,88 @@
+"""Which tools a session has and which of them the model is offered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_core.host import PluginHost
+    from pi_hookspecs import Tool
+
+__all__ = ["READ_ONLY_TOOLS", "Toolbox"]
+
+READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
+"""What ``read_only_tools=True`` selects (decision D13)."""
+
+
+class Toolbox:
+    """Tools of plugins, tools of the program, tools added at run time; the later of two with one name wins.
+
+    Args:
+        host: Where plugins registered theirs.
+        names: What the user selected, in this order; None offers every tool that is active by default.
+        custom: Tools of the program; they are offered whatever was selected (decision D12).
+    """
+
+    def __init__(self, host: PluginHost, names: Sequence[str] | None = None, custom: Sequence[Tool] = ()) -> None:
+        self._host = host
+        self._names = list(dict.fromkeys(names)) if names is not None else None
+        self._custom = tuple(custom)
+        self._added: list[tuple[str, Tool]] = []
+        self.warnings: list[str] = []
+        """Selected names that no tool has."""
+        self.active()
+
+    def active(self) -> tuple[Tool, ...]:
+        """Return what the model is offered."""
+        wanted = self._default_names() if self._names is None else self._names
+        tools: dict[str, Tool] = {}
+        for name in wanted:
+            tool = self._find(name)
+            if tool is not None:
+                tools[tool.name] = tool
+        if self._names is None:
+            tools.update((tool.name, tool) for _, tool in self._added if tool.default_active)
+        tools.update((tool.name, tool) for tool in self._custom)
+        return tuple(tools.values())
+
+    def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
+        """Add a tool; returns how to take it away."""
+        entry = (plugin, tool)
+        self._added.append(entry)
+
+        def remove() -> None:
+            if entry in self._added:
+                self._added.remove(entry)
+
+        return remove
+
+    def _default_names(self) -> list[str]:
+        described = [
+            each
+            for record in self._host.registering("register_tools")
+            for each in record.registers["register_tools"]
+            if each["default_active"]
+        ]
+        loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
+        return list(dict.fromkeys([each["name"] for each in described] + loaded))
+
+    def _find(self, name: str) -> Tool | None:
+        for plugin, tool in reversed(self._added):
+            if name in (tool.name, f"{plugin}:{tool.name}"):
+                return tool
+        found = self._host.find("register_tools", name)
+        if found is None:
+            self._warn(name)
+            return None
+        tool_found: Tool = found.thing
+        return tool_found
+
+    def _warn(self, name: str) -> None:
+        known = {each for record in self._host.registering("register_tools") for each in record.names("register_tools")}
+        warning = str(UnknownName("tool", name, known))
+        if warning not in self.warnings:
+            self.warnings.append(warning)
