@@ -21,7 +21,7 @@ from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pi_core._tool_calls import AfterToolCall, BeforeToolCall
     from pi_core.hooks import HookDispatcher
@@ -42,7 +42,7 @@ class HookBridge:
     """
 
     def __init__(
-        self, hooks: HookDispatcher, ctx: PiContext, add_entries: Callable[[Iterable[NewEntry]], None]
+        self, hooks: HookDispatcher, ctx: PiContext, add_entries: Callable[[Iterable[NewEntry]], Awaitable[None]]
     ) -> None:
         self._hooks = hooks
         self._ctx = ctx
@@ -117,7 +117,7 @@ class HookBridge:
         answer = await self._hooks.call(agent_specs.turn_end, event, self._ctx)
         if answer is None:
             return None
-        self._add_entries(answer.entries)
+        await self._add_entries(answer.entries)
         return "continue" if answer.continue_ else None
 
     async def on_payload(self, payload: Any, model: Model) -> Any:

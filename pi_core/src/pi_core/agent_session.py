@@ -6,31 +6,25 @@ It puts plugins, tools, settings and the session's tree around an ``Agent`` (doc
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pi_core._hook_bridge import HookBridge, custom_message
+from pi_core._agent_delegate import AgentDelegate
+from pi_core._hook_bridge import HookBridge
+from pi_core._listeners import Listeners
+from pi_core._prompt_steps import PromptSteps
 from pi_core.agent import Agent
 from pi_core.context import NoUserInterface, PluginAPI, SessionContext, ToolCallContext
 from pi_core.convert import convert_to_llm
 from pi_core.loop import LoopCallbacks
 from pi_core.system_prompt import build_system_prompt
-from pi_hookspecs import (
-    AgentBeforeSettleEvent,
-    AgentBusy,
-    AgentSettledEvent,
-    AssistantMessage,
-    NoModel,
-    StreamOptions,
-    TextContent,
-    Usage,
-    UserMessage,
-)
-from pi_hookspecs.specs import agent as agent_specs
+from pi_hookspecs import AbortController, AgentBusy, NoModel, PiError, StreamOptions, TextContent, UserMessage, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from pi_core._listeners import Listener
     from pi_core.hooks import HookFailure, HookTrace
     from pi_core.host import PluginHost
     from pi_core.model_registry import ModelRegistry
@@ -40,10 +34,11 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AgentEvent,
+        AgentMessage,
+        AssistantMessage,
         CustomMessage,
         ImageContent,
         Model,
-        NewEntry,
         ThinkingLevel,
         Tool,
         ToolCall,
@@ -51,10 +46,7 @@ if TYPE_CHECKING:
         UserInterface,
     )
 
-__all__ = ["AgentSession", "SessionListener"]
-
-SessionListener: TypeAlias = "Callable[[Any], Awaitable[None] | None]"
-"""Called with every event of the agent and the session; awaited before the next."""
+__all__ = ["AgentSession"]
 
 _NOTIFIED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
 """Hooks that have an answer, asked while the loop waits for it."""
@@ -62,7 +54,7 @@ _NOTIFIED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
 _NEEDS_BEHAVIOR = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
 
 
-class AgentSession:
+class AgentSession(AgentDelegate):
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
@@ -100,10 +92,15 @@ class AgentSession:
         self.ctx = SessionContext(self)
         self._custom_prompt = system_prompt
         self._appended_prompt = tuple(append_system_prompt)
-        self._listeners: list[SessionListener] = []
-        self._late: set[asyncio.Future[None]] = set()
+        self.listeners = Listeners()
         self._next_turn: list[CustomMessage] = []
-        self._bridge = HookBridge(self.hooks, self.ctx, self._add_entries)
+        self._steps = PromptSteps(self)
+        self._started = self._ended = False
+        self._stop: AbortController | None = None
+        self._runner: asyncio.Task[Any] | None = None
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self._bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
         self.agent = self._make_agent(model, thinking_level)
 
     def _make_agent(self, model: Model | None, thinking_level: ThinkingLevel) -> Agent:
@@ -145,7 +142,16 @@ class AgentSession:
         await self.dispose()
 
     async def start(self) -> None:
-        """Activate the plugins and tell them that the session begins."""
+        """Activate the plugins and tell them that the session begins; the first prompt does it otherwise.
+
+        Raises:
+            PiError: The session has ended.
+        """
+        if self._ended:
+            raise PiError("This session has ended; make another one with create_agent_session")
+        if self._started:
+            return
+        self._started = True
         for plugin, activate in self.host.activations():
             self._activate(plugin, activate)
         self._use_tools()
@@ -153,11 +159,13 @@ class AgentSession:
 
     async def dispose(self) -> None:
         """Stop what runs, tell the plugins that the session ends, and let go of everything."""
-        self.agent.abort("Session ended")
-        await self.agent.wait_for_idle()
-        await self._notify_if_heard("session_shutdown", lambda events: events.SessionShutdownEvent())
-        if self._late:
-            await asyncio.wait(self._late)
+        if self._ended:
+            return
+        self._ended = True
+        await self.abort("Session ended")
+        if self._started:
+            await self._notify_if_heard("session_shutdown", lambda events: events.SessionShutdownEvent())
+        await self.listeners.settled()
         self.hooks.close()
 
     # What it is
@@ -168,56 +176,30 @@ class AgentSession:
         return self.session_manager.id
 
     @property
-    def model(self) -> Model | None:
-        """Who answers."""
-        return self.agent.state.model
-
-    @property
-    def thinking_level(self) -> ThinkingLevel:
-        """How hard it thinks."""
-        return self.agent.state.thinking_level
-
-    @property
     def is_streaming(self) -> bool:
-        """Whether a run is going on."""
-        return self.agent.state.is_streaming
+        """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""
+        return self._stop is not None or self.agent.state.is_streaming
 
     @property
-    def messages(self) -> list[Any]:
-        """The conversation as the model is told it."""
-        return self.agent.state.messages
+    def signal(self) -> AbortSignal | None:
+        """The abort of the present run, between runs of the present prompt; None while idle."""
+        if self._stop is not None and not self.agent.state.is_streaming:
+            return self._stop.signal
+        return self.agent.signal
 
-    @property
-    def usage(self) -> Usage:
-        """Tokens and cost of every answer so far."""
-        answers = (message for message in self.messages if isinstance(message, AssistantMessage))
-        return sum((answer.usage for answer in answers), Usage())
-
-    def context_tokens(self) -> int | None:
-        """Tokens of the context by the last answer's own count; None before the first."""
-        for message in reversed(self.messages):
-            if isinstance(message, AssistantMessage) and message.usage.total_tokens:
-                return message.usage.total_tokens
-        return None
-
-    def subscribe(self, listener: SessionListener, *types: str) -> Callable[[], None]:
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Tell a listener of every event, or of those types alone; returns the way to unsubscribe.
 
-        A type may be an event's (``turn_end``) or a stream event's (``text_delta``).
+        A type may be an event's (``turn_end``) or a stream event's (``text_delta``). The listener may be
+        ``async`` and may take the run's abort signal as a second argument; it is awaited before the next.
         """
-        call = listener if not types else _only(listener, frozenset(types))
-        self._listeners = [*self._listeners, call]
-
-        def unsubscribe() -> None:
-            self._listeners = [each for each in self._listeners if each is not call]
-
-        return unsubscribe
+        return self.listeners.add(listener, frozenset(types))
 
     # A prompt
 
     async def prompt(
         self,
-        text: str,
+        prompt: str | AgentMessage | Iterable[AgentMessage],
         *,
         images: Sequence[ImageContent] = (),
         streaming_behavior: Literal["steer", "followUp"] | None = None,
@@ -225,6 +207,8 @@ class AgentSession:
         expand_prompt_templates: bool = True,
     ) -> AssistantMessage | None:
         """Answer a text and return the last answer, once everything that follows from it is done.
+
+        A message, or several, go to the agent as they are: neither commands nor the ``input`` hook see them.
 
         Returns:
             The last assistant message; None when a command or a plugin dealt with the text, or it was queued.
@@ -234,24 +218,46 @@ class AgentSession:
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
         """
-        if expand_prompt_templates and await self._run_command(text):
-            return None
-        said = await self._ask_input(text, tuple(images), source, streaming_behavior)
-        if said is None:
-            return None
-        message = _user_message(*said)
+        await self.start()
+        if isinstance(prompt, str):
+            if expand_prompt_templates and await self._steps.command(prompt):
+                return None
+            said = await self._steps.input(prompt, tuple(images), source, streaming_behavior)
+            if said is None:
+                return None
+            messages: list[AgentMessage] = [_user_message(*said)]
+        else:
+            messages = _listed(prompt)
+            said = "\n".join(text_of(each.content) for each in messages if isinstance(each, UserMessage)), ()
         if self.is_streaming:
-            self._queue(message, streaming_behavior)
+            self._queue(messages, streaming_behavior)
             return None
         self._check_model()
         self._next_turn, waiting = [], self._next_turn
-        injected = await self._ask_before_agent_start(*said)
-        await self._run_until_settled([message, *waiting, *injected])
+        stop = self._begin()
+        try:
+            await self._steps.run([*messages, *waiting], *said, stop)
+        finally:
+            self._end(stop)
         return self.last_answer()
 
-    def last_answer(self) -> AssistantMessage | None:
-        """Return the last assistant message; None before the first."""
-        return next((each for each in reversed(self.messages) if isinstance(each, AssistantMessage)), None)
+    async def continue_(self) -> AssistantMessage | None:
+        """Go on from the transcript, for retries and for messages that were queued while idle.
+
+        Raises:
+            AgentBusy: A run is going on.
+            PiError: There is nothing to continue from.
+        """
+        await self.start()
+        if self.is_streaming:
+            raise AgentBusy("Agent is already processing. Wait for completion before continuing.")
+        self._check_model()
+        stop = self._begin()
+        try:
+            await self._steps.resume(stop)
+        finally:
+            self._end(stop)
+        return self.last_answer()
 
     def steer(self, text: str, images: Sequence[ImageContent] = ()) -> None:
         """Say something before the next request."""
@@ -261,9 +267,24 @@ class AgentSession:
         """Say something when the agent would otherwise stop."""
         self.agent.follow_up(_user_message(text, images))
 
-    async def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the run that is going on and wait until it has settled."""
+    def request_abort(self, reason: str = "Operation aborted") -> None:
+        """Stop the prompt that is being answered; what is queued stays."""
+        if self._stop is not None:
+            self._stop.abort(reason)
         self.agent.abort(reason)
+
+    async def abort(self, reason: str = "Operation aborted") -> None:
+        """Stop the prompt that is being answered and wait until it has settled.
+
+        From inside it, in a listener or a hook, there is nothing to wait for: it settles after that.
+        """
+        self.request_abort(reason)
+        if asyncio.current_task() is not self._runner:
+            await self.wait_for_idle()
+
+    async def wait_for_idle(self) -> None:
+        """Return when no prompt is being answered and ``agent_settled`` was told."""
+        await self._settled.wait()
         await self.agent.wait_for_idle()
 
     def append_entry(self, custom_type: str, data: Any = None) -> str:
@@ -281,103 +302,45 @@ class AgentSession:
 
         return remove
 
-    # Steps of a prompt
+    def base_prompt(self) -> str:
+        """Return the system prompt for the active tools, before plugins change it for a run."""
+        return build_system_prompt(self.agent.state.tools, self.cwd, self._custom_prompt, self._appended_prompt)
 
-    async def _run_command(self, text: str) -> bool:
-        if not text.startswith("/"):
-            return False
-        name, _, arguments = text[1:].partition(" ")
-        found = self.host.find("register_commands", name)
-        if found is None:
-            return False
-        waiting = found.thing.handler(arguments.strip(), self.ctx)
-        if waiting is not None:
-            await waiting
-        return True
+    def complain(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
+        """Tell the subscribers of a plugin's failure, from wherever it happened; the run does not wait for them."""
+        from pi_hookspecs import ExtensionErrorEvent
 
-    async def _ask_input(
-        self, text: str, images: tuple[ImageContent, ...], source: str, behavior: Literal["steer", "followUp"] | None
-    ) -> tuple[str, tuple[ImageContent, ...]] | None:
-        """Return what was said as the plugins left it; None when one of them dealt with it."""
-        if not self.hooks.listens("input"):
-            return text, images
-        from pi_hookspecs import InputEvent
+        self.listeners.tell_soon(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
 
-        event = InputEvent(text=text, images=images, source=source, streaming_behavior=behavior)
-        answer = await self.hooks.call(agent_specs.input, event, self.ctx)
-        if answer is None:
-            return text, images
-        if answer.handled:
-            return None
-        return (
-            text if answer.text is None else answer.text,
-            images if answer.images is None else tuple(answer.images),
-        )
+    # One prompt at a time
 
-    def _queue(self, message: UserMessage, behavior: Literal["steer", "followUp"] | None) -> None:
+    def _begin(self) -> AbortSignal:
+        self._stop = AbortController()
+        self._runner = asyncio.current_task()
+        self._settled.clear()
+        signal = self._stop.signal
+        signal.on_abort(lambda: self.hooks.abort(signal))
+        return signal
+
+    def free(self) -> None:
+        """Let the next prompt begin: the present one has only to be told as settled."""
+        self._stop = None
+
+    def _end(self, signal: AbortSignal) -> None:
+        if self._stop is None or self._stop.signal is signal:  # a listener of agent_settled may have begun another
+            self._stop = self._runner = None
+            self._settled.set()
+
+    def _queue(self, messages: Iterable[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
         if behavior is None:
             raise AgentBusy(_NEEDS_BEHAVIOR)
-        (self.agent.steer if behavior == "steer" else self.agent.follow_up)(message)
+        for message in messages:
+            (self.agent.steer if behavior == "steer" else self.agent.follow_up)(message)
 
     def _check_model(self) -> None:
         if self.model is None:
-            message = "No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel."
-            raise NoModel(message)
+            raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
         self.models.api_key(self.model.provider)
-
-    async def _ask_before_agent_start(self, text: str, images: tuple[ImageContent, ...]) -> tuple[CustomMessage, ...]:
-        """Let plugins change this run's system prompt and return the messages that they add."""
-        base = self._base_prompt()
-        self.agent.set_system_prompt(base)
-        if not self.hooks.listens("before_agent_start"):
-            return ()
-        from pi_hookspecs import BeforeAgentStartEvent
-
-        event = BeforeAgentStartEvent(prompt=text, images=images, system_prompt=base)
-        answer = await self.hooks.call(agent_specs.before_agent_start, event, self.ctx)
-        if answer is None:
-            return ()
-        if answer.system_prompt is not None:
-            self.agent.set_system_prompt(answer.system_prompt)
-        return answer.messages
-
-    async def _run_until_settled(self, messages: list[Any]) -> None:
-        """Run, and run on for as long as a plugin wants it at the boundary before settling."""
-        await self.agent.prompt(messages)
-        while await self._wants_to_run_on():
-            await self.agent.run_on()
-        answer = self.last_answer()
-        settled = AgentSettledEvent(aborted=answer is not None and answer.stop_reason == "aborted")
-        await self.hooks.notify(settled, self.ctx)
-        await self._tell(settled)
-
-    async def _wants_to_run_on(self) -> bool:
-        if not self.hooks.listens("agent_before_settle"):
-            return False
-        answer = self.last_answer()
-        reason = answer.stop_reason if answer is not None else "error"
-        event = AgentBeforeSettleEvent(
-            outcome="error" if reason == "error" else "aborted" if reason == "aborted" else "completed",
-            messages=tuple(self.messages),
-            entries=tuple(self.session_manager.branch()),
-        )
-        wish = await self.hooks.call(agent_specs.agent_before_settle, event, self.ctx)
-        if wish is None:
-            return False
-        self._add_entries(wish.entries)
-        return bool(wish.continue_) and reason != "aborted"
-
-    def _add_entries(self, entries: Iterable[NewEntry]) -> None:
-        """Append entries that plugins asked for; those with content reach the model with the next request."""
-        for entry in entries:
-            if entry.content is None:
-                self.append_entry(entry.custom_type, entry.data)
-            elif self.is_streaming:
-                self.agent.steer(custom_message(entry))
-            else:
-                message = custom_message(entry)
-                self.agent.append_message(message)
-                self.session_manager.append_message(message)
 
     # What the agent asks for
 
@@ -387,45 +350,36 @@ class AgentSession:
     async def _api_key(self, provider: str) -> str | None:
         return self.models.api_key(provider)
 
-    def _tool_context(self, call: ToolCall, update: ToolUpdate) -> Any:
+    def _tool_context(self, call: ToolCall, update: ToolUpdate) -> ToolCallContext:
         signal: AbortSignal | None = self.agent.signal
         assert signal is not None  # noqa: S101 - tools run only inside a run
-        return ToolCallContext(self.ctx, call, update, signal)
-
-    def _base_prompt(self) -> str:
-        return build_system_prompt(self.agent.state.tools, self.cwd, self._custom_prompt, self._appended_prompt)
+        return ToolCallContext(self, call, update, signal)
 
     def _use_tools(self) -> None:
         self.agent.set_tools(self.toolbox.active())
-        if not self.is_streaming:
-            self.agent.set_system_prompt(self._base_prompt())
+        if not self.agent.state.is_streaming:
+            self.agent.set_system_prompt(self.base_prompt())
 
     # Events
 
-    async def _on_agent_event(self, event: AgentEvent) -> None:
+    async def _on_agent_event(self, event: AgentEvent, signal: AbortSignal) -> None:
         """Ask the hook, keep the message, tell the subscribers: in this order."""
         kind = event.type
         if kind not in _NOTIFIED_BY_BRIDGE:
             if kind == "agent_start":
-                self._forward_abort()
-            await self.hooks.notify(event, self.ctx)
+                self._forward_abort(signal)
+            if self.hooks.listens(kind):
+                await self.hooks.notify(event, self.ctx)
         elif event.type == "message_end":
             self.session_manager.append_message(event.message)
-        for listener in self._listeners:
-            waiting = listener(event)
-            if waiting is not None:
-                await waiting
+        await self.listeners.tell(event, signal)
 
-    def _forward_abort(self) -> None:
-        signal = self.agent.signal
-        if signal is not None:
-            signal.on_abort(lambda: self.hooks.abort(signal))
-
-    async def _tell(self, event: Any) -> None:
-        for listener in self._listeners:
-            waiting = listener(event)
-            if waiting is not None:
-                await waiting
+    def _forward_abort(self, signal: AbortSignal) -> None:
+        """Let the prompt's abort end its run, and the run's abort the hooks that are asked meanwhile."""
+        signal.on_abort(lambda: self.hooks.abort(signal))
+        if self._stop is not None:
+            stop = self._stop.signal
+            stop.on_abort(lambda: self.agent.abort(stop.reason or ""))
 
     async def _notify_if_heard(self, name: str, make: Callable[[Any], Any]) -> None:
         if self.hooks.listens(name):
@@ -436,34 +390,19 @@ class AgentSession:
     def _activate(self, plugin: str, activate: Callable[..., Any]) -> None:
         from pi_core.host.guarded import guarded
 
-        with guarded(lambda message: self._complain(plugin, "activate", message), "activate"):
-            activate(PluginAPI(self, plugin))
+        with guarded(lambda message: self.complain(plugin, "activate", message), "activate"):
+            waiting = activate(PluginAPI(self, plugin))
+            if hasattr(waiting, "__await__"):
+                getattr(waiting, "close", bool)()
+                self.complain(plugin, "activate", "is async; activate is a plain function, waiting belongs to handlers")
 
     def _report(self, failure: HookFailure) -> None:
-        self._complain(failure.plugin, failure.hook, str(failure), failure.stack)
-
-    def _complain(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
-        """Tell the subscribers of a plugin's failure, from wherever it happened; the run does not wait for them."""
-        from pi_hookspecs import ExtensionErrorEvent
-
-        event = ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack)
-        for listener in self._listeners:
-            waiting = listener(event)
-            if waiting is not None:
-                late = asyncio.ensure_future(waiting)
-                self._late.add(late)
-                late.add_done_callback(self._late.discard)
+        self.complain(failure.plugin, failure.hook, str(failure), failure.stack)
 
 
 def _user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:
     return UserMessage(content=(TextContent(text), *images))
 
 
-def _only(listener: SessionListener, types: frozenset[str]) -> SessionListener:
-    def call(event: Any) -> Awaitable[None] | None:
-        inner = getattr(event, "assistant_message_event", None)
-        if event.type in types or (inner is not None and inner.type in types):
-            return listener(event)
-        return None
-
-    return call
+def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:
+    return list(prompt) if isinstance(prompt, Iterable) else [prompt]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_core.session import ReadOnlySession
-from pi_hookspecs import ContextUsage, ToolResult
+from pi_hookspecs import ContextUsage, PluginError, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +97,19 @@ class _PatientUI:
         with self._hooks.clock_stopped():
             return await self._ui.editor(title, prefill)
 
-    def __getattr__(self, name: str) -> Any:
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        self._ui.notify(message, level)
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        self._ui.set_status(key, text)
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+        self._ui.set_widget(key, lines)
+
+    def set_title(self, title: str) -> None:
+        self._ui.set_title(title)
+
+    def __getattr__(self, name: str) -> Any:  # what this front end offers beyond the protocol
         return getattr(self._ui, name)
 
 
@@ -146,7 +158,7 @@ class SessionContext:
     @property
     def signal(self) -> AbortSignal | None:
         """The run's abort; None between runs."""
-        return self._session.agent.signal
+        return self._session.signal
 
     @property
     def system_prompt(self) -> str:
@@ -155,7 +167,7 @@ class SessionContext:
 
     def is_idle(self) -> bool:
         """Whether no run is going on."""
-        return not self._session.is_streaming
+        return not self._session.agent.state.is_streaming
 
     def has_pending_messages(self) -> bool:
         """Whether messages are queued."""
@@ -167,29 +179,31 @@ class SessionContext:
         if model is None:
             return None
         tokens = self._session.context_tokens()
-        percent = None if tokens is None else 100 * tokens / model.context_window
+        percent = None if tokens is None or not model.context_window else 100 * tokens / model.context_window
         return ContextUsage(tokens=tokens, context_window=model.context_window, percent=percent)
 
     def abort(self, reason: str = "Operation aborted") -> None:
         """Stop the run that is going on."""
-        self._session.agent.abort(reason)
+        self._session.request_abort(reason)
 
     def shutdown(self) -> None:
         """Ask the front end to end when the run is over."""
         self._session.shutdown_requested.set()
 
 
-class ToolCallContext:
+class ToolCallContext(SessionContext):
     """``ctx`` of a running tool: the session's, and this call."""
 
-    def __init__(self, ctx: SessionContext, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
-        self._ctx = ctx
+    def __init__(self, session: AgentSession, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
+        super().__init__(session)
         self._update = update
+        self._abort_signal = signal
         self.call_id = call.id
-        self.signal = signal
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ctx, name)
+    @property
+    def signal(self) -> AbortSignal:
+        """The abort of the run that made this call."""
+        return self._abort_signal
 
     def update(self, partial: ToolResult | str) -> None:
         """Show a partial result."""
@@ -216,7 +230,16 @@ class PluginAPI:
         return decorate
 
     def register_tool(self, tool: Tool, /) -> Callable[[], None]:
-        """Add a tool from the next request on; returns how to take it away."""
+        """Add a tool from the next request on; returns how to take it away.
+
+        Raises:
+            PluginError: It is no tool that could be used.
+        """
+        from pi_core.host.kinds import KINDS
+
+        problem = KINDS["register_tools"].problem(tool)
+        if problem is not None:
+            raise PluginError(self.plugin, problem)
         return self._session.add_tool(tool, self.plugin)
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:

@@ -209,9 +209,9 @@ class _Run:
         await self.begin_turn()
         for message in prompts:
             await self.deliver(message)
-        pending = await self.steering()
+        pending = await self.poll(self.config.get_steering_messages)
         while await self.work_until_quiet(pending):
-            pending = await self.config.get_follow_up_messages()
+            pending = await self.poll(self.config.get_follow_up_messages)
             if not pending:
                 break
             await self.begin_turn()
@@ -235,7 +235,7 @@ class _Run:
             wish = await self.end_turn(answer, results)
             if wish == "end" or await self.stops_here():
                 return False
-            pending = batch.steering or await self.steering()
+            pending = batch.steering or await self.poll(self.config.get_steering_messages)
             calls_for_more = bool(answer.tool_calls) and not batch.terminates
             if not (calls_for_more or pending or wish == "continue"):
                 return True
@@ -252,9 +252,9 @@ class _Run:
         self.turns += 1
         return wish
 
-    async def steering(self) -> Sequence[AgentMessage]:
-        """Poll the steering queue; an aborted run leaves what waits there."""
-        return () if self.signal.aborted else await self.config.get_steering_messages()
+    async def poll(self, queue: Poll) -> Sequence[AgentMessage]:
+        """Return what is queued; an aborted run leaves it there."""
+        return () if self.signal.aborted else await queue()
 
     async def stops_here(self) -> bool:
         stop = self.config.should_stop_after_turn

@@ -1,0 +1,84 @@
+"""What a session passes on to its agent: what it is, what it holds, what is queued (decisions D16 and D41)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import AssistantMessage, Usage
+
+if TYPE_CHECKING:
+    from pi_core.agent import Agent, AgentState
+    from pi_hookspecs import AgentMessage, Model, ThinkingLevel
+
+__all__ = ["AgentDelegate"]
+
+
+class AgentDelegate:
+    """Reads and queue methods of the agent inside."""
+
+    agent: Agent
+
+    @property
+    def state(self) -> AgentState:
+        """What the agent is and does now."""
+        return self.agent.state
+
+    @property
+    def model(self) -> Model | None:
+        """Who answers."""
+        return self.agent.state.model
+
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """How hard it thinks."""
+        return self.agent.state.thinking_level
+
+    @property
+    def messages(self) -> list[Any]:
+        """The conversation as the model is told it."""
+        return self.agent.state.messages
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and cost of every answer so far."""
+        answers = (message for message in self.messages if isinstance(message, AssistantMessage))
+        return sum((answer.usage for answer in answers), Usage())
+
+    def context_tokens(self) -> int | None:
+        """Tokens of the context by the last answer's own count; None before the first."""
+        for message in reversed(self.messages):
+            if isinstance(message, AssistantMessage) and message.usage.total_tokens:
+                return message.usage.total_tokens
+        return None
+
+    def last_answer(self) -> AssistantMessage | None:
+        """Return the last assistant message; None before the first."""
+        return next((each for each in reversed(self.messages) if isinstance(each, AssistantMessage)), None)
+
+    def reset(self) -> None:
+        """Forget conversation, queues and error; what is stored of the session stays.
+
+        Raises:
+            AgentBusy: A run is going on.
+        """
+        self.agent.reset()
+
+    def clear_steering_queue(self) -> list[AgentMessage]:
+        """Drop the steering messages and return them."""
+        return self.agent.clear_steering_queue()
+
+    def clear_follow_up_queue(self) -> list[AgentMessage]:
+        """Drop the follow-ups and return them."""
+        return self.agent.clear_follow_up_queue()
+
+    def clear_all_queues(self) -> list[AgentMessage]:
+        """Drop all queued messages and return them, steering first."""
+        return self.agent.clear_all_queues()
+
+    def has_queued_messages(self) -> bool:
+        """Whether either queue holds a message."""
+        return self.agent.has_queued_messages()
+
+    def peek_queued_messages(self) -> tuple[tuple[AgentMessage, ...], tuple[AgentMessage, ...]]:
+        """Return the steering messages and the follow-ups, without taking them."""
+        return self.agent.peek_queued_messages()

@@ -1,0 +1,164 @@
+"""The steps of a prompt: command, input, before the run, and the boundary where it settles or runs on.
+
+What happens inside the run is the agent's; what a session is, the session's (document 000, section 1.7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal
+
+from pi_core._hook_bridge import custom_message
+from pi_hookspecs import AgentBeforeSettleEvent, AgentSettledEvent, MessageEndEvent, MessageStartEvent
+from pi_hookspecs.specs import agent as agent_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_core.agent_session import AgentSession
+    from pi_hookspecs import AbortSignal, AgentMessage, CustomMessage, ImageContent, NewEntry
+
+__all__ = ["PromptSteps"]
+
+
+class PromptSteps:
+    """Takes a session's prompts from text to settled.
+
+    Args:
+        session: Whose prompts.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+
+    async def command(self, text: str) -> bool:
+        """Run the slash command that a text is; False when it is none. Its failure is the plugin's."""
+        session = self._session
+        if not text.startswith("/"):
+            return False
+        name, _, arguments = text[1:].partition(" ")
+        found = session.host.find("register_commands", name)
+        if found is None:
+            return False
+        try:
+            waiting = found.thing.handler(arguments.strip(), session.ctx)
+            if waiting is not None:
+                await waiting
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
+            message = f"Plugin {found.plugin!r} failed in command /{name}: {type(error).__name__}: {error}"
+            session.complain(found.plugin, "command", message)
+        return True
+
+    async def input(
+        self, text: str, images: tuple[ImageContent, ...], source: str, behavior: Literal["steer", "followUp"] | None
+    ) -> tuple[str, tuple[ImageContent, ...]] | None:
+        """Return what was said as the plugins left it; None when one of them dealt with it."""
+        session = self._session
+        if not session.hooks.listens("input"):
+            return text, images
+        from pi_hookspecs import InputEvent
+
+        event = InputEvent(text=text, images=images, source=source, streaming_behavior=behavior)
+        answer = await session.hooks.call(agent_specs.input, event, session.ctx)
+        if answer is None:
+            return text, images
+        if answer.handled:
+            return None
+        return (
+            text if answer.text is None else answer.text,
+            images if answer.images is None else tuple(answer.images),
+        )
+
+    async def run(
+        self, messages: Sequence[AgentMessage], text: str, images: tuple[ImageContent, ...], stop: AbortSignal
+    ) -> None:
+        """Run a prompt until it has settled."""
+        session = self._session
+        try:
+            injected = await self.before_agent_start(text, images)
+            await session.agent.prompt([*messages, *injected])
+            await self.run_on_as_long_as_wanted(stop)
+        finally:
+            await self.settle(stop)
+
+    async def resume(self, stop: AbortSignal) -> None:
+        """Go on from the transcript until that has settled."""
+        try:
+            await self._session.agent.continue_()
+            await self.run_on_as_long_as_wanted(stop)
+        finally:
+            await self.settle(stop)
+
+    async def before_agent_start(self, text: str, images: tuple[ImageContent, ...]) -> tuple[CustomMessage, ...]:
+        """Let plugins change this run's system prompt and return the messages that they add."""
+        session = self._session
+        base = session.base_prompt()
+        session.agent.set_system_prompt(base)
+        if not session.hooks.listens("before_agent_start"):
+            return ()
+        from pi_hookspecs import BeforeAgentStartEvent
+
+        event = BeforeAgentStartEvent(prompt=text, images=images, system_prompt=base)
+        answer = await session.hooks.call(agent_specs.before_agent_start, event, session.ctx)
+        if answer is None:
+            return ()
+        if answer.system_prompt is not None:
+            session.agent.set_system_prompt(answer.system_prompt)
+        return answer.messages
+
+    async def run_on_as_long_as_wanted(self, stop: AbortSignal) -> None:
+        """Run again for what was queued too late for the run, and for as long as a plugin wants it."""
+        agent = self._session.agent
+        while True:
+            if self.outcome(stop) == "completed" and agent.has_queued_messages():
+                await agent.continue_()
+            elif await self.wanted(stop):
+                await agent.run_on()
+            else:
+                return
+
+    async def wanted(self, stop: AbortSignal) -> bool:
+        """Ask at the boundary before settling; an aborted prompt does not go on, whatever the answer."""
+        session = self._session
+        if not session.hooks.listens("agent_before_settle"):
+            return False
+        event = AgentBeforeSettleEvent(
+            outcome=self.outcome(stop),
+            messages=tuple(session.messages),
+            entries=tuple(session.session_manager.branch()),
+        )
+        wish = await session.hooks.call(agent_specs.agent_before_settle, event, session.ctx)
+        if wish is None:
+            return False
+        await self.add_entries(wish.entries)
+        return bool(wish.continue_) and self.outcome(stop) != "aborted"
+
+    def outcome(self, stop: AbortSignal) -> Literal["completed", "error", "aborted"]:
+        answer = self._session.last_answer()
+        reason = answer.stop_reason if answer is not None else "error"
+        if stop.aborted or reason == "aborted":
+            return "aborted"
+        return "error" if reason == "error" else "completed"
+
+    async def settle(self, stop: AbortSignal) -> None:
+        """Tell plugins, then subscribers, that the prompt is done; by then another one may begin."""
+        session = self._session
+        settled = AgentSettledEvent(aborted=self.outcome(stop) == "aborted")
+        await session.hooks.notify(settled, session.ctx)
+        session.free()
+        await session.listeners.tell(settled, None)
+
+    async def add_entries(self, entries: Iterable[NewEntry]) -> None:
+        """Append entries that plugins asked for; those with content reach the model with the next request."""
+        session = self._session
+        for entry in entries:
+            if entry.content is None:
+                session.append_entry(entry.custom_type, entry.data)
+                continue
+            message: Any = custom_message(entry)
+            await session.listeners.tell(MessageStartEvent(message=message), session.signal)
+            session.agent.append_message(message)
+            session.session_manager.append_message(message)
+            await session.listeners.tell(MessageEndEvent(message=message), session.signal)
