@@ -1,0 +1,244 @@
+"""Credentials: what is stored in ``auth.json``, and which key counts when several are there (document 004, section 8).
+
+The file is shared with pi: object per provider, mode 0600 in a folder of mode 0700, changed only under
+the lock that pi uses too. Keys are in no ``repr``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_core.directory_lock import directory_lock
+from pi_core.secret_values import SecretValues
+from pi_core.settings import agent_dir
+from pi_hookspecs import PiError, UserError, now_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from pi_hookspecs import CredentialSource, Login
+
+__all__ = ["AuthStorage"]
+
+
+class AuthStorage:
+    """Stored and passing credentials. Make one with ``create`` or ``in_memory``.
+
+    Args:
+        file: ``auth.json``; None keeps everything in memory.
+        environ: Where variables are looked up; the process's environment when None.
+        login: Returns the plugin's way to refresh a provider's token.
+    """
+
+    def __init__(
+        self,
+        file: Path | None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        login: Callable[[str], Login | None] = lambda _provider: None,
+    ) -> None:
+        self.file = file
+        self._environ = os.environ if environ is None else environ
+        self._login = login
+        self._values = SecretValues(self._environ)
+        self._runtime: dict[str, str] = {}
+        self._stored: dict[str, dict[str, Any]] = {}
+        self._seen: tuple[int, int] | None = None
+        self.fallback: Callable[[str], Awaitable[str | None]] | None = None
+        """Asked after the environment: a provider of models.json."""
+        self.sources: Sequence[CredentialSource] = ()
+        """Asked last: what plugins registered."""
+        self.problem: str | None = None
+        """Why the file could not be read, in a line for the user; its entries then count as absent."""
+
+    @classmethod
+    def create(cls, file: str | Path | None = None, **options: Any) -> AuthStorage:
+        """Return the storage of a file, the agent directory's ``auth.json`` when None."""
+        environ = options.get("environ")
+        return cls(Path(file) if file is not None else agent_dir(environ) / "auth.json", **options)
+
+    @classmethod
+    def in_memory(cls, stored: Mapping[str, dict[str, Any]] | None = None, **options: Any) -> AuthStorage:
+        """Return a storage that no file has a part in."""
+        storage = cls(None, **options)
+        storage._stored = {provider: dict(entry) for provider, entry in (stored or {}).items()}
+        return storage
+
+    def __repr__(self) -> str:
+        return f"AuthStorage({str(self.file)!r})"
+
+    # What is stored
+
+    def providers(self) -> list[str]:
+        """Return the providers with a stored credential."""
+        return sorted(self._read())
+
+    def get(self, provider: str) -> dict[str, Any] | None:
+        """Return a copy of a stored credential, as the file has it."""
+        entry = self._read().get(provider)
+        return dict(entry) if entry is not None else None
+
+    async def set(self, provider: str, credential: Mapping[str, Any]) -> None:
+        """Store a credential; what other processes stored meanwhile stays."""
+        await self._change(lambda stored: stored.update({provider: dict(credential)}))
+
+    async def remove(self, provider: str) -> bool:
+        """Forget a stored credential; False when there was none."""
+        had = provider in self._read()
+        await self._change(lambda stored: stored.pop(provider, None))
+        return had
+
+    def set_runtime_api_key(self, provider: str, key: str) -> None:
+        """Use a key for this process alone (``--api-key``); it is never stored."""
+        self._runtime[provider] = key
+
+    # Which key counts
+
+    def has_key(self, provider: str, variables: Sequence[str] = ()) -> bool:
+        """Return whether a key is configured, without running a command or asking a network."""
+        return (
+            provider in self._runtime
+            or provider in self._read()
+            or any(self._environ.get(variable) for variable in variables)
+        )
+
+    async def get_api_key(self, provider: str, variables: Sequence[str] = ()) -> str | None:
+        """Return the key or token to send, from the first place that has one (document 004, 8.4).
+
+        Raises:
+            UserError: A ``!command`` failed, or a token could not be refreshed.
+        """
+        if (key := self._runtime.get(provider)) is not None:
+            return key
+        entry = self._read().get(provider)
+        if entry is not None and (stored := await self._stored_key(provider, entry)) is not None:
+            return stored
+        for variable in variables:
+            if from_environment := self._environ.get(variable):
+                return from_environment
+        if self.fallback is not None and (other := await self.fallback(provider)) is not None:
+            return other
+        for source in self.sources:
+            if source.name in (provider, "*") and (told := await source.credential(provider)) is not None:
+                return told
+        return None
+
+    async def _stored_key(self, provider: str, entry: dict[str, Any]) -> str | None:
+        if entry.get("type") == "api_key":
+            key = entry.get("key")
+            return await self._values.resolve(key) if isinstance(key, str) and key else None
+        if entry.get("type") != "oauth":
+            return None
+        fresh = _current(entry) if not _expired(entry) else await self._refreshed(provider)
+        login = self._login(provider)
+        return login.api_key(fresh) if login is not None else fresh["access"]
+
+    async def _refreshed(self, provider: str) -> dict[str, Any]:
+        """Refresh an expired token under the lock, unless another process has just done it."""
+        login = self._login(provider)
+        if login is None:
+            message = f'The login for "{provider}" has expired and no installed plugin can refresh it.'
+            raise UserError(message)
+        if self.file is None:
+            fresh = dict(await login.refresh(_current(self._stored[provider])))
+            self._stored[provider] = {**self._stored[provider], **fresh}
+            return _current(self._stored[provider])
+        async with directory_lock(self._prepared(self.file)):
+            stored = self._read(again=True)
+            entry = stored.get(provider)
+            if entry is not None and _expired(entry):
+                try:
+                    entry = {**entry, **await login.refresh(_current(entry))}
+                except PiError as error:
+                    message = (
+                        f'Authentication failed for "{provider}": {error}. The stored login is kept;'
+                        f" run pi auth login {provider} to sign in again."
+                    )
+                    raise UserError(message) from error
+                self._write({**stored, provider: entry})
+            if entry is None:
+                message = f'The login for "{provider}" was removed meanwhile; run pi auth login {provider}.'
+                raise UserError(message)
+            return _current(entry)
+
+    # The file
+
+    def _read(self, *, again: bool = False) -> dict[str, dict[str, Any]]:
+        """Return the entries; the file is read again when it has changed."""
+        if self.file is None:
+            return self._stored
+        try:
+            status = self.file.stat()
+            mark = (status.st_mtime_ns, status.st_size)
+            if again or mark != self._seen:
+                self._stored, self._seen = self._parsed(self.file.read_bytes()), mark
+                self.problem = None
+        except FileNotFoundError:
+            self._stored, self._seen, self.problem = {}, None, None
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or "it is no JSON object of objects"
+            self._stored, self._seen = {}, None
+            self.problem = f"{self.file}: cannot be used: {reason}. Stored logins and keys are ignored."
+        return self._stored
+
+    @staticmethod
+    def _parsed(content: bytes) -> dict[str, dict[str, Any]]:
+        entries = json.loads(content.decode("utf-8-sig") or "{}")
+        if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
+            raise ValueError  # the content may be a secret: it is not told
+        return entries
+
+    async def _change(self, change: Callable[[dict[str, dict[str, Any]]], object]) -> None:
+        if self.file is None:
+            change(self._stored)
+            return
+        async with directory_lock(self._prepared(self.file)):
+            stored = dict(self._read(again=True))
+            if self.problem is not None:
+                message = f"{self.problem} Nothing was changed; repair or remove the file first."
+                raise UserError(message)
+            change(stored)
+            self._write(stored)
+
+    @staticmethod
+    def _prepared(file: Path) -> Path:
+        """Return the file behind symbolic links, its folder made."""
+        target = file.resolve()
+        if not target.parent.is_dir():
+            target.parent.mkdir(parents=True, mode=0o700)
+        return target
+
+    def _write(self, stored: dict[str, dict[str, Any]]) -> None:
+        """Replace the file in one step; a crash leaves the old one."""
+        assert self.file is not None  # noqa: S101 - in memory nothing is written
+        target = self.file.resolve()
+        handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # made with mode 0600
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(stored, file, indent=2)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(draft).replace(target)
+        except BaseException:
+            with suppress(OSError):
+                Path(draft).unlink()
+            raise
+        self._read(again=True)
+
+
+def _current(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a login with the field names of today; older files say ``access_token`` (decision D31)."""
+    current = {key: value for key, value in entry.items() if key not in ("access_token", "refresh_token")}
+    current.setdefault("access", entry.get("access_token", ""))
+    current.setdefault("refresh", entry.get("refresh_token", ""))
+    return current
+
+
+def _expired(entry: Mapping[str, Any]) -> bool:
+    expires = entry.get("expires")
+    return isinstance(expires, int | float) and expires <= now_ms()
