@@ -279,7 +279,7 @@ class TestSchema:
             (Union[int, str], {"anyOf": [{"type": "integer"}, {"type": "string"}]}),  # noqa: UP007 - older code
             (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045 - older code
             (Annotated[int, "how many"], {"type": "integer", "description": "how many"}),
-            (Annotated[int, object()], {"type": "integer"}),
+            pytest.param(Annotated[int, object()], {"type": "integer"}, id="other-metadata"),
             (
                 "list[Annotated[Colour, 'which']]",
                 {"type": "array", "items": {"type": "string", "enum": ["red", "blue"], "description": "which"}},
@@ -355,7 +355,7 @@ class TestSchema:
             (Annotated[int | None, "how many"], None, {"type": "integer", "description": "how many"}),
             (Annotated[int, "how many"] | None, None, {"type": "integer", "description": "how many"}),
             (float, float("inf"), {"type": "number"}),
-            (Any, object(), {}),
+            pytest.param(Any, object(), {}, id="any-object"),
         ],
         ids=str,
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.session import *
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.messages import *
+    from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
     from pi_hookspecs.provider import *
     from pi_hookspecs.registrations import *
@@ -70,6 +71,7 @@ _HOMES: dict[str, str] = {
         "Cost CustomMessage Message StopReason SystemMessage ToolResultMessage UnknownMessage Usage "
         "UserMessage now_ms text_of"
     ),
+    "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
     "provider": "Context Provider StreamFunction StreamOptions",
     "registrations": "Command CredentialSource Flag Login Mode Renderer SessionStore Shortcut Subcommand Theme",

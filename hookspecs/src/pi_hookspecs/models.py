@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import Factory, field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["THINKING_LEVELS", "Model", "ModelCost", "PriceTier", "ProviderInfo", "ThinkingLevel"]
 
@@ -85,7 +89,12 @@ class ProviderInfo:
         key_variables: Environment variables that may hold the key, the first set one counts.
         keyless: Needs no key.
         default_model: Model id to choose when the user names none; None means never chosen unasked.
-        models: What it serves.
+        headers: Sent with requests for a model id that the table does not know; a listed model has all of its own.
+        compat: As ``headers``: for ids that the table does not know.
+        models: What it serves. May be given as a function that is called when somebody looks, and only once: hundreds
+            of models cost time that a run with another provider need not spend.
+
+    Two rows with functions are equal when the functions are: comparing loads nothing.
     """
 
     id: str
@@ -95,8 +104,14 @@ class ProviderInfo:
     key_variables: tuple[str, ...] = ()
     keyless: bool = False
     default_model: str | None = None
+    headers: dict[str, str] | None = None
     compat: dict[str, Any] | None = None
-    models: tuple[Model, ...] = field(default=(), repr=False)
+    _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        """What the provider serves; loaded when first looked at."""
+        return self._models() if callable(self._models) else self._models
 
     def model(self, model_id: str) -> Model | None:
         """Return the model with this id, upper and lower case alike; None where the table has none."""
@@ -106,5 +121,11 @@ class ProviderInfo:
     def custom_model(self, model_id: str) -> Model:
         """Return a model for an id that the table does not know (pi.md 12.3, no match)."""
         return Model(
-            id=model_id, name=model_id, api=self.api, provider=self.id, base_url=self.base_url, compat=self.compat
+            id=model_id,
+            name=model_id,
+            api=self.api,
+            provider=self.id,
+            base_url=self.base_url,
+            headers=self.headers,
+            compat=self.compat,
         )

@@ -65,7 +65,8 @@ class Mode:
 
     Attributes:
         name: What ``--mode`` takes.
-        run: Gets the ``AgentSession`` and the command line's options.
+        run: Gets the ``AgentSession``, not started yet, and the command line's options: subscribe first, then
+            enter the session with ``async with``, which starts it and in the end shuts it down.
         interactive: Whether ``pi`` may start it when the user gave no prompt.
         priority: Among interactive modes the highest is started.
         description: For ``--help``.

@@ -200,6 +200,11 @@ class NewEntry:
     display: bool = True
 
 
+def _no_entry(entries: tuple[Any, ...]) -> str | None:
+    wrong = next((each for each in entries if not isinstance(each, NewEntry)), None)
+    return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is no NewEntry"
+
+
 @frozen(kw_only=True)
 class TurnEndResult:
     """What a plugin wants done before the next turn.
@@ -209,6 +214,11 @@ class TurnEndResult:
 
     entries: tuple[NewEntry, ...] = field(default=(), converter=tuple)
     continue_: bool | None = None
+
+    def problem(self, event: TurnEndEvent) -> str | None:
+        """Say what is wrong with the entries."""
+        del event
+        return _no_entry(self.entries)
 
 
 @frozen(kw_only=True, eq=False)
@@ -230,6 +240,11 @@ class AgentBeforeSettleResult:
 
     entries: tuple[NewEntry, ...] = field(default=(), converter=tuple)
     continue_: bool | None = None
+
+    def problem(self, event: AgentBeforeSettleEvent) -> str | None:
+        """Say what is wrong with the entries."""
+        del event
+        return _no_entry(self.entries)
 
 
 @frozen(kw_only=True, eq=False)

@@ -80,8 +80,11 @@ class ToolCallResult:
     terminate: bool = False
 
     def problem(self, event: ToolCallEvent) -> str | None:
-        """Say what is wrong with the arguments."""
+        """Say what is wrong with the arguments or the reason."""
         del event
+        reason: object = self.reason
+        if not isinstance(reason, str | None):
+            return f"answered reason={reason!r:.60}, which is no text"
         arguments: object = self.input
         return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is no dict"
 

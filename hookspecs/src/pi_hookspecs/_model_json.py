@@ -1,0 +1,261 @@
+"""What the JSON of providers and models means (the shape of models.json, pi.md 5), and which line is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pi_hookspecs.models import THINKING_LEVELS, Model, ModelCost, PriceTier, ProviderInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["Wrong", "line_of", "models_of", "provider_of"]
+
+_T = TypeVar("_T")
+_D = TypeVar("_D")
+
+_VARIABLE = re.compile(r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
+_RATES = {"input": "input", "output": "output", "cacheRead": "cache_read", "cacheWrite": "cache_write"}
+_MODEL_FIELDS = frozenset(
+    (
+        *("id", "name", "api", "provider", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens"),
+        *("headers", "compat", "thinkingLevelMap"),
+    )
+)
+_KINDS: dict[type, str] = {str: "a text", bool: "true or false", dict: "an object", list: "a list"}
+
+
+class Wrong(Exception):
+    """Something in the file is not as it must be; ``path`` leads to it, as keys and indexes."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.path = path
+
+    def below(self, *path: str | int) -> Wrong:
+        """Return the same, seen from further up."""
+        return Wrong(str(self), *path, *self.path)
+
+
+def line_of(text: str, path: Sequence[str | int]) -> int:
+    """Return the line, counted from 1, of the value that keys and indexes lead to; as far as they lead.
+
+    Args:
+        text: Valid JSON.
+        path: Keys of objects and indexes of lists, from the outside in.
+    """
+    decode = json.JSONDecoder().raw_decode
+    found = at = _skip(text, 0)
+    for step in path:
+        opened, at, index = text[at : at + 1], _skip(text, at + 1), 0
+        while opened in ("{", "[") and text[at : at + 1] not in ("}", "]"):
+            start, name = at, index
+            if opened == "{":
+                name, at = decode(text, at)
+                at = _skip(text, at, ":")
+            if name == step:
+                found = start
+                break
+            at, index = _skip(text, decode(text, at)[1], ","), index + 1
+        else:
+            break
+    return text.count("\n", 0, found) + 1
+
+
+def _skip(text: str, at: int, sign: str = "") -> int:
+    while at < len(text) and text[at] in " \t\r\n\ufeff" + sign:
+        at += 1
+    return at
+
+
+def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tuple[Model, ...]]]) -> ProviderInfo:
+    """Return what an object of ``providers`` describes.
+
+    Args:
+        name: The key it stands under.
+        data: The object.
+        models_in: Makes what loads the models, where ``models`` is the name of a file.
+
+    Raises:
+        Wrong: The object is not as it must be.
+    """
+    _object(data, f"provider {name!r}")
+    models = data.get("models")
+    loaded = () if isinstance(models, str) else models_of(name, data)
+    api = _take(data, "api", str, None) or (loaded[0].api if loaded else None)
+    if api is None:
+        raise Wrong(f"provider {name!r} has no api: the id of the API that it speaks")
+    return ProviderInfo(
+        id=name,
+        name=_take(data, "name", str, name),
+        api=api,
+        base_url=_take(data, "baseUrl", str, ""),
+        key_variables=_key_variables(data),
+        keyless=_take(data, "keyless", bool, default=False),
+        default_model=_take(data, "defaultModel", str, None),
+        headers=_headers(data),
+        compat=_take(data, "compat", dict, None),
+        models=models_in(models) if isinstance(models, str) else loaded,
+    )
+
+
+def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
+    names = _take(data, "keyVariables", list, [])
+    for index, name in enumerate(names):
+        if not isinstance(name, str):
+            raise Wrong(f"{name!r:.60} is no name of an environment variable", "keyVariables", index)
+    key = _take(data, "apiKey", str, None)
+    if key is None:
+        return tuple(names)
+    match = _VARIABLE.fullmatch(key)
+    if match is None:  # the value may be a key: it is not shown
+        raise Wrong('apiKey must be the name of an environment variable, as "$ACME_API_KEY"', "apiKey")
+    return (match["bare"] or match["braced"], *names)
+
+
+class _Shared(NamedTuple):
+    """What a provider's models have from it."""
+
+    provider: str
+    api: str | None
+    base_url: str | None
+    headers: dict[str, str]
+    compat: dict[str, Any]
+
+
+def models_of(name: str, data: Any) -> tuple[Model, ...]:
+    """Return the models in an object of ``providers``, each complete with what it has from its provider.
+
+    Raises:
+        Wrong: The object is not as it must be.
+    """
+    _object(data, f"provider {name!r}")
+    api, base_url = _take(data, "api", str, None), _take(data, "baseUrl", str, None)
+    shared = _Shared(name, api, base_url, _headers(data) or {}, _take(data, "compat", dict, {}))
+    made = []
+    for index, model in enumerate(_take(data, "models", list, [])):
+        try:
+            made.append(_model(model, shared))
+        except Wrong as wrong:
+            raise wrong.below("models", index) from None
+    return tuple(made)
+
+
+def _model(data: Any, shared: _Shared) -> Model:
+    _object(data, "a model")
+    model_id = _take(data, "id", str, "")
+    if not model_id:
+        raise Wrong("a model needs an id")
+    api = _take(data, "api", str, shared.api)
+    base_url = _take(data, "baseUrl", str, shared.base_url)
+    if api is None or base_url is None:
+        lacking = "api" if api is None else "baseUrl"
+        raise Wrong(f"model {model_id!r} has no {lacking}, and neither has provider {shared.provider!r}")
+    return Model(
+        id=model_id,
+        name=_take(data, "name", str, model_id),
+        api=api,
+        provider=shared.provider,
+        base_url=base_url,
+        reasoning=_take(data, "reasoning", bool, default=False),
+        input=_input(data),
+        cost=_cost(data),
+        context_window=_tokens(data, "contextWindow", 128_000),
+        max_tokens=_tokens(data, "maxTokens", 16_384),
+        headers={**shared.headers, **(_headers(data) or {})} or None,
+        compat={**shared.compat, **_take(data, "compat", dict, {})} or None,
+        thinking_level_map=_levels(data),
+        extra={key: data[key] for key in data.keys() - _MODEL_FIELDS},
+    )
+
+
+def _input(data: Mapping[str, Any]) -> Any:
+    kinds = _take(data, "input", list, ["text"])
+    for index, kind in enumerate(kinds):
+        if kind not in ("text", "image"):
+            raise Wrong(f'{kind!r:.60} is no kind of input; these are "text" and "image"', "input", index)
+    return tuple(kinds)
+
+
+def _cost(data: Mapping[str, Any]) -> ModelCost:
+    cost = _take(data, "cost", dict, None)
+    if cost is None:
+        return ModelCost()
+    try:
+        return ModelCost(**_rates(cost), tiers=_tiers(cost))
+    except Wrong as wrong:
+        raise wrong.below("cost") from None
+
+
+def _tiers(cost: Mapping[str, Any]) -> tuple[PriceTier, ...]:
+    made = []
+    for index, tier in enumerate(_take(cost, "tiers", list, [])):
+        try:
+            _object(tier, "a tier")
+            made.append(PriceTier(input_tokens_above=_tokens(tier, "inputTokensAbove", 0), **_paid(cost, tier)))
+        except Wrong as wrong:
+            raise wrong.below("tiers", index) from None
+    return tuple(made)
+
+
+def _paid(cost: Mapping[str, Any], tier: Mapping[str, Any]) -> dict[str, float]:
+    """Return a tier's rates; one that it does not name stays as it is below the tier."""
+    return {"input": 0.0, "output": 0.0, **_rates(cost), **_rates(tier)}
+
+
+def _rates(data: Mapping[str, Any]) -> dict[str, float]:
+    rates = {}
+    for key, name in _RATES.items():
+        value = data.get(key)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise Wrong(f"{key} is {value!r:.60}, it must be US dollars per million tokens", key)
+        rates[name] = float(value)
+    return rates
+
+
+def _tokens(data: Mapping[str, Any], key: str, default: int) -> int:
+    value = data.get(key)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1 or value <= 0:
+        raise Wrong(f"{key} is {value!r:.60}, it must be a number of tokens above 0", key)
+    return int(value)
+
+
+def _headers(data: Mapping[str, Any]) -> dict[str, str] | None:
+    headers = _take(data, "headers", dict, None)
+    for name, value in (headers or {}).items():
+        if not isinstance(value, str):
+            raise Wrong(f"{name} is {value!r:.60}, a header must be a text", "headers", name)
+    return headers
+
+
+def _levels(data: Mapping[str, Any]) -> dict[str, str | None] | None:
+    levels = _take(data, "thinkingLevelMap", dict, None)
+    for level, value in (levels or {}).items():
+        if level not in THINKING_LEVELS:
+            raise Wrong(
+                f"{level!r} is no thinking level; these are {', '.join(THINKING_LEVELS)}", "thinkingLevelMap", level
+            )
+        if not isinstance(value, str | None):
+            raise Wrong(f"{level} is {value!r:.60}, it must be a text or null", "thinkingLevelMap", level)
+    return levels
+
+
+def _take(data: Mapping[str, Any], key: str, kind: type[_T], default: _D) -> _T | _D:
+    """Return a field of one type; a default where it is missing or null."""
+    value = data.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        raise Wrong(f"{key} is {value!r:.60}, it must be {_KINDS[kind]}", key)
+    return value
+
+
+def _object(data: Any, what: str) -> None:
+    if not isinstance(data, dict):
+        raise Wrong(f"{what} is {data!r:.60}, it must be an object")

@@ -1,0 +1,142 @@
+"""Where a plugin's JSON files of providers and models are, and when they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pi_hookspecs._model_json import Wrong, line_of, models_of, provider_of
+from pi_hookspecs.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs.models import Model, ProviderInfo
+
+__all__ = ["load_models"]
+
+_T = TypeVar("_T")
+
+
+def load_models(package: str | Path, file: str) -> list[ProviderInfo]:
+    """Return the providers of a JSON file, as ``register_models`` returns them.
+
+    The file has the shape of the user's models.json (pi.md 5), ``{"providers": {ID: {...}}}``. A provider has
+    ``baseUrl`` and ``api`` (or each of its models has), and may have ``name``, ``keyVariables`` (names of environment
+    variables, or ``apiKey: "$NAME"`` for one), ``keyless``, ``defaultModel``, ``headers``, ``compat`` and ``models``.
+    A model has ``id`` and may have ``name``, ``api``, ``baseUrl``, ``reasoning``, ``input``, ``cost`` (US dollars per
+    million tokens; ``tiers`` with ``inputTokensAbove``), ``contextWindow``, ``maxTokens`` (tokens), ``headers``,
+    ``compat`` and ``thinkingLevelMap``. What a model leaves out is its provider's, or the default; what is not named
+    here is kept in its ``extra``.
+
+    Where ``models`` is the name of another such file beside this one, they are read from there, when somebody asks
+    for them: a table of many providers costs a run only the one that it uses.
+
+    Args:
+        package: The package that the file is in, ``__package__``; a plugin of one file gives the folder.
+        file: Name of the file, ``/`` between folders.
+
+    Raises:
+        UserError: The file cannot be read or used; the message names file and line. Models that are read later raise
+            it then.
+    """
+    return _Source(package, file).providers()
+
+
+class _Source(NamedTuple):
+    """A file: how to read it, and what an error calls it."""
+
+    package: str | Path
+    file: str
+
+    def providers(self) -> list[ProviderInfo]:
+        """Return all providers; only the names of their models' files are looked at."""
+        return self._use(lambda data: [self._provider(name, data) for name in data])
+
+    def models(self, provider: str) -> tuple[Model, ...]:
+        """Return the models of one provider."""
+        return self._use(lambda data: self._models(provider, data))
+
+    def _provider(self, name: str, data: dict[str, Any]) -> ProviderInfo:
+        try:
+            return provider_of(name, data[name], lambda file: _Later(self._beside(file), name))
+        except Wrong as wrong:
+            raise wrong.below("providers", name) from None
+
+    def _models(self, name: str, data: dict[str, Any]) -> tuple[Model, ...]:
+        if name not in data:
+            raise Wrong(f"provider {name!r} is missing, and another file names this one for its models", "providers")
+        try:
+            return models_of(name, data[name])
+        except Wrong as wrong:
+            raise wrong.below("providers", name) from None
+
+    def _use(self, build: Callable[[dict[str, Any]], _T]) -> _T:
+        """Return what is built of the file's providers; what is wrong with them gets the file's name and a line."""
+        path, text = self._read()
+        try:
+            return build(_providers(json.loads(text)))
+        except Wrong as wrong:
+            raise UserError(f"{path}, line {line_of(text.decode(), wrong.path)}: {wrong}.") from None
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path}, line {error.lineno}: this is not JSON: {error.msg}.") from None
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path}: this is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+
+    def _beside(self, file: str) -> _Source:
+        """Return a file in the same folder."""
+        return _Source(self.package, f"{self.file.rpartition('/')[0]}/{file}".lstrip("/"))
+
+    def _read(self) -> tuple[str, bytes]:
+        path, read = self._place()
+        try:
+            return path, read(path)
+        except OSError as error:
+            message = f"Cannot read {path}: {error.strerror or error}. Is the file part of the installed package?"
+            raise UserError(message) from error
+
+    def _place(self) -> tuple[str, Callable[[str], bytes]]:
+        # importlib.resources does this too, and costs as much to import as all the rest of a plugin.
+        if isinstance(self.package, Path):
+            return os.path.join(self.package, *self.file.split("/")), _read_file  # noqa: PTH118 - as below
+        if not self.package:
+            message = (
+                f"load_models needs to know where {self.file!r} is, and __package__ of a plugin of one file is empty."
+                f" Give the folder: load_models(Path(__file__).parent, {self.file!r})."
+            )
+            raise UserError(message)
+        module = sys.modules.get(self.package) or import_module(self.package)
+        path = os.path.join(module.__path__[0], *self.file.split("/"))  # noqa: PTH118 - loaders take texts
+        return path, getattr(module.__loader__, "get_data", _read_file)
+
+
+class _Later:
+    """Reads a provider's models from their own file when it is called."""
+
+    def __init__(self, source: _Source, provider: str) -> None:
+        self._reads = (source, provider)
+
+    def __call__(self) -> tuple[Model, ...]:
+        source, provider = self._reads
+        return source.models(provider)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Later) and self._reads == other._reads
+
+    def __hash__(self) -> int:
+        return hash(self._reads)
+
+
+def _read_file(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+def _providers(data: Any) -> dict[str, Any]:
+    providers = data.get("providers") if isinstance(data, dict) else None
+    if not isinstance(providers, dict):
+        raise Wrong('this must be an object {"providers": {ID: {...}}}', "providers")
+    return providers

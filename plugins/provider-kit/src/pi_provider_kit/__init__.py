@@ -1,0 +1,69 @@
+"""What providers are built from; everything public is importable from here and loaded on first use.
+
+Importing this package costs nothing: httpx comes with the first request, jiter with the first look at half-received
+arguments.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+    from pi_provider_kit._builder import *
+    from pi_provider_kit._explain import *
+    from pi_provider_kit._failure import *
+    from pi_provider_kit._http import *
+    from pi_provider_kit._messages import *
+    from pi_provider_kit._partial import *
+    from pi_provider_kit._repair import *
+    from pi_provider_kit._request import *
+    from pi_provider_kit._retry_after import *
+    from pi_provider_kit._sse import *
+    from pi_provider_kit._text import *
+    from pi_provider_kit._thinking import *
+    from pi_provider_kit._tokens import *
+    from pi_provider_kit._tool_ids import *
+    from pi_provider_kit._usage import *
+    from pi_provider_kit._xml_calls import *
+
+_HOMES: dict[str, str] = {
+    "_builder": "AnswerBuilder REPAIR_NOTE",
+    "_explain": "explain explained",
+    "_failure": "HttpFailed answer_failure redact",
+    "_http": "Http import_httpx user_agent",
+    "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
+    "_partial": "PartialJson",
+    "_repair": "repair_arguments",
+    "_request": "HttpRequest Timeouts fetch_json final_payload stream_events stream_lines",
+    "_retry_after": "retry_after_ms",
+    "_sse": "LineDecoder SseDecoder",
+    "_text": "clean_json clean_text",
+    "_thinking": (
+        "THINKING_BUDGETS budget_level clamp_thinking_level default_max_tokens fit_thinking_budget "
+        "supported_thinking_levels thinking_budget"
+    ),
+    "_tokens": "estimate_context_tokens estimate_tokens",
+    "_tool_ids": "completions_id mistral_id responses_id sanitized_id",
+    "_usage": "calculate_cost with_cost",
+    "_xml_calls": "xml_calls",
+}
+"""Module of this package to the public names that live there."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - computed, so that a name is written once
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,72 @@
+"""The message builder as providers should use it: tolerant while a call grows, careful when it is complete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_hookspecs.content import ToolCall
+from pi_hookspecs.errors import Aborted, RequestFailed
+from pi_hookspecs.stream import MessageBuilder
+from pi_provider_kit._explain import explained
+from pi_provider_kit._partial import PartialJson
+
+if TYPE_CHECKING:
+    from pi_hookspecs.messages import StopReason
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.stream import Done, Error
+
+__all__ = ["REPAIR_NOTE", "AnswerBuilder"]
+
+REPAIR_NOTE = "argumentsRepair"
+"""Where a repaired call says so: ``call.extra["argumentsRepair"]`` is the note for the tool result's details."""
+
+
+class AnswerBuilder(MessageBuilder):
+    """A ``MessageBuilder`` that reads half-received arguments, repairs complete ones, and words failures.
+
+    Arguments are repaired in ``done``, when it is known that the message did not stop for length; the call in the
+    final message then differs from that of its ``toolcall_end``, which had ``arguments_error``.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, PartialJson())
+
+    def done(self, reason: StopReason = "stop") -> Done:
+        """End the answer well, see ``MessageBuilder.done``."""
+        if reason != "length":
+            for block in self._blocks:
+                call = block.finished
+                if isinstance(call, ToolCall) and call.arguments_error is not None:
+                    block.finished = _repaired(call, "".join(block.parts))
+        return super().done(reason)
+
+    def end_for(self, problem: BaseException) -> Error:
+        """End the answer because of what ``stream_events`` raised: an abort, or a failure with what to do about it.
+
+        Status, request id and the server's wish to wait are kept in ``message.extra["requestFailure"]``.
+        """
+        if isinstance(problem, Aborted):
+            return self.abort()
+        if not isinstance(problem, RequestFailed):
+            return self.fail(problem)
+        known: dict[str, Any] = {
+            "status": problem.status,
+            "requestId": problem.request_id,
+            "retryAfterMs": problem.retry_after_ms,
+        }
+        known = {name: value for name, value in known.items() if value is not None}
+        if known:
+            self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
+        return self.fail(explained(problem, self.model))
+
+
+def _repaired(call: ToolCall, text: str) -> ToolCall:
+    from pi_provider_kit._repair import repair_arguments  # only a broken call needs it
+
+    repair = repair_arguments(text)
+    if repair is None:
+        return call
+    arguments, note = repair
+    return evolve(call, arguments=arguments, arguments_error=None, extra={**call.extra, REPAIR_NOTE: note})

@@ -1,0 +1,228 @@
+"""What went wrong with a request, in one line: the API's own words first, then what the bytes did.
+
+The texts that clients and the retry rules know come first and unchanged: the status and the body, ``Connection error.``
+where no answer began, ``terminated`` where one broke off. No message holds a key.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.errors import RequestFailed
+from pi_provider_kit._retry_after import retry_after_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = ["HttpFailed", "answer_failure", "redact"]
+
+_BODY_LIMIT = 4000
+"""Characters of a body in a message."""
+
+_PAGE_LIMIT = 160
+
+_PAGE_READ = 8192
+"""Characters of a page that are searched; the patterns below are slow on a long page made to that end."""
+
+_REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id", "cf-ray")
+
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+
+_SHORTEST_SECRET = 6
+"""A shorter value (a word such as ``none`` that stands in for a key) would blank out ordinary text."""
+
+
+class HttpFailed(RequestFailed):
+    """A request that failed, and how.
+
+    Attributes:
+        kind: ``status`` (the API said no), ``redirect``, ``unexpected`` (an answer of another kind), ``url``, ``dns``,
+            ``refused``, ``tls``, ``proxy``, ``connect``, ``timeout`` (no answer began), ``dropped``, ``stalled`` (an
+            answer broke off).
+        body: The answer's text, shortened; empty where there was none.
+    """
+
+    def __init__(self, message: str, *, kind: str, body: str = "", **known: Any) -> None:
+        super().__init__(message, **known)
+        self.kind = kind
+        self.body = body
+
+
+def answer_failure(
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    *,
+    error_text: str = "{status} {body}",
+    expected: str = "text/event-stream",
+    secrets: Iterable[str] = (),
+) -> HttpFailed:
+    """Return the failure that an answer tells of.
+
+    Args:
+        status: HTTP status.
+        headers: Names in lower case.
+        content: The body, or its beginning.
+        error_text: How the API's codec words it, with ``{status}`` and ``{body}``. An answer without a body is always
+            ``<status> status code (no body)``.
+        expected: What kind of content was asked for; for an answer that is well but something else.
+        secrets: What must not be in the message.
+    """
+    raw = content.decode("utf-8", "replace")
+    body = redact(readable_body(raw), secrets)
+    known: dict[str, Any] = {
+        "status": status,
+        "request_id": next((headers[name] for name in _REQUEST_IDS if name in headers), None),
+        "retry_after_ms": retry_after_ms(headers, raw, status, time.time()),
+        "body": body,
+    }
+    if 300 <= status < 400:  # noqa: PLR2004 - RFC 9110, 15.4
+        target = redact(_without_secrets(headers.get("location", "")), secrets)
+        message = f"{status} The server redirects to {target!r}, and redirects are not followed with a key"
+        return HttpFailed(message, kind="redirect", **known)
+    if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, 15.3
+        got = headers.get("content-type", "untyped content").partition(";")[0]
+        message = f"{status} The server sent {got} where {expected} was asked for: {body or 'no body'}"
+        return HttpFailed(message, kind="unexpected", **known)
+    text = error_text.format(status=status, body=body) if body else f"{status} status code (no body)"
+    return HttpFailed(text, kind="status", **known)
+
+
+def readable_body(text: str) -> str:
+    """Return the body on one line: JSON compact, an HTML page as its title, all of it cut to what a person reads."""
+    text = text.strip()
+    if text[:1] == "<" or text[:200].lower().find("<html") >= 0:
+        return _page(text)
+    if text[:1] in ("{", "["):
+        import json
+
+        with suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    text = " ".join(text.split()) if "\n" in text else text
+    if len(text) > _BODY_LIMIT:
+        return f"{text[:_BODY_LIMIT]}... ({len(text) - _BODY_LIMIT} more characters)"
+    return text
+
+
+def redact(text: str, secrets: Iterable[str]) -> str:
+    """Return the text with every secret in it replaced."""
+    for secret in secrets:
+        if len(secret) >= _SHORTEST_SECRET:
+            text = text.replace(secret, "[secret]")
+    return text
+
+
+def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
+    """Return the values that must not show: ``more``, and those of headers whose name tells that they are secret."""
+    found = {value for value in more if value}
+    for name, value in headers.items():
+        if _SECRET_HEADER.search(name):
+            found.update((value, value.rpartition(" ")[2]))
+    return sorted(found, key=len, reverse=True)
+
+
+def unanswered_failure(error: Exception, url: str, first_byte: float | None) -> HttpFailed:
+    """Return the failure of a request whose answer never began; ``first_byte`` are the seconds that it may take."""
+    import httpx
+
+    where = _place(url)
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
+        return HttpFailed(f"The base URL {_without_secrets(url)!r} cannot be used: {error}", kind="url")
+    if isinstance(error, httpx.LocalProtocolError):
+        return HttpFailed(f"The request to {where} cannot be sent: {error}", kind="url")
+    if isinstance(error, httpx.ReadTimeout):
+        detail, kind = f"{where} took the request and did not answer {_within(first_byte)}", "timeout"
+    elif isinstance(error, httpx.ProxyError):
+        detail, kind = f"{where} cannot be reached: {error}", "proxy"
+    else:
+        detail, kind = _connecting(error, where)
+    if not detail.startswith(where):  # a host's name is written as it is
+        detail = f"{detail[:1].upper()}{detail[1:]}"
+    return HttpFailed(f"Connection error. {detail}", kind=kind)
+
+
+def begun_failure(error: Exception, status: int, idle: float | None) -> HttpFailed:
+    """Return the failure of an answer that broke off; ``idle`` are the seconds that nothing may come."""
+    import httpx
+
+    if isinstance(error, httpx.ReadTimeout):
+        message = f"terminated: the answer stalled, nothing was received {_within(idle)}"
+        return HttpFailed(message, kind="stalled", status=status)
+    if isinstance(error, httpx.DecodingError):
+        return HttpFailed(f"terminated: the answer cannot be decompressed ({error})", kind="dropped", status=status)
+    reason = f" ({error})" if str(error) else ""
+    return HttpFailed(
+        f"terminated: the connection was closed before the answer was complete{reason}", kind="dropped", status=status
+    )
+
+
+def _connecting(error: Exception, where: str) -> tuple[str, str]:
+    import errno
+    import socket
+    import ssl
+
+    import httpx
+
+    host = where.rpartition(":")[0] or where
+    for cause in _causes(error):
+        if isinstance(cause, socket.gaierror):
+            return f"the name {host!r} cannot be resolved ({cause.strerror})", "dns"
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"the certificate of {where} is not trusted ({cause.verify_message})", "tls"
+        if isinstance(cause, ssl.SSLError):
+            return f"no TLS connection to {where} ({cause.reason or cause})", "tls"
+        if isinstance(cause, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in str(cause):
+            return f"nothing answers at {where} (connection refused)", "refused"
+    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+        return f"no connection to {where} ({error})", "connect"
+    return f"{where} did not answer the request ({str(error) or type(error).__name__})", "dropped"
+
+
+def _within(seconds: float | None) -> str:
+    return "in time" if seconds is None else f"for {seconds:g} s"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _place(url: str) -> str:
+    """Return ``host:port``, or what stands there instead."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return "the server"
+    return f"{parts.hostname}:{port}" if parts.hostname else "the server"
+
+
+def _without_secrets(url: str) -> str:
+    """Return the URL without user, password and query."""
+    from urllib.parse import urlsplit, urlunsplit
+
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "?"
+    return urlunsplit((parts.scheme, f"{parts.hostname or ''}{port}", parts.path, "", ""))
+
+
+def _page(text: str) -> str:
+    """Return what an HTML page says in its title, or its first words."""
+    import html
+
+    text = text[:_PAGE_READ]
+    found = re.search(r"<(title|h1)\b[^>]*>(.*?)</\1", text, re.IGNORECASE | re.DOTALL)
+    words = found[2] if found else re.sub(r"<(script|style)\b.*?</\1\s*>", " ", text, flags=re.IGNORECASE | re.DOTALL)
+    words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", words)).split())
+    if len(words) > _PAGE_LIMIT:
+        words = f"{words[:_PAGE_LIMIT]}..."
+    return f"{words} (an HTML page, not an answer of the API)".lstrip()

@@ -1,0 +1,107 @@
+"""The HTTP of one provider: a transport per event loop, made with the first request and closed with the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from types import ModuleType
+
+    import httpx
+
+__all__ = ["Http", "import_httpx", "user_agent"]
+
+_VERSION = "1.0.0"
+
+
+def import_httpx() -> ModuleType:
+    """Import httpx without its optional command line, which would bring click, rich and pygments (50 to 100 ms).
+
+    httpx itself treats the absence of that module as "not installed". The entry that says so is taken back at once,
+    so that whoever wants httpx's command line can still import it.
+    """
+    if "httpx" in sys.modules:
+        return sys.modules["httpx"]
+    blocked = "httpx._main"
+    sys.modules[blocked] = None  # type: ignore[assignment] # what the import system takes for "cannot be imported"
+    try:
+        import httpx
+    finally:
+        if sys.modules.get(blocked, httpx) is None:
+            del sys.modules[blocked]
+    return httpx
+
+
+def user_agent() -> str:
+    """Return what requests are signed with: ``pi/<version> (platform; runtime; arch)`` (pi.md 4.9)."""
+    import platform
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"pi/{_VERSION} ({sys.platform}; python/{python}; {platform.machine()})"
+
+
+class Http:
+    """What a provider owns to make requests with. Costs nothing until the first one.
+
+    Connections are kept between requests. They are closed when the event loop shuts down (``asyncio.run`` does that),
+    or by ``aclose``.
+
+    Args:
+        make_transport: Makes the transport of a loop; for tests (``httpx.MockTransport``) and unusual networks.
+        user_agent: Instead of pi's own.
+    """
+
+    def __init__(
+        self,
+        make_transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
+        *,
+        user_agent: str | None = None,
+    ) -> None:
+        self._make = make_transport
+        self._user_agent = user_agent
+        self._open: dict[asyncio.AbstractEventLoop, tuple[httpx.AsyncBaseTransport, AsyncGenerator[None]]] = {}
+
+    @property
+    def user_agent(self) -> str:
+        """The ``user-agent`` of requests that name none."""
+        if self._user_agent is None:
+            self._user_agent = user_agent()
+        return self._user_agent
+
+    async def transport(self) -> httpx.AsyncBaseTransport:
+        """Return the running loop's transport; an ``httpx.AsyncClient`` takes it as ``transport=``."""
+        loop = asyncio.get_running_loop()
+        found = self._open.get(loop)
+        if found is not None:
+            return found[0]
+        import_httpx()
+        for other in [other for other in self._open if other.is_closed()]:
+            del self._open[other]  # it was closed without a shutdown; its sockets went with it
+        transport = self._make() if self._make is not None else _network()
+        keeper = _until_the_loop_ends(transport)
+        self._open[loop] = (transport, keeper)
+        await anext(keeper)
+        return transport
+
+    async def aclose(self) -> None:
+        """Close the running loop's connections."""
+        found = self._open.pop(asyncio.get_running_loop(), None)
+        if found is not None:
+            await found[1].aclose()
+
+
+def _network() -> httpx.AsyncBaseTransport:
+    from pi_provider_kit._transport import Transport
+
+    return Transport()
+
+
+async def _until_the_loop_ends(transport: httpx.AsyncBaseTransport) -> AsyncGenerator[None]:
+    """Close the transport when the loop shuts its asynchronous generators down; there is no other such notice."""
+    try:
+        yield
+    finally:
+        await transport.aclose()

@@ -1,0 +1,122 @@
+"""How long a server asks to wait: in headers, and in the words of an error (pi.md 4.9, document 003 section 5.3)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["retry_after_ms"]
+
+_LIMITED = (429, 503, 529)
+"""Statuses with which a header that tells when a limit is lifted is a reason to wait."""
+
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)(?![a-z])", re.IGNORECASE)
+
+_IN_WORDS = re.compile(
+    r"""(?:reset\s+after|retry\s+(?:in|after)|try\s+again\s+in|"retryDelay"\s*:\s*")\s*
+        (?P<duration>(?:\d+(?:\.\d+)?\s*(?:ms|[smhd])(?![a-z])\s*)+|(?P<seconds>\d+(?:\.\d+)?)\s*sec)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_EPOCH = 1e9
+"""A number above it is a point in time (seconds since 1970), not a duration."""
+
+_EPOCH_MS = 1e12
+
+
+def retry_after_ms(headers: Mapping[str, str], body: str, status: int, now: float) -> int | None:
+    """Return how many milliseconds the server wants us to wait, None where it does not say.
+
+    ``retry-after-ms`` counts before ``retry-after`` (seconds or a date), that before the headers that tell when an
+    exhausted limit is lifted, and those before a hint in the body.
+
+    Args:
+        headers: Of the answer, names in lower case.
+        body: Its text.
+        status: Its status.
+        now: Seconds since 1970.
+    """
+    hint = _number(headers.get("retry-after-ms"))
+    if hint is None:
+        hint = _seconds_or_date(headers.get("retry-after"), now)
+    if hint is None and status in _LIMITED:
+        hint = max(_lifted(headers, now), default=None)
+    if hint is None:
+        hint = _in_words(body)
+    return None if hint is None else max(0, round(hint))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        return None
+    return value if value is not None and 0 <= value < float("inf") else None
+
+
+def _seconds_or_date(text: str | None, now: float) -> float | None:
+    if not text:
+        return None
+    seconds = _number(text)
+    if seconds is not None:
+        return seconds * 1000
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return (parsedate_to_datetime(text).timestamp() - now) * 1000
+    except (ValueError, OverflowError):
+        return None
+
+
+def _lifted(headers: Mapping[str, str], now: float) -> Iterator[float]:
+    """Yield when each exhausted limit is lifted; a limit that has something left is no reason to wait."""
+    for name, value in headers.items():
+        if name.startswith("x-ratelimit-reset"):
+            remaining = name.replace("reset", "remaining", 1)
+        elif name.startswith("anthropic-ratelimit-") and name.endswith("-reset"):
+            remaining = name.removesuffix("reset") + "remaining"
+        else:
+            continue
+        if _number(headers.get(remaining)) in (None, 0):
+            wait = _until(value, now)
+            if wait is not None:
+                yield wait
+
+
+def _until(text: str, now: float) -> float | None:
+    """Read ``12``, ``1767225600``, ``1767225600000``, ``6m0s`` or ``2026-01-01T00:00:00Z`` as milliseconds from now."""
+    number = _number(text)
+    if number is not None:
+        if number > _EPOCH_MS:
+            return number - now * 1000
+        return (number - now if number > _EPOCH else number) * 1000
+    duration = _duration(text)
+    if duration is not None:
+        return duration
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+        return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now) * 1000
+    except (ValueError, OverflowError):
+        return None
+
+
+def _duration(text: str) -> float | None:
+    parts = _DURATION.findall(text)
+    if not parts or _DURATION.sub("", text).strip():
+        return None
+    return float(sum(float(amount) * _UNITS[unit.lower()] for amount, unit in parts))
+
+
+def _in_words(body: str) -> float | None:
+    found = _IN_WORDS.search(body)
+    if found is None:
+        return None
+    seconds = found["seconds"]
+    return float(seconds) * 1000 if seconds else _duration(found["duration"])

@@ -1,0 +1,43 @@
+"""Text that can be sent: UTF-8 has no half of a surrogate pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["clean_json", "clean_text"]
+
+_DEPTH = 100
+"""Levels that JSON encoders certainly follow; what lies deeper would make every later request fail."""
+
+
+def clean_text(text: str) -> str:
+    """Return the text without unpaired surrogates; a pair that two pieces brought becomes its character.
+
+    The same object where there is nothing to do.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    return text
+
+
+def clean_json(value: Any, depth: int = 0) -> Any:
+    """Return plain data with every string clean, keys included; the same object where there is nothing to do.
+
+    Objects and lists more than 100 levels down become None.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict | list | tuple) and depth >= _DEPTH:
+        return None
+    if isinstance(value, dict):
+        cleaned = {clean_text(key): clean_json(item, depth + 1) for key, item in value.items()}
+        same = all(cleaned.get(key) is item for key, item in value.items())
+        return value if same else cleaned
+    if isinstance(value, list | tuple):
+        items = [clean_json(item, depth + 1) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value

@@ -1,0 +1,56 @@
+"""How large a request is, as an estimate (pi.md section 8)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.messages import AssistantMessage
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pi_hookspecs.messages import Message
+    from pi_hookspecs.provider import Context
+
+__all__ = ["estimate_context_tokens", "estimate_tokens"]
+
+_CHARS_PER_TOKEN = 4
+
+_IMAGE_CHARS = 4800
+
+
+def estimate_tokens(message: Message) -> int:
+    """Return the tokens of a message: a quarter of its characters, an image as 4800 of them."""
+    content = message.content
+    size = len(content) if isinstance(content, str) else sum(map(_size, content))
+    return -(-size // _CHARS_PER_TOKEN)
+
+
+def estimate_context_tokens(context: Context) -> int:
+    """Return the tokens that the context fills: as the last good answer counted them, plus what came later."""
+    later = 0
+    for message in reversed(context.messages):
+        if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):
+            usage = message.usage
+            known = usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
+            if known:
+                return known + later
+        later += estimate_tokens(message)
+    fixed = len(context.system_prompt)
+    for tool in context.tools:
+        fixed += len(tool.name) + len(tool.description) + len(json.dumps(tool.parameters, default=str))
+    return later - (-fixed // _CHARS_PER_TOKEN)
+
+
+def _size(block: Any) -> int:
+    if isinstance(block, TextContent):
+        return len(block.text)
+    if isinstance(block, ThinkingContent):
+        return len(block.thinking)
+    if isinstance(block, ImageContent):
+        return _IMAGE_CHARS
+    if isinstance(block, ToolCall):
+        return len(block.name) + len(json.dumps(block.arguments, default=str))
+    return 0

@@ -1,0 +1,208 @@
+"""Tool arguments: half received, almost JSON, or written into the text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_provider_kit import PartialJson, repair_arguments, xml_calls
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
+
+
+# Half received
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"path": "a.p', {"path": "a.p"}),
+        ('{"path": "a.py", "lim', {"path": "a.py"}),
+        ('{"edits": [{"oldText": "x"}, {"old', {"edits": [{"oldText": "x"}, {}]}),
+        ("", {}),
+        ("[1", {}),
+        ("nonsense", {}),
+        ('{"a": "\ud800', {"a": "?"}),
+    ],
+)
+def test_what_can_be_read_is_read(text, value):
+    assert PartialJson()(text) == value
+
+
+def test_looking_twice_parses_once():
+    partial = PartialJson()
+    text = '{"a": [1'
+    first = partial(text)
+
+    assert partial(text[:4] + text[4:]) is first
+    assert partial('{"a": [1, 2') == {"a": [1, 2]}
+
+
+@given(OBJECTS, st.integers(min_value=0))
+def test_no_beginning_of_an_object_raises(value, place):
+    text = json.dumps(value, ensure_ascii=False)
+
+    assert isinstance(PartialJson()(text[: place % (len(text) + 1)]), dict)
+    assert PartialJson()(text) == value
+
+
+# Almost JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "note"),
+    [
+        ('{"a": 1,}', {"a": 1}, "a trailing comma"),
+        ('{"a": [1, 2,], }', {"a": [1, 2]}, "a trailing comma"),
+        ('{"a": "one\ntwo\tthree"}', {"a": "one\ntwo\tthree"}, "raw line breaks in a string, raw tabs in a string"),
+        ("{'a': True, 'b': None, 'c': False}", {"a": True, "b": None, "c": False}, "single quotes, Python literals"),
+        ("""{'say': "it's"}""", {"say": "it's"}, "single quotes"),
+        (r"{'say': 'it\'s é 😀'}", {"say": "it's é 😀"}, "single quotes"),
+        ('{path: "a.py"}', {"path": "a.py"}, "keys without quotes"),
+        ('```json\n{"a": 1}\n```', {"a": 1}, "a code fence"),
+        (r'"{\"a\": 1}"', {"a": 1}, "an object inside a string"),
+        ('{}{"a": 1}', {"a": 1}, "an empty object before the arguments"),
+        ('{"a": 1}}', {"a": 1}, "surplus brackets"),
+        (
+            "<parameter=path>\na.py\n</parameter>\n<parameter=limit>5</parameter>",
+            {"path": "a.py", "limit": "5"},
+            "parameters written as XML elements",
+        ),
+        ('<parameter name="path">a.py</parameter>', {"path": "a.py"}, "parameters written as XML elements"),
+    ],
+)
+def test_what_was_meant_without_a_doubt_is_repaired(text, value, note):
+    assert repair_arguments(text) == (value, f"Repaired the arguments: {note}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "nonsense",
+        "[1, 2]",
+        '"just text"',
+        '{"command": "rm -rf /tmp',  # an open string: what would it have become?
+        '{"command": "rm -rf /tmp"',
+        '{"a": [1, 2',
+        '{"a": 1, "b',
+        '{"a": 1 "b": 2}',
+        '{"a": "say "hi" now"}',
+        '{"a": 1, "a": 2,}',
+        '{"a": 1}{"a": 2}',
+        r'{"pattern": "\d+",}',
+        '{"a": undefined}',
+        '{"a": 012,}',
+        '{"a": 1_000,}',
+        "{,}",
+        '{"a":,}',
+        '{"a": 1,,}',
+        '{"a": [,]}',
+        '{"a": 1} and then',
+        "<parameter=path>a.py",
+        "<parameter=path>a</parameter><parameter=path>b</parameter>",
+        "<parameter=a><parameter=b>x</parameter></parameter>",
+        "{" * 5000,
+        '{"a":' + "[" * 5000,
+        '{"a": ' + "9" * 5000 + ",}",
+    ],
+)
+def test_what_is_not_certain_stays_an_error(text):
+    assert repair_arguments(text) is None
+
+
+@given(OBJECTS)
+def test_python_s_way_of_writing_is_read_as_it_was_meant(value):
+    text = repr(value)
+
+    repaired = repair_arguments(text)
+
+    if repaired is not None:  # \x and \U escapes of repr are not JSON's, and stay errors
+        assert repaired[0] == value
+    else:
+        assert any(escape in text for escape in ("\\x", "\\U", "\\u", "e+", "inf"))
+
+
+@given(OBJECTS)
+def test_raw_line_breaks_and_trailing_commas_give_back_the_object(value):
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    broken = text.replace("\n}", ",\n}").replace("\\n", "\n") if value else text
+
+    repaired = repair_arguments(broken)
+
+    if value and "\\" not in text.replace("\\n", ""):
+        assert repaired is not None
+        assert repaired[0] == value
+
+
+@given(OBJECTS, st.integers(min_value=0))
+def test_a_cut_object_is_never_made_whole(value, place):
+    text = json.dumps(value)
+    cut = text[: place % len(text)]
+
+    assert repair_arguments(cut) is None
+
+
+@given(st.text(alphabet="{}[]\"',:\\ntTrueNone1.-e \n<parameter=a>/", max_size=30))
+def test_repair_never_raises(text):
+    repair_arguments(text)
+
+
+# Written into the text
+
+TOOLS = {"read", "bash"}
+
+CALL_BASH = '<tool_call>{"name": "bash", "arguments": {}}</tool_call>\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "calls"),
+    [
+        ('<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>', "", [("read", {"path": "a"})]),
+        (
+            "Let me look.\n<tool_call>\n{'name': 'read', 'arguments': {'path': 'a'}}\n</tool_call>\n" + CALL_BASH,
+            "Let me look.",
+            [("read", {"path": "a"}), ("bash", {})],
+        ),
+        (
+            "<tool_call>\n<function=read>\n<parameter=path>\na.py\n</parameter>\n</function>\n</tool_call>",
+            "",
+            [("read", {"path": "a.py"})],
+        ),
+        ("<function=bash><parameter=command>ls</parameter></function>", "", [("bash", {"command": "ls"})]),
+        (
+            '<invoke name="bash"><parameter name="command">a\nb</parameter></invoke>',
+            "",
+            [("bash", {"command": "a\nb"})],
+        ),
+        ("<function=bash></function>", "", [("bash", {})]),
+    ],
+)
+def test_a_text_that_ends_in_calls_has_them(text, before, calls):
+    assert xml_calls(text, TOOLS) == (before, calls)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no call at all",
+        '<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call> is how a call looks.',
+        '<tool_call>{"name": "read", "arguments": {"path": "a"}',
+        '<tool_call>{"name": "delete_all", "arguments": {}}</tool_call>',
+        '<tool_call>{"name": "read", "arguments": [1]}</tool_call>',
+        "<tool_call>read a.py</tool_call>",
+        "<function=read><parameter=path>a.py</function>",
+        "<function=read>a.py</function>",
+    ],
+)
+def test_anything_else_is_text(text):
+    assert xml_calls(text, TOOLS) is None

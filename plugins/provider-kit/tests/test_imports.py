@@ -1,0 +1,85 @@
+"""What the kit costs before it is used, and what it offers."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pi_provider_kit
+from pi_provider_kit import user_agent
+
+
+def in_a_fresh_interpreter(code):
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+
+
+def test_importing_the_kit_imports_nothing_heavy():
+    heavy = "httpx httptools jiter orjson asyncio attrs ssl pi_hookspecs".split()
+
+    assert (
+        in_a_fresh_interpreter(
+            f"import sys, pi_provider_kit; print(*[name for name in {heavy} if name in sys.modules])"
+        )
+        == []
+    )
+
+
+def test_making_what_a_provider_owns_imports_no_client():
+    assert (
+        in_a_fresh_interpreter(
+            "import sys; from pi_provider_kit import AnswerBuilder, Http, stream_events, transform_messages; Http();"
+            "print(*[name for name in ('httpx', 'httptools', 'jiter', 'orjson') if name in sys.modules])"
+        )
+        == []
+    )
+
+
+def test_a_request_brings_neither_a_second_client_nor_a_command_line():
+    code = """
+import asyncio, sys
+from pi_hookspecs import StreamOptions
+from pi_provider_kit import Http, HttpRequest, stream_events
+
+async def run():
+    try:
+        async for _ in stream_events(Http(), HttpRequest(url="http://localhost:9/", body={}), StreamOptions()):
+            pass
+    except Exception as error:
+        print(type(error).__name__)
+
+asyncio.run(run())
+unwanted = "httpcore h11 anyio click rich pygments httpx._main jsonschema cattrs importlib_metadata".split()
+print(*[name for name in unwanted if name in sys.modules])
+"""
+    assert in_a_fresh_interpreter(code) == ["HttpFailed"]
+
+
+def test_httpx_s_command_line_can_still_be_imported_afterwards():
+    code = """
+import sys
+from pi_provider_kit import import_httpx
+assert import_httpx() is import_httpx() is sys.modules["httpx"]
+print("httpx._main" in sys.modules)
+"""
+    assert in_a_fresh_interpreter(code) == ["False"]
+
+
+def test_what_a_type_checker_sees_is_what_there_is():
+    seen = set()
+    for module in pi_provider_kit._HOMES:
+        seen |= set(importlib.import_module(f"pi_provider_kit.{module}").__all__)
+
+    assert seen == set(pi_provider_kit.__all__)
+    assert all(hasattr(pi_provider_kit, name) for name in pi_provider_kit.__all__)
+    source = Path(pi_provider_kit.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r"from pi_provider_kit\.(\w+) import \*", source)) == set(pi_provider_kit._HOMES)
+
+
+def test_the_user_agent_has_the_version_of_the_distribution():
+    version = importlib.metadata.version("pluggypi-provider-kit")
+
+    assert re.fullmatch(rf"pi/{re.escape(version)} \(\w+; python/[\d.]+; \w+\)", user_agent())

@@ -1,0 +1,102 @@
+"""Where the environment names a proxy, httpx's own transport goes through it."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from pi_hookspecs import StreamOptions
+from pi_provider_kit import HttpFailed, HttpRequest, stream_events
+from pi_provider_kit._proxies import Proxies
+
+
+async def ask(http, url):
+    return [event async for event in stream_events(http, HttpRequest(url=url), StreamOptions())]
+
+
+async def test_a_proxy_is_asked_for_the_whole_url(serve, http, monkeypatch):
+    async with serve(lambda wire: wire.events(b"through")) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://localhost:{proxy.port}")
+        events = await ask(http, "http://api.acme.test/v1/messages")
+        await http.aclose()
+
+    assert events == [("message", b"through")]
+    assert proxy.requests[0][0].startswith(b"POST http://api.acme.test/v1/messages ")
+
+
+async def test_no_proxy_leads_past_it(serve, http, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "http://localhost:9")
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    async with serve(lambda wire: wire.events(b"direct")) as server:
+        assert await ask(http, server.url) == [("message", b"direct")]
+
+
+async def test_a_silent_or_cut_answer_through_a_proxy_reads_like_any_other(serve, http, monkeypatch):
+    async def script(wire):
+        await wire.events(b"one", end=False)
+        wire.end()
+
+    async with serve(script) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://localhost:{proxy.port}")
+        with pytest.raises(HttpFailed, match="terminated: the connection was closed"):
+            await ask(http, "http://api.acme.test/v1/messages")
+        await http.aclose()
+
+
+async def test_a_proxy_that_is_down_is_a_connection_error(http, monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://user:hunter2@localhost:9")
+    with pytest.raises(HttpFailed, match="no connection to the proxy localhost:9") as raised:
+        await ask(http, "https://api.acme.test/v1/messages")
+    await http.aclose()
+
+    assert raised.value.kind == "proxy"
+    assert str(raised.value).startswith("Connection error. api.acme.test:443 cannot be reached: ")
+    assert "hunter2" not in str(raised.value)
+
+
+async def test_tls_that_fails_behind_a_proxy_is_the_server_s_failure(serve, http, monkeypatch):
+    async def script(wire):
+        await wire.send(b"HTTP/1.1 200 Connection established\r\n\r\n", b"no TLS here")
+        await wire.silence()
+
+    async with serve(script) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://localhost:{proxy.port}")
+        with pytest.raises(HttpFailed, match=r"^Connection error\. No TLS connection to api\.acme\.test") as raised:
+            await ask(http, "https://api.acme.test/v1/messages")
+        await http.aclose()
+
+    assert raised.value.kind == "tls"
+    assert proxy.requests[0][0].startswith(b"CONNECT api.acme.test:443 ")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("socksio") is not None, reason="SOCKS support is installed")
+async def test_socks_without_support_says_what_to_install(http, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "socks5://user:hunter2@localhost:1080")
+    with pytest.raises(HttpFailed, match=r"install pluggypi-provider-kit\[socks\]") as raised:
+        await ask(http, "https://api.acme.test/")
+
+    assert raised.value.kind == "proxy"
+    assert "hunter2" not in str(raised.value)
+
+
+async def test_an_unusable_proxy_is_named_without_its_password(http, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:hunter2@localhost:70")
+    with pytest.raises(HttpFailed, match="scheme 'gopher'") as raised:
+        await ask(http, "https://api.acme.test/")
+
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "scheme", "expected"),
+    [
+        ({}, "https", None),
+        ({"http": "http://a:1"}, "https", None),
+        ({"http": "http://a:1", "all": "http://b:2"}, "https", "http://b:2"),
+        ({"https": "a:1"}, "https", "http://a:1"),
+        ({"all": "socks://a:1"}, "http", "socks5://a:1"),
+    ],
+)
+def test_the_scheme_chooses_the_proxy(proxies, scheme, expected):
+    assert Proxies(proxies).proxy_for(scheme, "api.acme.test", None) == expected

@@ -1,0 +1,55 @@
+"""The provider in the README works as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import orjson
+
+from pi_hookspecs import Context, Provider, StreamOptions
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def to_payload(model, context, options):
+    return {"model": model.id}
+
+
+def feed(builder, name, data):
+    if name == "end":
+        yield builder.text_end(0)
+        yield builder.done()
+    else:
+        yield builder.text_start()
+        yield builder.text(0, orjson.loads(data)["text"])
+
+
+async def events_of(model, options):
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    names = {"to_payload": to_payload, "feed": feed}
+    exec(code, names)  # noqa: S102 - it is our own page
+    provider = names["AcmeMessages"]()
+    assert isinstance(provider, Provider)
+    return [event async for event in provider.stream(model, Context(), options)]
+
+
+async def test_the_example_answers(serve, model):
+    stream = b'data: {"text":"Hi"}\n\nevent: end\ndata: {}\n\n'
+    async with serve(lambda wire: wire.whole(b"200 OK", stream, b"content-type: text/event-stream")) as server:
+        model = type(model)(id="m1", name="M1", api="acme", provider="acme", base_url=server.url)
+        events = await events_of(model, StreamOptions(api_key="k1"))
+
+    assert [event.type for event in events] == ["text_start", "text_delta", "text_end", "done"]
+    assert events[-1].message.text == "Hi"
+    assert server.headers()["x-api-key"] == "k1"
+
+
+async def test_the_example_says_what_to_do_when_nobody_answers(model):
+    model = type(model)(id="m1", name="M1", api="acme", provider="acme", base_url="http://localhost:9")
+    (event,) = await events_of(model, StreamOptions())
+
+    assert event.error.error_message == (
+        "Connection error. Nothing answers at localhost:9 (connection refused). "
+        "Start the server, or check the base URL of provider 'acme'."
+    )

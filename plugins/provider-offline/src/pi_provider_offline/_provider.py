@@ -1,0 +1,116 @@
+"""The provider ``offline``: its one model, and the stream that answers for it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.models import Model, ProviderInfo
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from pi_hookspecs import AssistantMessageEvent, Context, MessageBuilder, StreamOptions
+    from pi_provider_offline._reply import Answer
+
+API = "offline-rules"
+
+PROVIDER = ProviderInfo(
+    id="offline",
+    name="Offline (rule-based stand-in, not a language model)",
+    api=API,
+    keyless=True,
+    default_model=None,  # a stand-in must never answer in a model's place unasked
+    models=(
+        Model(
+            id="rules",
+            name="Offline rules (rule-based stand-in, not a language model)",
+            api=API,
+            provider="offline",
+            input=("text",),
+            context_window=128_000,
+        ),
+    ),
+)
+
+_EVENTS_PER_BREATH = 16
+"""Events after which other tasks get their turn, so that an abort can arrive."""
+
+_ARGUMENT_PIECE = 48
+"""Characters of one delta of a tool call's arguments."""
+
+
+class OfflineRules:
+    """Implements the API id ``offline-rules``: rules read the request, call tools and answer from their results."""
+
+    api = API
+
+    async def stream(
+        self, model: Model, context: Context, options: StreamOptions
+    ) -> AsyncIterator[AssistantMessageEvent]:
+        """Yield a short thinking block, then text and tool calls, then exactly one ``Done`` or ``Error``.
+
+        The message follows from the context alone: the same context gives the same message. Of the answer to
+        ``on_payload`` only ``request`` is used, the words to be taken for the user's latest.
+        """
+        from pi_hookspecs.stream import MessageBuilder
+
+        builder = MessageBuilder(model)
+        try:
+            answer = await _compose(model, context, options)
+            if options.on_response is not None:
+                await options.on_response(200, {})
+            events = () if _aborted(options) else _events(builder, answer)
+            for count, event in enumerate(events):
+                yield event
+                if count % _EVENTS_PER_BREATH == 0:
+                    await asyncio.sleep(0)
+                if _aborted(options):  # before the next event is made: making it adds to the message
+                    break
+            yield builder.abort() if _aborted(options) else builder.done()
+        except Exception as error:  # noqa: BLE001 - a request that fails is an answer, whatever failed
+            yield builder.fail(error)
+
+
+def _aborted(options: StreamOptions) -> bool:
+    return options.signal is not None and options.signal.aborted
+
+
+async def _compose(model: Model, context: Context, options: StreamOptions) -> Answer:
+    """Ask the payload hook and work out the whole answer."""
+    from pi_provider_offline._reply import compose, latest_request, payload_of
+
+    if options.on_payload is None:
+        return compose(context, options)
+    payload = payload_of(model, context)
+    changed = await options.on_payload(payload, model)
+    return compose(context, options, latest_request(changed, payload))
+
+
+def _events(builder: MessageBuilder, answer: Answer) -> Iterator[AssistantMessageEvent]:
+    """Yield the stream's events up to, without, the last one. Tokens count as used once the whole answer is out."""
+    builder.usage = answer.usage_before
+    yield builder.start()
+    thinking = builder.thinking_start()
+    yield thinking
+    for word in _words(answer.thinking):
+        yield builder.thinking(thinking.content_index, word)
+    yield builder.thinking_end(thinking.content_index)
+    text = builder.text_start()
+    yield text
+    for word in _words(answer.text):
+        yield builder.text(text.content_index, word)
+    yield builder.text_end(text.content_index)
+    for call_id, tool, arguments in answer.calls:
+        call = builder.tool_call_start(call_id, tool)
+        yield call
+        for place in range(0, len(arguments), _ARGUMENT_PIECE):
+            yield builder.tool_call(call.content_index, arguments[place : place + _ARGUMENT_PIECE])
+        yield builder.tool_call_end(call.content_index)
+    builder.usage = answer.usage
+
+
+def _words(text: str) -> list[str]:
+    """Split a text into words, each with the space behind it."""
+    return re.findall(r"\s*\S+\s*|\s+\Z", text)

@@ -1,0 +1,60 @@
+"""What ``@pytest.mark.pi(...)`` says, from all the markers that a test has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, fields_dict, frozen
+
+from pi_hookspecs import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pytest
+
+__all__ = ["PiOptions", "options_of"]
+
+
+@frozen(kw_only=True)
+class PiOptions:
+    """The options, by the names that the marker gives them."""
+
+    plugins: Mapping[str, object] | Sequence[object] | None = None
+    entry_points: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(factory=dict)
+    tools: Sequence[str | Tool] | None = None
+    session: Mapping[str, Any] = field(factory=dict)
+    allow_problems: bool = False
+
+    @property
+    def names_plugins(self) -> bool:
+        """Whether the test says which plugins it wants, so that none is looked for."""
+        return self.plugins is not None or bool(self.entry_points)
+
+    @property
+    def tool_names(self) -> list[str] | None:
+        """Names of the tools to offer; None for those that are active by default."""
+        return None if self.tools is None else [each for each in self.tools if isinstance(each, str)]
+
+    @property
+    def custom_tools(self) -> list[Tool]:
+        """Tools to offer that no plugin registers."""
+        return [each for each in self.tools or () if isinstance(each, Tool)]
+
+
+def options_of(node: pytest.Item) -> PiOptions:
+    """Return the options of a test; the marker nearest to it wins, option by option.
+
+    Raises:
+        TypeError: A marker has an option that does not exist.
+    """
+    merged: dict[str, Any] = {}
+    for marker in reversed(list(node.iter_markers("pi"))):
+        unknown = sorted(set(marker.kwargs) - set(fields_dict(PiOptions)))
+        if marker.args or unknown:
+            wrong = ", ".join([*map(repr, marker.args), *unknown])
+            known = ", ".join(fields_dict(PiOptions))
+            raise TypeError(f"@pytest.mark.pi takes {known} by name, not {wrong}")
+        merged.update(marker.kwargs)
+    return PiOptions(**merged)

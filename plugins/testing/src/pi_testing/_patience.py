@@ -1,0 +1,29 @@
+"""The end of a test's patience: what must happen and does not fails the test, instead of hanging it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+__all__ = ["PATIENCE", "soon"]
+
+T = TypeVar("T")
+
+PATIENCE = 10.0
+"""Seconds. Far more than anything takes here; only a test that would hang gets to know it."""
+
+
+async def soon(waiting: Awaitable[T], what: Callable[[], str]) -> T:
+    """Return what is waited for.
+
+    Raises:
+        AssertionError: It did not come; ``what`` says what was waited for.
+    """
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await waiting
+    except TimeoutError:
+        raise AssertionError(f"waited {PATIENCE:g} s for {what()}") from None

@@ -1,0 +1,87 @@
+"""Which plugins a test is about: those that its marker names, else those of the project that it belongs to."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pkgutil import resolve_name
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pi_testing._options import PiOptions
+
+__all__ = ["plugins_for"]
+
+GROUP = "pi"
+
+
+def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
+    """Return the plugin objects by name, in load order: installed ones first.
+
+    Args:
+        options: What the test says.
+        test: The test's file; without a word in the options, the entry points of group ``pi`` in the nearest
+            ``pyproject.toml`` at or above it count.
+
+    Raises:
+        UnknownName: No installed plugin has a name of ``entry_points``.
+    """
+    if not options.names_plugins:
+        return {name: resolve_name(value) for name, value in _own_entry_points(test.parent).items()}
+    installed = _installed() if options.entry_points else {}
+    found: dict[str, object] = {}
+    for name in options.entry_points:
+        if name not in installed:
+            raise UnknownName(
+                "plugin", name, installed, "no distribution has an entry point of this name in group 'pi'"
+            )
+        found[name] = resolve_name(installed[name])
+    return found | _named(options.plugins or ())
+
+
+@cache
+def _own_entry_points(folder: Path) -> dict[str, str]:
+    for directory in (folder, *folder.parents):
+        file = directory / "pyproject.toml"
+        if file.is_file():
+            project: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
+            return dict(project.get("entry-points", {}).get(GROUP, {}))
+    return {}
+
+
+@cache
+def _installed() -> dict[str, str]:
+    from pi_core.host.discovery import find_plugins
+
+    found, _ = find_plugins()
+    return {plugin.name: plugin.value for plugin in found}
+
+
+def _named(plugins: Mapping[str, object] | Iterable[object]) -> dict[str, object]:
+    if isinstance(plugins, Mapping):
+        return dict(plugins)
+    named: dict[str, object] = {}
+    for plugin in plugins:
+        name = base = _name_of(plugin)
+        number = 1
+        while name in named:
+            number += 1
+            name = f"{base}-{number}"
+        named[name] = plugin
+    return named
+
+
+def _name_of(plugin: object) -> str:
+    """Return the name that a plugin would be installed under: ``pi_permission_gate`` is ``permission-gate``."""
+    if isinstance(plugin, ModuleType):
+        return plugin.__name__.rpartition(".")[2].removeprefix("pi_").replace("_", "-")
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", type(plugin).__name__)
+    return "-".join(words).lower() or "plugin"

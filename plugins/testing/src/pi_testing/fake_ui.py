@@ -1,0 +1,228 @@
+"""A user who answers dialogs as the test says, and keeps what was asked and shown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+
+from pi_testing._patience import soon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_hookspecs import AbortSignal, NoticeLevel
+
+__all__ = ["Dialog", "FakeUI", "Notice"]
+
+DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor"]
+
+
+class Dialog(NamedTuple):
+    """What the user was asked. ``text`` is a confirmation's message, an input's placeholder, an editor's prefill."""
+
+    kind: DialogKind
+    title: str
+    text: str = ""
+    options: tuple[str, ...] = ()
+
+
+class Notice(NamedTuple):
+    """What the user was told."""
+
+    message: str
+    level: NoticeLevel = "info"
+
+
+_NEVER: Any = object()
+
+
+class FakeUI:
+    """Implements ``UserInterface``.
+
+    An answer is what the dialog returns: ``True`` or ``False`` to ``confirm``, one of the options to ``select``,
+    a text to ``input`` and ``editor``, None to dismiss any of them. A dialog that no answer was prepared for, and
+    an answer that does not fit, raise an ``AssertionError``. A hook's dispatcher catches it there, so the
+    ``fake_ui`` fixture raises it again at the end of the test.
+
+    Args:
+        dismiss_unexpected: Dismiss dialogs that no answer was prepared for, instead.
+
+    Attributes:
+        asked: The dialogs, in order.
+        notices: The notices, in order.
+        statuses: Texts of ``set_status`` that still hold, by key.
+        widgets: Lines of ``set_widget`` that still hold, by key.
+        title: The window's title.
+        problems: What went wrong, in words.
+    """
+
+    def __init__(self, *, dismiss_unexpected: bool = False) -> None:
+        self.dismiss_unexpected = dismiss_unexpected
+        self.asked: list[Dialog] = []
+        self.notices: list[Notice] = []
+        self.statuses: dict[str, str] = {}
+        self.widgets: dict[str, tuple[str, ...]] = {}
+        self.title = ""
+        self.problems: list[str] = []
+        self._answers: list[Any] = []
+        self._answers_to: list[tuple[str, Any]] = []
+        self._open: list[asyncio.Future[Any]] = []
+        self._opened = asyncio.Event()
+
+    # What the test says
+
+    def answers(self, *answers: Any) -> Self:
+        """Answer the next dialogs, in this order."""
+        self._answers += answers
+        return self
+
+    def answers_to(self, title: str, *answers: Any) -> Self:
+        """Answer the next dialogs with this text in their title; they come before what ``answers`` says."""
+        self._answers_to += [(title, answer) for answer in answers]
+        return self
+
+    def never_answers(self, title: str | None = None) -> Self:
+        """Leave the next dialog, or the next with this text in its title, open.
+
+        It stays open until ``release``, its timeout or an abort.
+        """
+        return self.answers(_NEVER) if title is None else self.answers_to(title, _NEVER)
+
+    async def opened(self) -> Dialog:
+        """Return the latest dialog that stays open, as soon as there is one."""
+        await soon(self._opened.wait(), lambda: f"a dialog that stays open; asked so far: {self.asked}")
+        return self.asked[-1]
+
+    def release(self, answer: Any = None) -> None:
+        """Answer every dialog that is open now."""
+        for waiting in self._open:
+            _answer(waiting, answer)
+
+    def check(self) -> None:
+        """Raise an ``AssertionError`` with every problem there was."""
+        if self.problems:
+            raise AssertionError("; ".join(self.problems))
+
+    # What the plugin sees
+
+    async def select(
+        self,
+        title: str,
+        options: Sequence[str],
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Return the prepared choice."""
+        dialog = Dialog("select", title, options=tuple(options))
+        chosen: str | None = await self._ask(dialog, lambda answer: answer in dialog.options, signal, timeout)
+        return chosen
+
+    async def confirm(
+        self,
+        title: str,
+        message: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> bool:
+        """Return the prepared yes or no."""
+        dialog = Dialog("confirm", title, message)
+        return bool(await self._ask(dialog, lambda answer: isinstance(answer, bool), signal, timeout))
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Return the prepared line."""
+        typed: str | None = await self._ask(Dialog("input", title, placeholder or ""), _is_text, signal, timeout)
+        return typed
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Return the prepared text."""
+        edited: str | None = await self._ask(Dialog("editor", title, prefill), _is_text)
+        return edited
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Keep a notice."""
+        self.notices.append(Notice(message, level))
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Keep a status, or drop it."""
+        _keep(self.statuses, key, text)
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+        """Keep a widget's lines, or drop them."""
+        _keep(self.widgets, key, None if lines is None else tuple(lines))
+
+    def set_title(self, title: str) -> None:
+        """Keep the title."""
+        self.title = title
+
+    # Inside
+
+    async def _ask(
+        self,
+        dialog: Dialog,
+        fits: Callable[[Any], bool],
+        signal: AbortSignal | None = None,
+        seconds: float | None = None,
+    ) -> Any:
+        self.asked.append(dialog)
+        if signal is not None and signal.aborted:
+            return None
+        answer = self._take(dialog)
+        if answer is _NEVER:
+            answer = await self._stay_open(signal, seconds)
+        if answer is not None and not fits(answer):
+            self._fail(f"the answer {answer!r} does not fit {dialog}")
+        return answer
+
+    def _take(self, dialog: Dialog) -> Any:
+        for position, (title, answer) in enumerate(self._answers_to):
+            if title in dialog.title:
+                del self._answers_to[position]
+                return answer
+        if self._answers:
+            return self._answers.pop(0)
+        if not self.dismiss_unexpected:
+            self._fail(f"nobody expected {dialog}; prepare its answer with fake_ui.answers(...)")
+        return None
+
+    async def _stay_open(self, signal: AbortSignal | None, seconds: float | None) -> Any:
+        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._open.append(waiting)
+        self._opened.set()
+        forget = signal.on_abort(lambda: _answer(waiting, None)) if signal is not None else bool
+        try:
+            done, _ = await asyncio.wait((waiting,), timeout=seconds)
+            return waiting.result() if done else None
+        finally:
+            forget()
+            self._open.remove(waiting)
+            if not self._open:
+                self._opened.clear()
+
+    def _fail(self, problem: str) -> None:
+        self.problems.append(problem)
+        raise AssertionError(problem)
+
+
+def _answer(waiting: asyncio.Future[Any], answer: Any) -> None:
+    if not waiting.done():
+        waiting.set_result(answer)
+
+
+def _is_text(answer: Any) -> bool:
+    return isinstance(answer, str)
+
+
+def _keep(values: dict[str, Any], key: str, value: Any) -> None:
+    if value is None:
+        values.pop(key, None)
+    else:
+        values[key] = value

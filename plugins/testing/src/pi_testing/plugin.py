@@ -1,0 +1,194 @@
+"""The pytest plugin: the marker ``pi`` and the fixtures. Everything that they need is imported when they are used."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from pi_core import Agent, AgentSession, PluginHost
+    from pi_core.host.plugin_manager import PluginManager
+    from pi_hookspecs import ExtensionErrorEvent
+    from pi_testing._options import PiOptions
+    from pi_testing.fake_ui import FakeUI
+    from pi_testing.recorder import EventRecorder
+    from pi_testing.scripted import ScriptedProvider
+    from pi_testing.stand_ins import FakeTool
+
+__all__ = [
+    "fake_tools",
+    "fake_ui",
+    "pi_agent",
+    "pi_agent_dir",
+    "pi_host",
+    "pi_options",
+    "pi_plugins",
+    "pi_session",
+    "plugin_manager",
+    "pytest_configure",
+    "recorder",
+    "script",
+]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line(
+        "markers",
+        "pi(plugins=None, entry_points=(), settings={}, tools=None, session={}, allow_problems=False): what pi_host"
+        " and pi_session are made of. plugins: plugin objects, as a list or by name; entry_points: names of"
+        " installed plugins; settings: as in settings.json; tools: names and Tool objects, exactly what the model"
+        " is offered; session: further options of create_agent_session; allow_problems: a plugin may fail to load.",
+    )
+
+
+@pytest.fixture
+def script() -> Iterator[ScriptedProvider]:
+    """A provider that plays the turns of this test: ``script.turn(text("Hello"))``."""
+    from pi_testing.scripted import ScriptedProvider
+
+    provider = ScriptedProvider()
+    yield provider
+    provider.check()
+
+
+@pytest.fixture
+def recorder() -> EventRecorder:
+    """A listener that keeps events: ``pi_session.subscribe(recorder)``."""
+    from pi_testing.recorder import EventRecorder
+
+    return EventRecorder()
+
+
+@pytest.fixture
+def fake_ui() -> Iterator[FakeUI]:
+    """The user of ``pi_session``: ``fake_ui.answers(True)``. A dialog that nobody expected fails the test."""
+    from pi_testing.fake_ui import FakeUI
+
+    ui = FakeUI()
+    yield ui
+    ui.check()
+
+
+@pytest.fixture
+def pi_agent_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty agent directory, for this test the only one there is.
+
+    ``PI_CODING_AGENT_DIR`` names it; all other ``PI_*`` variables and all keys (``*_API_KEY``) are unset, so that
+    nothing of the developer's own pi is seen.
+    """
+    for name in list(os.environ):
+        if name.startswith("PI_") or name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    agent_dir = tmp_path_factory.mktemp("pi-agent")
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(agent_dir))
+    return agent_dir
+
+
+@pytest.fixture
+def pi_options(request: pytest.FixtureRequest) -> PiOptions:
+    """What ``@pytest.mark.pi(...)`` says of this test."""
+    from pi_testing._options import options_of
+
+    try:
+        return options_of(request.node)
+    except TypeError as error:
+        problem = str(error)
+    pytest.fail(problem, pytrace=False)
+
+
+@pytest.fixture
+def pi_plugins(request: pytest.FixtureRequest, pi_options: PiOptions) -> dict[str, object]:
+    """The plugins under test by name: those of the marker, else those that the project's pyproject.toml declares.
+
+    Override it where a plugin is made anew for each test.
+    """
+    from pi_hookspecs import UnknownName
+    from pi_testing._under_test import plugins_for
+
+    try:
+        return plugins_for(pi_options, request.node.path)
+    except UnknownName as error:
+        problem = str(error)
+    pytest.fail(problem, pytrace=False)
+
+
+@pytest.fixture
+def plugin_manager() -> PluginManager:
+    """The hooks of pi without any plugin; an implementation that does not fit its hook raises ``ValueError``."""
+    from pi_core.host.plugin_manager import PluginManager
+
+    def refuse(hook: str, problem: str) -> None:
+        message = f"{hook}: {problem}"
+        raise ValueError(message)
+
+    return PluginManager(refuse)
+
+
+@pytest.fixture
+def pi_host(pi_agent_dir: Path, pi_options: PiOptions, pi_plugins: dict[str, object]) -> PluginHost:
+    """A host with the plugins under test and no other; one that does not load well fails the test."""
+    from pi_core import PluginHost, Settings
+
+    host = PluginHost(Settings.in_memory(pi_options.settings, agent_dir=pi_agent_dir), installed=False)
+    for name, plugin in pi_plugins.items():
+        host.add(plugin, name)
+    if host.problems and not pi_options.allow_problems:
+        pytest.fail("\n".join(map(str, host.problems)), pytrace=False)
+    return host
+
+
+@pytest.fixture
+def fake_tools(pi_options: PiOptions) -> dict[str, FakeTool]:
+    """What stands in for pi's own tools by name, where no plugin of the test brings the real ones.
+
+    They do nothing and keep their calls: ``fake_tools["bash"].calls``.
+    """
+    from pi_testing.stand_ins import CODING_TOOLS, stand_in
+
+    names = pi_options.tool_names
+    return {name: stand_in(name) for name in (CODING_TOOLS if names is None else names)}
+
+
+@pytest_asyncio.fixture
+async def pi_session(
+    *,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    script: ScriptedProvider,
+    fake_ui: FakeUI,
+    pi_options: PiOptions,
+    pi_host: PluginHost,
+    fake_tools: dict[str, FakeTool],
+) -> AsyncIterator[AgentSession]:
+    """A started session of the scripted model in ``tmp_path``, with the plugins under test and the fake user.
+
+    What plugins fail in is shown in a section of its own when the test fails.
+    """
+    from pi_core import create_agent_session
+    from pi_testing._session import session_options
+
+    def show(failure: ExtensionErrorEvent) -> None:
+        request.node.add_report_section("call", "pi", f"{failure.error}\n{failure.stack or ''}")
+
+    options = session_options(
+        cwd=tmp_path, script=script, ui=fake_ui, options=pi_options, host=pi_host, fake_tools=fake_tools
+    )
+    session = create_agent_session(**options)
+    session.subscribe(show, "extension_error")
+    async with session:
+        yield session
+
+
+@pytest.fixture
+def pi_agent(script: ScriptedProvider, pi_options: PiOptions) -> Agent:
+    """An agent of the scripted model, with no session and no plugin around it."""
+    from pi_core import Agent
+
+    return Agent(stream=script.stream, model=script.model, tools=pi_options.custom_tools)

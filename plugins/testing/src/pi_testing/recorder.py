@@ -1,0 +1,141 @@
+"""Keeps events as they come, and tells them in the short notation of the contract (pi.md section 2)."""
+
+from __future__ import annotations
+
+import asyncio
+from difflib import ndiff
+from typing import TYPE_CHECKING, Any
+
+from pi_testing._patience import soon
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AbortSignal
+
+__all__ = ["EventRecorder"]
+
+_LONG_REPR = 12
+
+
+class EventRecorder:
+    """A listener for ``session.subscribe`` and ``agent.subscribe``.
+
+    Args:
+        collapse: Whether updates of a message that follow each other count as one in ``types`` and ``outline``.
+
+    Attributes:
+        events: Everything that came, in order.
+    """
+
+    def __init__(self, *, collapse: bool = True) -> None:
+        self.collapse = collapse
+        self.events: list[Any] = []
+        self._waiting: list[asyncio.Event] = []
+
+    def __call__(self, event: Any, signal: AbortSignal | None = None) -> None:
+        """Keep an event."""
+        self.events.append(event)
+        for news in self._waiting:
+            news.set()
+
+    def __repr__(self) -> str:
+        told = self.outline()
+        if len(told) > _LONG_REPR:
+            told = [*told[: _LONG_REPR // 2], f"... {len(told) - _LONG_REPR} more ...", *told[-_LONG_REPR // 2 :]]
+        return f"<EventRecorder: {', '.join(told) or 'nothing came'}>"
+
+    @property
+    def types(self) -> list[str]:
+        """The events' types in order."""
+        return [event.type for event in self._collapsed()]
+
+    @property
+    def text(self) -> str:
+        """All text that the model streamed."""
+        return "".join(event.delta for event in self.of("text_delta"))
+
+    def of(self, type: str) -> list[Any]:  # noqa: A002 - the event's field
+        """Return the events of one type, or the stream's events of one type, such as ``text_delta``."""
+        found = [event for event in self.events if event.type == type]
+        inner = (getattr(event, "assistant_message_event", None) for event in self.events)
+        return found or [event for event in inner if event is not None and event.type == type]
+
+    def clear(self) -> None:
+        """Forget what came so far."""
+        self.events.clear()
+
+    def outline(self) -> list[str]:
+        """Return the events in the contract's notation.
+
+        ``ms(user)`` and ``me(user)`` are the start and the end of a message, ``mu`` its updates (``mu(text_delta)``
+        each, without ``collapse``), ``tes(bash)``, ``teu`` and ``tee(bash)`` start, update and end of a tool;
+        other events go by their type.
+        """
+        return [_short(event, self.collapse) for event in self._collapsed()]
+
+    def diff(self, *expected: str) -> str:
+        """Return how the outline differs, a line for each event; empty when it does not.
+
+        Args:
+            expected: Events in the notation of ``outline``, one by one or several with commas between them.
+        """
+        wanted = [part for text in expected for part in map(str.strip, text.split(",")) if part]
+        came = self.outline()
+        return "" if came == wanted else "\n".join(ndiff(wanted, came))
+
+    def assert_outline(self, *expected: str) -> None:
+        """Raise an ``AssertionError`` that shows the difference, if there is one; arguments as of ``diff``."""
+        difference = self.diff(*expected)
+        if difference:
+            raise AssertionError(f"other events than expected (- expected, + came):\n{difference}")
+
+    async def wait_for(self, type: str, count: int = 1) -> Any:  # noqa: A002 - the event's field
+        """Return the ``count``-th event of a type as soon as it has come.
+
+        Raises:
+            AssertionError: It does not come.
+        """
+        news = asyncio.Event()
+        self._waiting.append(news)
+        try:
+            await soon(self._until(type, count, news), lambda: f"{type} number {count}; so far: {self.outline()}")
+        finally:
+            self._waiting.remove(news)
+        return self.of(type)[count - 1]
+
+    async def _until(self, kind: str, count: int, news: asyncio.Event) -> None:
+        while len(self.of(kind)) < count:
+            news.clear()
+            await news.wait()
+
+    def _collapsed(self) -> list[Any]:
+        if not self.collapse:
+            return self.events
+        before = [None, *(event.type for event in self.events)]
+        return [
+            event
+            for event, previous in zip(self.events, before, strict=False)
+            if event.type != "message_update" or previous != "message_update"
+        ]
+
+
+_SHORT = {
+    "message_start": "ms",
+    "message_update": "mu",
+    "message_end": "me",
+    "tool_execution_start": "tes",
+    "tool_execution_update": "teu",
+    "tool_execution_end": "tee",
+}
+
+
+def _short(event: Any, collapsed: bool) -> str:  # noqa: FBT001 - one caller
+    name = _SHORT.get(event.type, event.type)
+    if name in ("ms", "me"):
+        return f"{name}({event.message.role})"
+    if name in ("tes", "tee"):
+        return f"{name}({event.tool_name})"
+    if name == "mu" and not collapsed:
+        return f"mu({event.assistant_message_event.type})"
+    if name == "extension_error":
+        return f"{name}({event.extension_path}: {event.event})"
+    return str(name)

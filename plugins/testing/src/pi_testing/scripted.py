@@ -1,0 +1,237 @@
+"""A provider that plays turns written down in advance, and keeps every request it got."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from itertools import count
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+
+from attrs import define
+
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, ToolResultMessage, UserMessage, hookimpl, text_of
+from pi_testing._patience import soon
+from pi_testing.steps import Stage, Step, error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    from pi_hookspecs import AssistantMessageEvent, Context, Message, Provider, StreamOptions
+
+__all__ = ["Request", "ScriptedProvider", "TurnFunction"]
+
+
+@define(eq=False, repr=False)
+class Request:
+    """What the provider was asked.
+
+    Attributes:
+        model: Who was to answer.
+        context: System prompt, messages and tools, as the provider got them.
+        options: How the request was to be made; the abort signal and the key are there.
+        payload: What would have been sent, after the ``before_provider_request`` hooks. Its shape is the
+            scripted API's own: ``{"model", "system_prompt", "messages": [{"role", "text"}], "tools"}``.
+    """
+
+    model: Model
+    context: Context
+    options: StreamOptions
+    payload: Any = None
+
+    @property
+    def system_prompt(self) -> str:
+        """The system prompt."""
+        return self.context.system_prompt
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation."""
+        return self.context.messages
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that were offered."""
+        return tuple(tool.name for tool in self.context.tools)
+
+    @property
+    def tool_results(self) -> tuple[ToolResultMessage, ...]:
+        """The results that follow the last answer: what this request tells the model anew."""
+        latest: list[ToolResultMessage] = []
+        for message in self.messages:
+            if message.role == "assistant":
+                latest = []
+            elif isinstance(message, ToolResultMessage):
+                latest.append(message)
+        return tuple(latest)
+
+    @property
+    def user_text(self) -> str:
+        """Text of the last user message; empty without one."""
+        said = (message.text for message in reversed(self.messages) if isinstance(message, UserMessage))
+        return next(said, "")
+
+    def __repr__(self) -> str:
+        roles = ", ".join(message.role for message in self.messages)
+        return (
+            f"<Request to {self.model.reference}: {roles or 'no messages'}; tools: {', '.join(self.tools) or 'none'}>"
+        )
+
+
+TurnFunction: TypeAlias = "Callable[[Request], Sequence[Step] | Step | Awaitable[Sequence[Step] | Step]]"
+"""A turn that is made up when the request is known."""
+
+
+class ScriptedProvider:
+    """Plays turns, one for each request, in the order in which they were written.
+
+    ``script.turn(text("Let me look."), tool_call("ls")).turn(text("Done."))``. It is a provider (API id
+    ``scripted``) and a plugin that registers itself and its model. The answer's start is sent with its first
+    block, as by a provider that had nothing to say before. Between two steps other tasks get their turn.
+
+    Attributes:
+        model: ``scripted/model``, which can think.
+        info: The provider's row; it needs no key.
+        requests: What it was asked so far, oldest first.
+    """
+
+    api = "scripted"
+
+    def __init__(self) -> None:
+        self.model = Model(
+            id="model",
+            name="Scripted model",
+            api=self.api,
+            provider="scripted",
+            reasoning=True,
+            input=("text", "image"),
+        )
+        self.info = ProviderInfo(
+            id="scripted",
+            name="Scripted",
+            api=self.api,
+            keyless=True,
+            default_model=self.model.id,
+            models=(self.model,),
+        )
+        self.requests: list[Request] = []
+        self._turns: list[tuple[Step, ...] | TurnFunction] = []
+        self._calls = count(1)
+        self._stalled = asyncio.Event()
+        self._broken: list[BaseException] = []
+
+    # Writing
+
+    def turn(self, *steps: Step | TurnFunction) -> Self:
+        """Add the answer to one request: its steps, or a function that makes them from the ``Request``.
+
+        A turn ends well by itself. One without steps is an empty answer.
+
+        Raises:
+            TypeError: Something is neither.
+        """
+        if len(steps) == 1 and not isinstance(steps[0], Step) and callable(steps[0]):
+            self._turns.append(steps[0])
+        else:
+            self._turns.append(_checked(steps))
+        return self
+
+    @property
+    def remaining(self) -> int:
+        """How many turns were not played yet."""
+        return max(0, len(self._turns) - len(self.requests))
+
+    async def stalled(self) -> None:
+        """Return when an answer has come to a ``stall()``."""
+        await soon(self._stalled.wait(), lambda: f"an answer to come to a stall(); requests: {self.requests}")
+
+    def check(self) -> None:
+        """Raise what a turn's function raised: in the stream it only looks like a failed request.
+
+        The ``script`` fixture does this at the end of the test.
+        """
+        for problem in self._broken:
+            raise problem
+
+    # Playing
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """Keep the request and play the next turn."""
+        request = Request(model, context, options)
+        self.requests.append(request)
+        return self._play(request, len(self.requests))
+
+    async def _play(self, request: Request, number: int) -> AsyncIterator[AssistantMessageEvent]:
+        await _send(request)
+        builder = MessageBuilder(request.model)
+        stage = Stage(builder, request.options.signal, lambda: f"call_{next(self._calls)}", self._stalled)
+        for step in await self._steps(request, number):
+            await asyncio.sleep(0)
+            if stage.is_aborted():
+                break
+            events = step.play(stage)
+            for event in await events if isinstance(events, Awaitable) else events:
+                if not stage.started and event.type != "error":
+                    stage.started = True
+                    yield builder.start()
+                yield event
+                if stage.is_aborted():
+                    break
+            if stage.ended:
+                return
+        if stage.is_aborted():
+            yield builder.abort()
+            return
+        if not stage.started:
+            yield builder.start()
+        yield builder.done(stage.reason)
+
+    async def _steps(self, request: Request, number: int) -> Sequence[Step]:
+        if number > len(self._turns):
+            turns = f"{len(self._turns)} turn{'' if len(self._turns) == 1 else 's'}"
+            return [error(f"The script is exhausted: this is request {number}, and it has {turns}")]
+        turn = self._turns[number - 1]
+        if isinstance(turn, tuple):
+            return turn
+        try:
+            steps = turn(request)
+            if isinstance(steps, Awaitable):
+                steps = await steps
+            return _checked([steps] if isinstance(steps, Step) else steps)
+        except Exception as problem:
+            self._broken.append(problem)
+            raise
+
+    # As a plugin
+
+    @hookimpl
+    def register_providers(self) -> Sequence[Provider]:
+        """Answer for the API id ``scripted``."""
+        return [self]
+
+    @hookimpl
+    def register_models(self) -> Sequence[ProviderInfo]:
+        """Add provider ``scripted`` with its one model."""
+        return [self.info]
+
+
+async def _send(request: Request) -> None:
+    """Do what a provider does around sending: let the payload be changed, tell of the answer's head."""
+    options = request.options
+    request.payload = {
+        "model": request.model.id,
+        "system_prompt": request.system_prompt,
+        "messages": [{"role": message.role, "text": text_of(message.content)} for message in request.messages],
+        "tools": list(request.tools),
+    }
+    if options.on_payload is not None:
+        request.payload = await options.on_payload(request.payload, request.model)
+    if options.on_response is not None:
+        await options.on_response(200, {})
+
+
+def _checked(steps: Iterable[object]) -> tuple[Step, ...]:
+    steps = tuple(steps)
+    for step in steps:
+        if not isinstance(step, Step):
+            raise TypeError(f"A turn is made of steps such as text('...') or tool_call('ls'), not of {step!r:.80}")
+    return cast("tuple[Step, ...]", steps)

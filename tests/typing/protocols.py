@@ -1,0 +1,48 @@
+"""The classes that the project ships do what the protocols of the contract say. Checked by mypy, never run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_core.agent_session import AgentSession
+    from pi_core.context import NoUserInterface, PluginAPI, SessionContext, ToolCallContext
+    from pi_core.session import ReadOnlySession
+    from pi_hookspecs import (
+        PiAPI,
+        PiContext,
+        Provider,
+        SessionView,
+        StreamFunction,
+        Tool,
+        ToolContext,
+        UserInterface,
+    )
+    from pi_testing import EventRecorder, FakeTool, FakeUI, ScriptedProvider
+
+
+def scripted_provider_is_a_provider(script: ScriptedProvider) -> tuple[Provider, StreamFunction]:
+    return script, script.stream
+
+
+def user_interfaces_are_complete(fake: FakeUI, nobody: NoUserInterface) -> tuple[UserInterface, UserInterface]:
+    return fake, nobody
+
+
+def what_plugins_hold_is_complete(
+    ctx: SessionContext, tool_ctx: ToolCallContext, pi: PluginAPI, view: ReadOnlySession
+) -> tuple[PiContext, ToolContext, PiAPI, SessionView]:
+    return ctx, tool_ctx, pi, view
+
+
+def a_tool_gets_what_a_hook_gets(tool_ctx: ToolContext) -> PiContext:
+    return tool_ctx
+
+
+def a_fake_tool_is_a_tool(fake: FakeTool) -> Tool:
+    return fake
+
+
+def a_recorder_listens_to_sessions_and_agents(recorder: EventRecorder, session: AgentSession) -> None:
+    session.subscribe(recorder)
+    session.agent.subscribe(recorder)
