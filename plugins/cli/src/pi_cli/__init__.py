@@ -1,0 +1,50 @@
+"""The command ``pi``: a prompt goes in on the command line, the answer is printed.
+
+As a plugin it registers the front end ``print`` and the subcommands ``plugins`` and ``hooks``. These
+hook implementations stand in ``_registrations`` and come here when somebody looks for them, as the plugin
+host does: ``pi --version`` must not pay for the contract package.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pi_cli._registrations import register_modes, register_subcommands
+
+__all__ = ["__version__", "main", "register_modes", "register_subcommands"]
+
+__version__ = "1.0.0"
+
+
+def main() -> int:
+    """Run the command line of this process and return the exit code."""
+    import gc
+    import sys
+
+    gc.disable()  # start-up makes nothing but long-lived objects; the collector is back before the first request
+    if sys.argv[1:2] in (["--version"], ["-v"]):
+        print(__version__)  # noqa: T201 - the whole output; print also puts up with a closed stdout
+        return 0
+    import os
+
+    from pi_cli._main import run
+
+    return run(sys.argv[1:], os.environ)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("register_modes", "register_subcommands"):
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    from pi_cli import _registrations
+
+    value = globals()[name] = getattr(_registrations, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    # The host lists a plugin's names and then looks at them where they are, without asking __getattr__.
+    for name in ("register_modes", "register_subcommands"):
+        __getattr__(name)
+    return sorted(globals())

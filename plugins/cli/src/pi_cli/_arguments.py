@@ -1,0 +1,189 @@
+"""The grammar of the command line: which options there are, in which groups, and what a line of them means.
+
+click knows how options are written. What it is told here: unknown options are errors in our words, ``@``
+marks files, all that follows ``--`` is a message, and plugins bring options of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pi_cli._options import Options
+from pi_hookspecs import UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pi_core.host import PluginRecord
+
+__all__ = ["option_groups", "parse", "parse_strictly", "peek", "plugin_flags", "written"]
+
+_HINT = "--help lists them; a message that starts with a dash goes behind --"
+
+
+def option_groups() -> dict[str, list[click.Option]]:
+    """Return pi's own options under the headings of ``--help``."""
+    return {
+        "Run": [
+            _switch("-p", "--print", "print_only", help="Print the answer and end, whatever front end is installed"),
+            _switch("--no-session", help="Do not keep the conversation (it is kept in memory only, for now)"),
+            _switch("--verbose", help="Tell more on stderr: what is used, and tracebacks of what fails"),
+        ],
+        "Model": [
+            _value("--model", metavar="ID", help="Who answers: PROVIDER/ID, or an ID that a provider lists"),
+            _value("--provider", metavar="NAME", help="Where to look the model up; alone, its default model"),
+        ],
+        "Tools and plugins": [
+            _value("--tools", metavar="A,B", help="Offer the model these tools and no others"),
+            _switch("--no-tools", help="Offer the model no tools"),
+            _value("--disable", "disabled", metavar="NAME", multiple=True, help="Leave a plugin out; repeatable"),
+        ],
+        "About": [
+            _switch("-h", "--help", help="Print this and end"),
+            _switch("-v", "--version", help="Print the version and end"),
+        ],
+    }
+
+
+def plugin_flags(records: Iterable[PluginRecord]) -> Iterator[tuple[str, dict[str, Any], str | None]]:
+    """Go through the options that plugins registered.
+
+    Yields:
+        The plugin, the flag as data, and what is wrong with its name, else None.
+    """
+    own = {name for options in option_groups().values() for option in options for name in option.opts}
+    for record in records:
+        for flag in record.registers.get("register_flags", ()):
+            name = f"--{flag['name']}"
+            problem = None
+            if name in own:
+                problem = f"{name} is an option of pi itself, which is used"
+            elif any(each == "=" or each.isspace() or not each.isprintable() for each in name):
+                problem = f"{name!r} cannot be written as an option"
+            yield record.name, flag, problem
+
+
+def peek(arguments: Sequence[str]) -> Options:
+    """Read what can be read without knowing the plugins' options; nothing is an error yet."""
+    command = _command([])
+    command.ignore_unknown_options = True
+    known = {name for param in command.params for name in param.opts}
+    letters = {name[1] for name in known if len(name) == 2}  # noqa: PLR2004 - a dash and a letter
+    readable = [
+        argument
+        for argument in _split(arguments)[0]
+        # click would read -nope as -n -o -p -e; letters of which one is unknown are one unknown option
+        if argument in known or argument[:1] != "-" or argument[:2] == "--" or {*argument[1:]} <= letters
+    ]
+    return _options(command.make_context("pi", readable, resilient_parsing=True).params, (), {})
+
+
+def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Options:
+    """Read the command line, with the options that these plugins registered.
+
+    Raises:
+        UnknownName: An option that nobody has; the message names the nearest.
+        UserError: An option without its value, or options that exclude each other.
+    """
+    flags = {flag["name"]: flag for _, flag, problem in plugin_flags(records) if problem is None}
+    before, after = _split(arguments)
+    names = {f"flag_{number}": name for number, name in enumerate(flags)}
+    command = _command([_flag_option(dest, flags[name]) for dest, name in names.items()])
+    params = parse_strictly(command, before)
+    given = {name: params[dest] if params[dest] is not None else _default(flags[name]) for dest, name in names.items()}
+    return _checked(params, _options(params, after, given))
+
+
+def parse_strictly(command: click.Command, arguments: Sequence[str]) -> dict[str, Any]:
+    """Return a command's parameters; what click calls an error becomes one of ours.
+
+    Raises:
+        UnknownName: An option that the command does not have.
+        UserError: Anything else that is wrong.
+    """
+    try:
+        return command.make_context(command.name, [*arguments]).params
+    except click.NoSuchOption as error:
+        words = [name for param in command.params for name in param.opts if name.startswith("--")]
+        known = words if error.option_name.startswith("--") else ()  # to a letter, every other letter is near
+        raise UnknownName("option", error.option_name, known, _HINT) from error
+    except click.UsageError as error:
+        raise UserError(error.format_message()) from error
+
+
+def written(option: click.Option) -> str:
+    """Return how an option is written: ``-p, --print`` or ``--model ID``."""
+    names = ", ".join(option.opts)
+    return names if option.is_flag else f"{names} {option.metavar}"
+
+
+def _switch(*declarations: str, **how: Any) -> click.Option:
+    return click.Option(declarations, is_flag=True, **how)
+
+
+def _value(*declarations: str, **how: Any) -> click.Option:
+    return click.Option(declarations, **how)
+
+
+def _flag_option(destination: str, flag: dict[str, Any]) -> click.Option:
+    if flag["type"] == "boolean":
+        return click.Option([f"--{flag['name']}", destination], is_flag=True, flag_value=True, default=None)
+    return click.Option([f"--{flag['name']}", destination], default=None)
+
+
+def _default(flag: dict[str, Any]) -> bool | str | None:
+    default: bool | str | None = flag["default"]
+    return bool(default) if flag["type"] == "boolean" else default
+
+
+def _command(more: Sequence[click.Option]) -> click.Command:
+    own = [option for options in option_groups().values() for option in options]
+    words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+    return click.Command("pi", params=[*own, *more, words], add_help_option=False)
+
+
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return what stands before and behind the first ``--``."""
+    if "--" not in arguments:
+        return arguments, ()
+    place = list(arguments).index("--")
+    return arguments[:place], arguments[place + 1 :]
+
+
+def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool | str | None]) -> Options:
+    words = params["words"] or ()
+    tools: tuple[str, ...] | None = None
+    if params["tools"] is not None:
+        tools = tuple(name for name in map(str.strip, params["tools"].split(",")) if name)
+    return Options(
+        messages=(*(word for word in words if not _is_file(word)), *after),
+        files=tuple(word[1:] for word in words if _is_file(word)),
+        print_only=params["print_only"],
+        model=params["model"],
+        provider=params["provider"],
+        tools=() if params["no_tools"] else tools,
+        no_session=params["no_session"],
+        disabled=tuple(params["disabled"] or ()),
+        verbose=params["verbose"],
+        help=params["help"],
+        version=params["version"],
+        flags=flags,
+    )
+
+
+def _is_file(word: str) -> bool:
+    return len(word) > 1 and word.startswith("@")
+
+
+def _checked(params: dict[str, Any], options: Options) -> Options:
+    """Return the options when they make sense together."""
+    if params["no_tools"] and params["tools"] is not None:
+        message = "--tools and --no-tools exclude each other. Give one of them"
+        raise UserError(message)
+    for name in ("model", "provider"):
+        if params[name] is not None and not params[name].strip():
+            message = f"Option '--{name}' requires a value, and {params[name]!r} is none"
+            raise UserError(message)
+    return options

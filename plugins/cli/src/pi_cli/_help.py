@@ -1,0 +1,77 @@
+"""The text of ``pi --help``: examples first, then options by group, then what the plugins bring."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._arguments import option_groups, plugin_flags, written
+from pi_cli._words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_core.host import PluginRecord
+
+__all__ = ["help_text"]
+
+_HEAD = """\
+pi, a coding agent made of plugins.
+
+Usage: pi [OPTIONS] [@FILE ...] [MESSAGE ...]
+       pi SUBCOMMAND ...
+
+Examples:
+  pi --model offline/rules "List the files here"   try it: no key, no network
+  pi "Why does this test fail?" @test.log          a file is part of the prompt
+  git diff | pi -p "Write a commit message"        so is what comes from a pipe
+  pi -p --tools read,grep "Where do we retry?"     with these tools, no others
+  pi plugins                                       list what is installed
+"""
+
+_TAIL = """
+Several messages are sent one after another; what follows -- is a message.
+Answers go to stdout, everything else to stderr.
+Exit codes: 0 answered, 1 error, 130 interrupted.
+"""
+
+_WIDTH = 79
+_COLUMN = 20
+
+
+def help_text(records: Sequence[PluginRecord]) -> str:
+    """Return the help, with the options and subcommands of these plugins."""
+    parts = [_HEAD, _section("Subcommands", _subcommands(records))]
+    for heading, options in option_groups().items():
+        parts.append(_section(heading, ((written(option), option.help or "") for option in options)))
+    plugins: dict[str, list[tuple[str, str]]] = {}
+    for plugin, flag, problem in plugin_flags(records):
+        if problem is None:
+            plugins.setdefault(plugin, []).append(_flag(flag))
+    parts += [_section(f"Plugin {plugin}", flags) for plugin, flags in plugins.items()]
+    return "".join([*parts, _TAIL])
+
+
+def _subcommands(records: Sequence[PluginRecord]) -> list[tuple[str, str]]:
+    from pi_cli._registrations import register_subcommands
+
+    described = {each.name: each.description for each in register_subcommands()}
+    for record in records:
+        described |= {each["name"]: each["description"] for each in record.registers.get("register_subcommands", ())}
+    return list(described.items())
+
+
+def _flag(flag: dict[str, Any]) -> tuple[str, str]:
+    usage = f"--{flag['name']}" if flag["type"] == "boolean" else f"--{flag['name']} TEXT"
+    default = f" (default: {flag['default']})" if flag["default"] not in (None, False) else ""
+    return usage, f"{flag['description']}{default}"
+
+
+def _section(heading: str, rows: Iterable[tuple[str, str]]) -> str:
+    lines = [f"\n{heading}:"]
+    for name, text in rows:
+        first, *more = wrap(one_line(text), _WIDTH - _COLUMN - 2) or [""]
+        gap = "\n" + " " * (_COLUMN + 2) if len(name) >= _COLUMN else " " * (_COLUMN - len(name))
+        lines.append(f"  {name}{gap}{first}".rstrip())
+        lines += [" " * (_COLUMN + 2) + line for line in more]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,93 @@
+"""The edge of the process: whatever happens inside becomes an exit code and at most one line on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from pi_cli._report import say
+from pi_cli._signals import Stopped, raising_on_signals
+from pi_cli._words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["run"]
+
+_PIPE_CLOSED = 141
+"""What a shell shows for a program that SIGPIPE ended: 128 + 13."""
+
+
+def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Do what the arguments say and return the exit code.
+
+    Args:
+        arguments: The command line, without the program's name.
+        environ: The environment; nothing below reads the process's own.
+    """
+    _prepare_streams()
+    try:
+        with raising_on_signals():
+            return _run(arguments, environ)
+    except Stopped as stopped:
+        return stopped.exit_code
+    except KeyboardInterrupt:  # before our handlers stand, or after
+        return 130
+
+
+def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    from pi_hookspecs import PiError
+
+    try:
+        from pi_cli._start import start
+
+        code = start(arguments, environ)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()
+        return _PIPE_CLOSED
+    except PiError as error:
+        say(f"Error: {one_line(str(error))}")
+        code = getattr(error, "exit_code", 1)
+    except Exception as error:  # noqa: BLE001 - the last resort; a bug of ours, too, is told in one line
+        _tell_unexpected(error, verbose="--verbose" in arguments)
+        code = 1
+    _flush_or_drop()
+    return code
+
+
+def _tell_unexpected(error: Exception, *, verbose: bool) -> None:
+    name = type(error).__name__
+    hint = "" if verbose else ". Run again with --verbose to see where"
+    say(f"Error: unexpected {name}: {one_line(str(error)) or '(no message)'}{hint}")
+    if verbose:
+        import traceback
+
+        say("".join(traceback.format_exception(error)).rstrip("\n"))
+
+
+def _prepare_streams() -> None:
+    """Make sure that there is a stdout, and that no character is an error."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - as above
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")  # an answer may hold what a narrow encoding cannot
+
+
+def _flush_or_drop() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_stdout()
+
+
+def _drop_stdout() -> None:
+    """Let the interpreter's last flush go nowhere, instead of complaining."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

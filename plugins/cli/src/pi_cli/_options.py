@@ -1,0 +1,51 @@
+"""What the command line says, as values: the parser makes them, front ends get them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs import ImageContent
+
+__all__ = ["Options", "Prompt"]
+
+
+@frozen(kw_only=True)
+class Prompt:
+    """One thing that the user says, with the images that belong to it."""
+
+    text: str
+    images: tuple[ImageContent, ...] = ()
+
+
+@frozen(kw_only=True)
+class Options:
+    """The options of a run; ``Mode.run`` gets them beside the session.
+
+    Attributes:
+        messages: Positional arguments, and all that follows ``--``.
+        files: Positional arguments that began with ``@``, without it.
+        print_only: ``-p`` was given.
+        tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
+        disabled: Plugins from ``--disable``.
+        flags: Options that plugins registered, by name without the dashes; those not given have their default.
+        prompts: What to say, one after another: stdin and files are part of the first.
+        color: Whether stderr may be styled.
+    """
+
+    messages: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    print_only: bool = False
+    model: str | None = None
+    provider: str | None = None
+    tools: tuple[str, ...] | None = None
+    no_session: bool = False
+    disabled: tuple[str, ...] = ()
+    verbose: bool = False
+    help: bool = False
+    version: bool = False
+    flags: dict[str, bool | str | None] = field(factory=dict)
+    prompts: tuple[Prompt, ...] = ()
+    color: bool = False

@@ -1,0 +1,183 @@
+"""``pi plugins``: what is installed, what each plugin adds, and what is wrong with it, read from the index alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pi_cli._arguments import parse_strictly
+from pi_cli._report import warn
+from pi_cli._words import one_line, width_of
+from pi_hookspecs import UserError, answers_of
+from pi_hookspecs.specs import all_hookspecs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_core.host import PluginHost, PluginRecord, Problem
+
+__all__ = ["run_plugins"]
+
+_ROOM = 36
+"""Columns that what a plugin adds needs beside its name."""
+
+_USAGE = """\
+Usage: pi plugins [--json]
+
+List the installed plugins: name and version, the milliseconds that loading
+took, the distribution, and what the plugin adds. A line that begins with !
+tells of a problem, one with - of a plugin that is disabled.
+
+  --json       Print a list of objects
+  -h, --help   Print this and end
+"""
+
+
+def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
+    """List the plugins on stdout.
+
+    Raises:
+        UserError: The arguments are wrong.
+    """
+    params = parse_strictly(_command(), arguments)
+    if params["help"]:
+        sys.stdout.write(_USAGE)
+        return 0
+    if params["words"]:
+        message = f"pi plugins takes no argument, not {params['words'][0]!r}"
+        raise UserError(message)
+    rows = [_plain(record, host) for record in host.records.values()]
+    if params["json"]:
+        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _table(rows))
+    for problem in (*host.settings.problems, *host.problems):
+        if getattr(problem, "plugin", None) not in host.records:
+            warn(problem)
+    return 0
+
+
+def _command() -> click.Command:
+    return click.Command(
+        "pi plugins",
+        params=[
+            click.Option(["--json"], is_flag=True),
+            click.Option(["-h", "--help"], is_flag=True),
+            click.Option(["--verbose"], is_flag=True),
+            click.Option(["--disable"], multiple=True),
+            click.Argument(["words"], nargs=-1),
+        ],
+        add_help_option=False,
+    )
+
+
+# As data
+
+
+def _plain(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
+    """Return a plugin as ``--json`` prints it."""
+    enabled = record.name not in host.disabled
+    return {
+        "name": record.name,
+        "distribution": record.distribution,
+        "version": record.version,
+        "enabled": enabled,
+        "loads": record.loads,
+        "hooks": [{"name": hook, "answers": _rule(hook)} for hook in record.hooks],
+        "registers": {hook.removeprefix("register_"): record.names(hook) for hook in record.registers},
+        "hidden": list(_hidden(record, host)) if enabled else [],
+        "loadMs": record.load_ms if record.indexed else None,
+        "problems": [{"step": each.step, "message": each.message} for each in _problems(record, host)],
+    }
+
+
+def _rule(hook: str) -> str:
+    declared = answers_of(all_hookspecs()[hook])
+    return str(declared) if declared is not None else "notify"
+
+
+def _hidden(record: PluginRecord, host: PluginHost) -> Iterator[dict[str, str]]:
+    """Go through what another plugin of the same name hides."""
+    for hook in record.registers:
+        owners = host.owners(hook)
+        for name in record.names(hook):
+            if owners[name] != record.name:
+                yield {"kind": hook.removeprefix("register_"), "name": name, "by": owners[name]}
+
+
+def _problems(record: PluginRecord, host: PluginHost) -> list[Problem]:
+    return list(dict.fromkeys([*record.problems, *(each for each in host.problems if each.plugin == record.name)]))
+
+
+# As a table
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Go through the lines: a head for each plugin, and beside it, where there is room, what it adds."""
+    if not rows:
+        yield "No plugins are installed."
+        return
+    cells = [_head(row) for row in rows]
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+    indent = 2 + sum(widths) + 2 * len(widths)
+    columns = _columns()
+    beside = columns - indent >= _ROOM
+    if not beside:
+        indent = 6
+    for row, head in zip(rows, cells, strict=True):
+        name, time, distribution = (
+            text + " " * (width - width_of(text)) for text, width in zip(head, widths, strict=True)
+        )
+        sign = "!" if row["problems"] else " " if row["enabled"] else "-"
+        line = f"{sign} {name}  {time}  {distribution}  "
+        texts = [line for text in _texts(row) for line in wrap(text, columns - indent, break_on_hyphens=False)]
+        yield f"{line}{texts.pop(0) if beside else ''}".rstrip()
+        yield from (f"{' ' * indent}{text}" for text in texts)
+
+
+def _head(row: dict[str, Any]) -> tuple[str, str, str]:
+    loaded = row["enabled"] and row["loads"] and row["loadMs"] is not None
+    time = f"{row['loadMs']:4.0f} ms" if loaded else ""
+    return one_line(f"{row['name']} {row['version']}"), time, one_line(row["distribution"])
+
+
+def _columns() -> int:
+    """Return how wide the table may be; what goes into a pipe is not wrapped."""
+    try:
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, 2 * _ROOM)
+    except (OSError, ValueError):
+        return 100_000
+
+
+def _texts(row: dict[str, Any]) -> Iterator[str]:
+    """Say what a plugin adds, and below it what is wrong."""
+    if not row["enabled"]:
+        yield "disabled"
+        return
+    hidden = {(each["kind"], each["name"]): each["by"] for each in row["hidden"]}
+    said = []
+    for kind, names in row["registers"].items():
+        shown = (f"{name} (hidden by {by})" if (by := hidden.get((kind, name))) else name for name in names)
+        said.append(one_line(f"{_heading(kind, len(names))} {' '.join(shown)}"))
+    if row["hooks"]:
+        hooks = ", ".join(f"{each['name']} ({each['answers']})" for each in row["hooks"])
+        said.append(f"{_heading('hooks', len(row['hooks']))} {hooks}")
+    if said:
+        yield "; ".join(said)
+    yield from (
+        one_line(each["message"] if each["step"] == "import" else f"{each['step']}: {each['message']}")
+        for each in row["problems"]
+    )
+    if not said and not row["problems"]:
+        yield "adds nothing"
+
+
+def _heading(kind: str, number: int) -> str:
+    """Return a kind as it reads before one name or several: ``tool``, ``session stores``."""
+    words = kind.replace("_", " ")
+    return words.removesuffix("s") if number == 1 and words != "models" else words

@@ -1,0 +1,98 @@
+"""What the user says before the first request: stdin, then files, then the message (pi.md 12.3)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pi_cli._options import Prompt
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import TextIO
+
+    from pi_hookspecs import ImageContent
+
+__all__ = ["read_prompts", "read_stdin"]
+
+_BINARY_HEAD = 8192
+"""A NUL among the first bytes makes a file binary (decision "binary files")."""
+
+
+def read_stdin(stdin: TextIO | None) -> str:
+    """Return what was piped in, trimmed; nothing when stdin is a terminal or closed."""
+    if stdin is None or stdin.isatty():
+        return ""
+    try:
+        return stdin.buffer.read().decode("utf-8", "replace").strip()
+    except OSError as error:
+        message = f"Could not read stdin: {error.strerror or error}"
+        raise UserError(message) from error
+
+
+def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd: Path) -> tuple[Prompt, ...]:
+    """Return what to say, one after another: stdin and files belong to the first message, without a separator.
+
+    Args:
+        messages: From the command line; empty ones say nothing.
+        files: Paths, relative to ``cwd``, or with ``~``.
+        piped: What came through stdin.
+        cwd: The working directory.
+
+    Raises:
+        UserError: A file is not there or cannot be read.
+    """
+    blocks = [block for block in (_file_block(name, cwd) for name in files) if block is not None]
+    images = tuple(image for _, image in blocks if image is not None)
+    first, *rest = (*map(_clean, messages),) or ("",)
+    text = "".join([piped, *(block for block, _ in blocks), first])
+    prompts = [Prompt(text=text, images=images), *(Prompt(text=message) for message in rest)]
+    return tuple(prompt for prompt in prompts if prompt.text.strip() or prompt.images)
+
+
+def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
+    """Return a file as it is told to the model, and its image if it is one; None for an empty file."""
+    path = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))  # noqa: PTH100, PTH111, PTH118 - ".." resolved, links not
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - also a pipe from the shell's <(...)
+            content = file.read()
+    except FileNotFoundError as error:
+        message = f"File not found: {path}"
+        raise UserError(message) from error
+    except (OSError, ValueError) as error:
+        message = f"Could not read file {path}: {getattr(error, 'strerror', None) or error}"
+        raise UserError(message) from error
+    if not content:
+        return None
+    label = _clean(path)
+    kind = _image_type(content)
+    if kind is not None:
+        from base64 import b64encode
+
+        from pi_hookspecs import ImageContent
+
+        return f'<file name="{label}"></file>\n', ImageContent(b64encode(content).decode("ascii"), kind)
+    if b"\0" in content[:_BINARY_HEAD]:
+        return f'<file name="{label}">\n(binary file, {len(content)} bytes)\n</file>\n', None
+    text = content.decode("utf-8-sig", "replace")
+    return f'<file name="{label}">\n{text}\n</file>\n', None
+
+
+def _image_type(content: bytes) -> str | None:
+    """Return the MIME type of an image that models take, told by its first bytes; names may lie."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def _clean(argument: str) -> str:
+    """Return an argument as text that can be encoded: bytes that were no UTF-8 become U+FFFD."""
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

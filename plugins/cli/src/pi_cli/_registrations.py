@@ -1,0 +1,45 @@
+"""What this plugin registers; whatever does the work is imported when it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Mode, Subcommand, hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["register_modes", "register_subcommands"]
+
+
+@hookimpl
+def register_modes() -> Sequence[Mode]:
+    """Add the front end that prints an answer and ends."""
+    return [Mode("print", run=_print, description="Print the answer and end")]
+
+
+@hookimpl
+def register_subcommands() -> Sequence[Subcommand]:
+    """Add the commands that look at the installation."""
+    return [
+        Subcommand("plugins", run=_plugins, description="List the installed plugins and what each of them adds"),
+        Subcommand("hooks", run=_hooks, description="List the hooks, or describe one and who implements it"),
+    ]
+
+
+async def _print(session: Any, options: Any) -> int:
+    from pi_cli._print_mode import run_print
+
+    return await run_print(session, options)
+
+
+def _plugins(arguments: list[str], host: Any) -> int:
+    from pi_cli._plugins_command import run_plugins
+
+    return run_plugins(arguments, host)
+
+
+def _hooks(arguments: list[str], host: Any) -> int:
+    from pi_cli._hooks_command import run_hooks
+
+    return run_hooks(arguments, host)

@@ -1,0 +1,204 @@
+"""From a command line to what it starts: help, a subcommand, or a front end with a session.
+
+The order is that of pi.md 12.3: subcommands, a first look at the options, the plugins, all options with
+the plugins' own among them, stdin, session, front end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_cli._arguments import parse, peek, plugin_flags
+from pi_cli._report import say, trace_line, warn
+from pi_core.host import PluginHost
+from pi_core.settings import Settings
+from pi_hookspecs import PiError, UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pi_cli._options import Options
+    from pi_core.hooks import HookTrace
+    from pi_hookspecs import Mode, Subcommand
+
+__all__ = ["start"]
+
+_NOTHING_TO_DO = (
+    "Nothing to do: no prompt was given, and no interactive front end is installed."
+    ' Give a prompt, as in pi "What is in this folder?", or see pi --help'
+)
+
+
+def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Do what the command line says and return the exit code.
+
+    Raises:
+        UserError: Something on the command line is wrong, or nothing can answer.
+    """
+    cwd = _working_directory()
+    early = peek(arguments)
+    disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
+    host = PluginHost(Settings.load(cwd, environ=environ), disabled=disabled)
+    word = _first_word(arguments, early)
+    if early.help or early.version:
+        return _inform(early, host, word, arguments)
+    for name in early.disabled:
+        if name not in host.records:
+            raise UnknownName("plugin", name, host.records, "pi plugins lists what is installed")
+    subcommand = _subcommand(host, word)
+    if subcommand is not None:
+        return subcommand.run([*arguments[1:]], host)
+    options = _options(arguments, host, environ)
+    mode = _interactive_mode(host) if _may_interact(options) else None
+    options = _with_prompts(options, cwd, piped=mode is None)
+    if mode is None and not options.prompts:
+        if options.print_only:
+            return 0
+        raise UserError(_NOTHING_TO_DO)
+    return asyncio.run(_run(mode or _print_mode(host), options, host, cwd, environ))
+
+
+# Before any plugin
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        message = f"The working directory cannot be used: {error.strerror}. Change to one that exists"
+        raise UserError(message) from error
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in map(str.strip, text.split(",")) if name]
+
+
+def _first_word(arguments: Sequence[str], early: Options) -> str | None:
+    """Return what may be a subcommand's name: the first argument, without ``-p``."""
+    first = arguments[0] if arguments else "-"
+    return None if early.print_only or first.startswith(("-", "@")) else first
+
+
+def _inform(early: Options, host: PluginHost, word: str | None, arguments: Sequence[str]) -> int:
+    """Print version or help. No plugin is imported for it but the one whose subcommand was asked for its own."""
+    from pi_cli import __version__
+    from pi_cli._help import help_text
+
+    own, records = _own_subcommands(), host.indexed()
+    if word in own:
+        return own[word].run([*arguments[1:]], host)
+    if word is not None and any(word in record.names("register_subcommands") for record in records):
+        found = host.find("register_subcommands", word)
+        if found is not None:
+            subcommand: Subcommand = found.thing
+            return subcommand.run([*arguments[1:]], host)
+    sys.stdout.write(f"{__version__}\n" if early.version else help_text(records))
+    return 0
+
+
+def _own_subcommands() -> dict[str, Subcommand]:
+    """Return what this distribution brings; it is there even where its plugin is disabled."""
+    from pi_cli._registrations import register_subcommands
+
+    return {each.name: each for each in register_subcommands()}
+
+
+# With plugins
+
+
+def _subcommand(host: PluginHost, word: str | None) -> Subcommand | None:
+    if word is None:
+        return None
+    found = host.find("register_subcommands", word)
+    return found.thing if found is not None else _own_subcommands().get(word)
+
+
+def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, str]) -> Options:
+    records = host.registering("register_flags")
+    for plugin, _, problem in plugin_flags(records):
+        if problem is not None:
+            warn(f"Plugin {plugin!r} (register_flags): {problem}")
+    plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
+    color = sys.stderr.isatty() and not plain
+    return evolve(parse(arguments, records), color=color)
+
+
+def _may_interact(options: Options) -> bool:
+    """Whether there is somebody to talk to: not with ``-p``, and not with a pipe at either end."""
+    return not options.print_only and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _interactive_mode(host: PluginHost) -> Mode | None:
+    """Return the best interactive front end that can be loaded; the later of two with one priority."""
+    known = [
+        (described["priority"], place, described["name"])
+        for place, record in enumerate(host.registering("register_modes"))
+        for described in record.registers["register_modes"]
+        if described["interactive"]
+    ]
+    for _, _, name in sorted(known, reverse=True):
+        found = host.find("register_modes", name)
+        if found is not None:
+            mode: Mode = found.thing
+            return mode
+    return None
+
+
+def _print_mode(host: PluginHost) -> Mode:
+    from pi_cli._registrations import register_modes
+
+    found = host.find("register_modes", "print")
+    return found.thing if found is not None else register_modes()[0]
+
+
+def _with_prompts(options: Options, cwd: Path, *, piped: bool) -> Options:
+    from pi_cli._prompt_input import read_prompts, read_stdin
+
+    text = read_stdin(sys.stdin) if piped else ""
+    return evolve(options, prompts=read_prompts(options.messages, options.files, text, cwd))
+
+
+# A session
+
+
+async def _run(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+    """Make a session and let a front end drive it; the front end starts it and shuts it down."""
+    import gc
+
+    from pi_core.create import create_agent_session
+
+    asyncio.get_running_loop().set_exception_handler(_complain)
+    try:
+        session = create_agent_session(
+            cwd=cwd,
+            model=options.model,
+            provider=options.provider,
+            tools=options.tools,
+            settings=host.settings,
+            host=host,
+            mode=mode.name,
+            environ=environ,
+            trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
+        )
+    except PiError:
+        for problem in (*host.settings.problems, *host.problems):  # what is missing may be what could not be loaded
+            warn(problem)
+        raise
+    gc.freeze()
+    gc.enable()
+    return await mode.run(session, options)
+
+
+def _trace(call: HookTrace) -> None:
+    say(trace_line(call))
+
+
+def _complain(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tell of an error that nobody waits for, in one line where asyncio would print a traceback."""
+    error = context.get("exception")
+    warn(f"{context['message']}: {type(error).__name__}: {error}" if error is not None else context["message"])

@@ -1,0 +1,173 @@
+"""The real ``pi`` in a process of its own, with plugins that a test writes into a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONDONTWRITEBYTECODE", "SYSTEMROOT", "TERM", "TMPDIR", "VIRTUAL_ENV"}
+"""Of the environment; keys of providers, above all, must not decide which model answers in a test."""
+
+FAKE_PROVIDER = '''
+import json
+
+from pi_hookspecs import ImageContent, MessageBuilder, Model, ProviderInfo, hookimpl
+
+
+class Fake:
+    """Answers as its models are named."""
+
+    api = "fake"
+
+    async def stream(self, model, context, options):
+        builder = MessageBuilder(model)
+        said = context.messages[-1]
+        yield builder.start()
+        if model.id == "tools" and said.role == "user":
+            for event in text(builder, "I will look. ", "Now.\\n\\n"):
+                yield event
+            for number, (name, arguments) in enumerate(json.loads(said.text)):
+                start = builder.tool_call_start(f"call-{number}", name)
+                yield start
+                yield builder.tool_call(start.content_index, json.dumps(arguments))
+                yield builder.tool_call_end(start.content_index)
+        elif model.id == "tools":
+            results = [each.text for each in context.messages if each.role == "toolResult"]
+            for event in text(builder, "\\n\\n", "Seen: ", json.dumps(results)):
+                yield event
+        elif model.id == "wait":
+            start = builder.text_start()
+            yield start
+            yield builder.text(start.content_index, "waiting")
+            await options.signal.wait()
+            yield builder.abort()
+            return
+        elif model.id == "fail":
+            for event in text(builder, "half an answer"):
+                yield event
+            yield builder.fail("500 the server\\nis on fire")
+            return
+        else:
+            images = [each.mime_type for each in said.content if isinstance(each, ImageContent)]
+            for event in text(builder, said.text, *images):
+                yield event
+        yield builder.done()
+
+
+def text(builder, *pieces):
+    start = builder.text_start()
+    yield start
+    for piece in pieces:
+        yield builder.text(start.content_index, piece)
+    yield builder.text_end(start.content_index)
+
+
+@hookimpl
+def register_providers():
+    return [Fake()]
+
+
+@hookimpl
+def register_models():
+    models = [Model(id=id, name=id, api="fake", provider="fake") for id in ("echo", "tools", "wait", "fail")]
+    return [ProviderInfo(id="fake", name="Fake", api="fake", keyless=True, models=tuple(models))]
+'''
+
+
+class Pi:
+    """Runs ``pi`` in ``cwd``, with the plugins of some folders beside those that are installed."""
+
+    def __init__(self, folder: Path, sites: tuple[Path, ...] = ()) -> None:
+        self.cwd = folder / "work"
+        self.site = folder / "site"
+        self.agent_dir = folder / "agent"
+        for each in (self.cwd, self.site, self.agent_dir):
+            each.mkdir()
+        kept = {name: value for name, value in os.environ.items() if name in KEPT}
+        self.env = {
+            **kept,
+            "HOME": str(folder),
+            "NO_COLOR": "",
+            "PI_CODING_AGENT_DIR": str(self.agent_dir),
+            "PYTHONPATH": os.pathsep.join(map(str, sites)),
+            "PYTHONUTF8": "1",
+        }
+        self.command = [sys.executable, "-P", "-m", "pi_cli"]
+
+    def install(self, name: str, source: str, version: str = "0.1.0") -> None:
+        """Install a plugin as pip would: a module, and the metadata that names it."""
+        paths = self.env["PYTHONPATH"].split(os.pathsep)
+        if str(self.site) not in paths:
+            self.env["PYTHONPATH"] = os.pathsep.join([str(self.site), *filter(None, paths)])
+        write_plugin(self.site, name, source, version)
+
+    def run(self, *arguments: str, stdin: str | bytes = b"", **env: str) -> subprocess.CompletedProcess[str]:
+        """Run to the end, with stdin from a pipe."""
+        done = subprocess.run(
+            [*self.command, *arguments],
+            cwd=self.cwd,
+            env={**self.env, **env},
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        out, err = done.stdout.decode(), done.stderr.decode()
+        assert "Traceback" not in err or "--verbose" in arguments, err
+        return subprocess.CompletedProcess(arguments, done.returncode, out, err)
+
+    def start(self, *arguments: str, **streams: object) -> subprocess.Popen[bytes]:
+        """Start without waiting; stdin is empty unless the test says otherwise."""
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+        return subprocess.Popen([*self.command, *arguments], cwd=self.cwd, env=self.env, **streams)
+
+
+def write_plugin(site: Path, name: str, source: str, version: str = "0.1.0") -> None:
+    module = name.replace("-", "_")
+    (site / f"{module}.py").write_text(dedent(source))
+    metadata = site / f"{module}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: acme-{name}\nVersion: {version}\n")
+    (metadata / "entry_points.txt").write_text(f"[pi]\n{name} = {module}\n")
+
+
+@pytest.fixture(scope="session")
+def fake_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with provider ``fake``."""
+    site = tmp_path_factory.mktemp("fake-site")
+    write_plugin(site, "fake", FAKE_PROVIDER)
+    return site
+
+
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory: pytest.TempPathFactory, fake_site: Path) -> Path:
+    """The index of what is installed, with and without ``fake``: most tests begin like a second run."""
+    first = Pi(tmp_path_factory.mktemp("first-run"))
+    assert first.run("plugins").returncode == 0
+    assert first.run("plugins", PYTHONPATH=str(fake_site)).returncode == 0
+    return first.agent_dir / "cache"
+
+
+@pytest.fixture
+def pi(tmp_path: Path, warm_cache: Path) -> Pi:
+    """``pi`` with the plugins that are installed beside it."""
+    pi = Pi(tmp_path)
+    shutil.copytree(warm_cache, pi.agent_dir / "cache")
+    return pi
+
+
+@pytest.fixture
+def fake(tmp_path: Path, warm_cache: Path, fake_site: Path) -> Pi:
+    """``pi`` with provider ``fake``: its models ``echo``, ``tools``, ``wait`` and ``fail`` do as they are named."""
+    pi = Pi(tmp_path, (fake_site,))
+    shutil.copytree(warm_cache, pi.agent_dir / "cache")
+    return pi

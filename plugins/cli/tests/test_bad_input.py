@@ -1,0 +1,139 @@
+"""What a user gets wrong costs one line on stderr, which says what and names what is near, and exit code 1."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--modle", "x"], "Unknown option: --modle. Did you mean --model"),
+        (["--x"], "Unknown option: --x"),
+        (["-z"], "Unknown option: -z. --help lists them"),
+        (["- a list\n- of things"], "a message that starts with a dash goes behind --"),
+        (["--model"], "Option '--model' requires an argument."),
+        (["--model", " ", "-p", "hi"], "Option '--model' requires a value, and ' ' is none"),
+        (["--verbose=1"], "Option '--verbose' does not take a value."),
+        (["--tools", "read", "--no-tools", "hi"], "--tools and --no-tools exclude each other"),
+        (["--disable", "toolz", "-p", "hi"], "Unknown plugin: toolz. Did you mean tools?"),
+        (["--disable", "toolz", "plugins"], "Unknown plugin: toolz. Did you mean tools?"),
+        (["plugins", "--disable", "toolz"], "Unknown plugin: toolz. Did you mean tools?"),
+        (["--provider", "fak", "-p", "hi"], "Unknown provider: fak. Did you mean fake"),
+        (["--provider", "fak", "--model", "echo", "-p", "hi"], "Unknown provider: fak. Did you mean fake"),
+        (["--model", "zzz", "-p", "hi"], "Unknown model: zzz"),
+        (["--model", "fake/echo", "@nowhere.txt"], "File not found: {cwd}/nowhere.txt"),
+        (["--model", "fake/echo", "@."], "Could not read file {cwd}: Is a directory"),
+        (["plugins", "more"], "pi plugins takes no argument, not 'more'"),
+        (["plugins", "--jsn"], "Unknown option: --jsn. Did you mean --json?"),
+        (["hooks", "tol_call"], "Unknown hook: tol_call. Did you mean tool_call"),
+        (["hooks", "tool_call", "tool_result"], "pi hooks takes one name, not 2: tool_call tool_result"),
+        ([], "Nothing to do: no prompt was given"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else None,
+)
+def test_mistake_is_one_line_and_exit_code_one(fake, arguments, message):
+    done = fake.run(*arguments)
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert message.replace("{cwd}", str(fake.cwd)) in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_model_says_what_to_set_and_how_to_try_without(pi):
+    done = pi.run("-p", "hello")
+
+    assert done.returncode == 1
+    assert "--model offline/rules" in done.stderr
+    assert "not a language model" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_unknown_model_of_a_known_provider_warns_and_goes_on(fake):
+    done = fake.run("--model", "fake/other", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert done.stderr == 'Warning: Model "other" not found for provider "fake". Using custom model id.\n'
+
+
+def test_unknown_tool_warns_and_goes_on(fake):
+    done = fake.run("--model", "fake/echo", "--tools", "read,rad", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert done.stderr == "Warning: Unknown tool: rad. Did you mean read?\n"
+
+
+def test_unknown_name_in_pi_disable_plugins_warns_and_goes_on(fake):
+    done = fake.run("--model", "fake/echo", "-p", "hello", PI_DISABLE_PLUGINS="toolz")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert "Unknown plugin: toolz. Did you mean tools?" in done.stderr
+
+
+def test_plugin_that_cannot_be_imported_is_named_and_the_rest_works(fake):
+    fake.install("broken", "import no_such_module")
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert done.stderr.startswith("Warning: Plugin 'broken' (import): not loaded: ModuleNotFoundError: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_import_failure_is_told_beside_the_error_that_follows_from_it(pi):
+    pi.install("acme", "import no_such_module")
+
+    done = pi.run("--provider", "acme", "-p", "hello")
+
+    assert done.returncode == 1
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["Warning", "Error"]
+
+
+def test_broken_settings_file_is_named_and_the_run_goes_on(fake):
+    (fake.agent_dir / "settings.json").write_text("{")
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert f"Warning: {fake.agent_dir}/settings.json:1:2" in done.stderr
+
+
+def test_unexpected_error_is_one_line_with_a_hint(fake):
+    fake.install(
+        "bad-mode",
+        """
+        from pi_hookspecs import Subcommand, hookimpl
+
+        def run(arguments, host):
+            raise LookupError("on\\nfire")
+
+        @hookimpl
+        def register_subcommands():
+            return [Subcommand("burn", run=run)]
+        """,
+    )
+
+    short, long = fake.run("burn"), fake.run("burn", "--verbose")
+
+    assert (short.returncode, long.returncode) == (1, 1)
+    assert short.stderr == "Error: unexpected LookupError: on fire. Run again with --verbose to see where\n"
+    assert "Traceback" in long.stderr
+
+
+def test_index_that_cannot_be_written_is_no_error(fake):
+    shutil.rmtree(fake.agent_dir / "cache")
+    (fake.agent_dir / "cache").write_text("in the way")
+
+    assert fake.run("--model", "fake/echo", "-p", "hello").stdout == "hello\n"
+
+
+def test_garbage_in_the_index_is_no_error(fake):
+    for index in (fake.agent_dir / "cache").glob("plugins-*.json"):
+        index.write_text(json.dumps({"format": 1, "marks": 3}))
+
+    assert fake.run("--model", "fake/echo", "-p", "hello").stdout == "hello\n"

@@ -1,0 +1,98 @@
+"""Whatever models and tools say becomes one safe line of the width that there is."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_cli._activity import call_line, failure_line
+from pi_cli._screen import Screen
+from pi_cli._words import VISIBLE_CONTROLS, one_line, shorten, width_of
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(st.text())
+def test_line_is_printable(text):
+    assert one_line(text).isprintable()
+
+
+@given(st.text(), st.integers(1, 100))
+def test_shortened_line_fits(text, width):
+    line = one_line(text)
+
+    assert width_of(shorten(line, width)) <= width
+    assert shorten(line, 10_000) == line
+
+
+@given(st.text(min_size=1, max_size=20), st.dictionaries(st.text(), json_values), st.text(), st.integers(20, 200))
+def test_any_call_is_one_printable_line(tool, arguments, reason, width):
+    call, failure = call_line(tool, arguments, width), failure_line(tool, arguments, reason, width)
+
+    assert call.isprintable()
+    assert failure.isprintable()
+    assert width_of(call) <= width
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, "act"),
+        ({"command": "ls -la"}, "act ls -la"),
+        ({"limit": 5, "path": "a b.txt"}, "act a b.txt limit=5"),
+        ({"what": [1, {"a": "é"}]}, 'act [1, {"a": "é"}]'),
+        ({"path": "x", "content": "y" * 100}, "act x content=" + "y" * 39 + "…"),
+        ({"one": 1, "two": None}, "act one=1 two=null"),
+    ],
+)
+def test_most_telling_argument_comes_first(arguments, expected):
+    assert call_line("act", arguments, 100) == expected
+
+
+def test_long_reason_keeps_beginning_and_end():
+    line = failure_line("bash", {"command": "make"}, "no rule\n" + "x" * 1_000_000 + "\nCommand exited with code 2", 80)
+
+    assert line.startswith("bash make: no rule xxx")
+    assert line.endswith("xxx Command exited with code 2")
+    assert len(line) == 80
+
+
+def test_wide_characters_count_twice():
+    assert width_of("日本e\u0301") == 5
+    assert shorten("日本語", 4) == "日…"
+
+
+class Tty(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+@given(st.lists(st.text(alphabet=st.sampled_from(["a", " ", "\n"])), min_size=1))
+def test_paragraph_shows_its_text_without_empty_lines_around_it(pieces):
+    out = Tty()
+    screen = Screen(out, io.StringIO())
+
+    for piece in pieces:
+        screen.text(piece)
+    screen.end_text()
+
+    text = "".join(pieces).strip("\n")
+    assert out.getvalue() == (f"{text}\n" if text else "")
+
+
+@given(st.text())
+def test_text_at_a_terminal_holds_no_control_character(text):
+    out = Tty()
+    screen = Screen(out, io.StringIO())
+
+    screen.text(text)
+
+    assert not {code for code in map(ord, out.getvalue()) if code in VISIBLE_CONTROLS}

@@ -1,0 +1,183 @@
+"""``pi plugins``: what is installed, what it adds, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+
+ADDING = """
+from pathlib import Path
+
+from pi_hookspecs import Flag, Mode, Rule, Subcommand, ToolCallResult, hookimpl, tool
+
+with (Path(__file__).parent / "imports").open("a") as file:
+    file.write(__name__ + "\\n")
+
+@tool
+def ls(path: str) -> str:
+    '''List a folder.'''
+    return path
+
+@hookimpl
+def register_tools():
+    return [ls]
+
+@hookimpl
+def register_flags():
+    return [Flag(name="todo-file", type="string", default="TODO", description="Where to-dos are kept")]
+
+@hookimpl
+def tool_call(event):
+    return None
+
+@hookimpl
+def turn_end(event):
+    return None
+"""
+
+
+def listed(pi, *arguments, **env):
+    done = pi.run("plugins", "--json", *arguments, **env)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    return {row["name"]: row for row in json.loads(done.stdout)}
+
+
+def test_json_has_every_plugin_in_load_order_with_the_same_keys(pi):
+    pi.install("acme", ADDING)
+
+    rows = listed(pi)
+
+    assert [*rows][-1] == "acme"
+    assert {"cli", "provider-offline", "tools"} <= {*rows}
+    assert {tuple(row) for row in rows.values()} == {
+        (
+            "name",
+            "distribution",
+            "version",
+            "enabled",
+            "loads",
+            "hooks",
+            "registers",
+            "hidden",
+            "loadMs",
+            "problems",
+        )
+    }
+
+
+def test_json_tells_what_a_plugin_adds_and_hides(pi):
+    pi.install("acme", ADDING)
+
+    rows = listed(pi)
+
+    acme = {name: value for name, value in rows["acme"].items() if name != "loadMs"}
+    assert acme == {
+        "name": "acme",
+        "distribution": "acme-acme",
+        "version": "0.1.0",
+        "enabled": True,
+        "loads": True,
+        "hooks": [
+            {"name": "turn_end", "answers": "entries: collect, continue_: first"},
+            {"name": "tool_call", "answers": "block: veto, input: pipe"},
+        ],
+        "registers": {"flags": ["todo-file"], "tools": ["ls"]},
+        "hidden": [],
+        "problems": [],
+    }
+    assert rows["acme"]["loadMs"] > 0
+    assert rows["tools"]["hidden"] == [{"kind": "tools", "name": "ls", "by": "acme"}]
+
+
+def test_settings_prefer_a_plugin(pi):
+    pi.install("acme", ADDING)
+    (pi.agent_dir / "settings.json").write_text(json.dumps({"plugins": {"prefer": {"tool:ls": "tools"}}}))
+
+    rows = listed(pi)
+
+    assert rows["acme"]["hidden"] == [{"kind": "tools", "name": "ls", "by": "tools"}]
+    assert rows["tools"]["hidden"] == []
+
+
+def test_disabled_plugin_is_listed_and_hides_nothing(pi):
+    pi.install("acme", ADDING)
+
+    for rows in (listed(pi, "--disable", "acme"), listed(pi, PI_DISABLE_PLUGINS=" acme ,")):
+        assert rows["acme"]["enabled"] is False
+        assert rows["tools"]["hidden"] == []
+    assert not (pi.site / "imports").exists()
+
+
+def test_problems_stand_beside_the_plugin_that_has_them(pi):
+    pi.install("broken", "import foo")
+    pi.install("mistaken", "from pi_hookspecs import hookimpl\n@hookimpl\ndef tol_call(event): pass\n")
+
+    for _ in ("cold", "warm"):
+        rows = listed(pi)
+
+        assert rows["broken"]["loads"] is False
+        (problem,) = rows["broken"]["problems"]
+        assert problem["message"] == "not loaded: ModuleNotFoundError: No module named 'foo' (in {}, line 1)".format(
+            pi.site / "broken.py"
+        )
+        assert [each["step"] for each in rows["mistaken"]["problems"]] == ["tol_call", "import"]
+
+
+def test_table_has_a_line_for_each_plugin(pi):
+    pi.install("acme", ADDING)
+    pi.install("broken", "import foo")
+    pi.install("idle", "")
+
+    done = pi.run("plugins", "--disable", "idle")
+
+    lines = {line[2:].split()[0]: line for line in done.stdout.splitlines()}
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        "flag todo-file; tool ls; hooks turn_end (entries: collect, continue_: first), tool_call (block"
+        in lines["acme"]
+    )
+    assert " ms  acme-acme  " in lines["acme"]
+    assert "ls (hidden by acme)" in lines["tools"]
+    assert lines["broken"].startswith("! broken 0.1.0 ")
+    assert "not loaded: ModuleNotFoundError: No module named 'foo'" in lines["broken"]
+    assert lines["idle"].startswith("- idle 0.1.0 ")
+    assert lines["idle"].endswith("disabled")
+
+
+def test_problem_of_the_settings_is_a_warning(pi):
+    (pi.agent_dir / "settings.json").write_text(json.dumps({"plugins": {"disabled": ["toolz"]}}))
+
+    done = pi.run("plugins")
+
+    assert done.stderr == "Warning: plugins.disabled: Unknown plugin: toolz. Did you mean tools?\n"
+
+
+def test_warm_index_answers_without_importing(pi):
+    pi.install("acme", ADDING)
+
+    for _ in range(3):
+        pi.run("plugins")
+        pi.run("plugins", "--json")
+        pi.run("hooks")
+        pi.run("--help")
+
+    assert (pi.site / "imports").read_text() == "acme\n"
+
+
+def test_plugins_needs_neither_loop_nor_session(pi):
+    script = (
+        "import os, sys; from pi_cli._main import run; run(['plugins'], os.environ);"
+        "print(sorted({'pi_core.agent_session', 'pi_core.loop', 'pi_core.agent'} & set(sys.modules)), file=sys.stderr)"
+    )
+    pi.command = [pi.command[0], "-c", script]
+
+    assert pi.run().stderr == "[]\n"
+
+
+def test_its_help_is_its_own(pi):
+    pi.install("acme", ADDING)
+
+    done = pi.run("plugins", "--help")
+
+    assert done.stdout.startswith("Usage: pi plugins")
+    assert not (pi.site / "imports").exists()

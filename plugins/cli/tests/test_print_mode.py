@@ -1,0 +1,230 @@
+"""What goes where when answers are printed into pipes: stdout has the answer and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+FULL = Path("/dev/full")
+
+PRINTING_PLUGIN = """
+from pi_hookspecs import hookimpl
+
+print("imported")
+
+@hookimpl
+def agent_start(event):
+    print("started")
+"""
+
+FAILING_PLUGIN = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def activate(pi):
+    raise ValueError("not today")
+
+@hookimpl
+def turn_start(event):
+    raise ValueError("turned")
+
+@hookimpl
+def session_shutdown(event, ctx):
+    ctx.ui.notify("closing\\nnow", "warning")
+"""
+
+
+def tools(pi, *calls, **env):
+    return pi.run("--model", "fake/tools", "-p", json.dumps(calls), **env)
+
+
+def test_pipe_gets_the_last_answer_alone_and_stderr_the_tools(fake):
+    (fake.cwd / "a.txt").write_text("alpha\n")
+
+    done = tools(fake, ("read", {"path": "a.txt"}), ("ls", {}))
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("\n\nSeen: ")
+    assert done.stdout.endswith("]\n")
+    assert done.stderr.splitlines()[:2] == ["→ read a.txt", "→ ls"]
+
+
+def test_failed_call_says_why_in_a_line(fake):
+    done = tools(fake, ("read", {"path": "nowhere.txt"}), ("brew", {"what": ["tea", 1]}))
+
+    assert done.returncode == 0
+    assert "✗ read nowhere.txt: " in done.stderr
+    assert '→ brew ["tea", 1]\n' in done.stderr
+    assert '✗ brew ["tea", 1]: Tool brew not found\n' in done.stderr
+
+
+def test_control_characters_in_arguments_are_shown_not_obeyed(fake):
+    done = tools(fake, ("brew", {"command": "a\x1b[2Jb\nc\u202ed", "x": "y" * 300}))
+
+    line = done.stderr.splitlines()[0]
+    assert line.startswith("→ brew a\\x1b[2Jb c\\u202ed x=yyy")
+    assert line.endswith("…")
+    assert len(line) <= 160
+
+
+def test_no_tools_offers_none(fake):
+    done = fake.run("--model", "fake/tools", "--no-tools", "-p", json.dumps([("ls", {})]))
+
+    assert "Tool ls not found" in done.stdout
+
+
+def test_failed_answer_is_an_error_with_nothing_on_stdout(fake):
+    done = fake.run("--model", "fake/fail", "-p", "one", "two")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: 500 the server is on fire\n"
+
+
+def test_what_plugins_print_is_kept_off_stdout(fake):
+    fake.install("printing", PRINTING_PLUGIN)
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert done.stdout == "hello\n"
+    assert done.stderr == "imported\nstarted\n"
+
+
+def test_plugin_failures_and_notices_are_told_once_on_stderr(fake):
+    fake.install("failing", FAILING_PLUGIN)
+
+    done = fake.run("--model", "fake/echo", "-p", "hello", "again")
+
+    assert (done.returncode, done.stdout) == (0, "again\n")
+    first, second, *notice = done.stderr.splitlines()
+    assert first.startswith("Warning: ")
+    assert "'failing'" in first
+    assert "activate" in first
+    assert "not today" in first
+    assert second.startswith("Warning: Plugin 'failing' failed in turn_start after ")
+    assert second.endswith("ValueError: turned")
+    assert notice == ["Warning: closing", "Warning: now"]
+
+
+def test_verbose_tells_what_is_used_and_where_plugins_fail(fake):
+    fake.install("failing", FAILING_PLUGIN)
+
+    done = fake.run("--model", "fake/echo", "--verbose", "-p", "hello")
+
+    assert done.stdout == "hello\n"
+    assert "model     fake/echo" in done.stderr
+    assert "Traceback" in done.stderr
+
+
+def test_trace_prints_each_hook_call(fake):
+    fake.install("failing", FAILING_PLUGIN)
+
+    traced = fake.run("--model", "fake/echo", "-p", "hello", PI_TRACE_HOOKS="1")
+    silent = fake.run("--model", "fake/echo", "-p", "hello", PI_TRACE_HOOKS="0")
+
+    (line,) = [line for line in traced.stderr.splitlines() if line.startswith("hook turn_start  failing  ")]
+    assert line.endswith(" ms")
+    assert "hook " not in silent.stderr
+
+
+def test_disabled_plugin_is_left_out(fake):
+    fake.install("printing", PRINTING_PLUGIN)
+
+    for how in ({"PI_DISABLE_PLUGINS": "printing"}, {}):
+        done = fake.run("--model", "fake/echo", *([] if how else ["--disable", "printing"]), "-p", "hello", **how)
+
+        assert (done.stdout, done.stderr) == ("hello\n", "")
+
+
+def test_pi_works_where_its_own_plugin_is_disabled(fake):
+    assert fake.run("--disable", "cli", "--model", "fake/echo", "-p", "hello").stdout == "hello\n"
+    assert "- cli " in fake.run("plugins", "--disable", "cli").stdout
+
+
+def test_provider_alone_chooses_its_model(fake):
+    assert fake.run("--provider", "fake", "-p", "hello").stdout == "hello\n"
+
+
+def test_settings_choose_the_model(fake):
+    (fake.agent_dir / "settings.json").write_text(json.dumps({"defaultProvider": "fake", "defaultModel": "echo"}))
+
+    assert fake.run("-p", "hello").stdout == "hello\n"
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+def test_closed_stream_is_no_error(fake, closed):
+    numbers = {"stdin": "0<&-", "stdout": "1>&-", "stderr": "2>&-"}
+    command = f'exec "$@" {numbers[closed]}'
+
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *fake.command, "--model", "fake/echo", "-p", "hello"],
+        cwd=fake.cwd,
+        env=fake.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0
+    assert done.stdout == (b"" if closed == "stdout" else b"hello\n")
+    assert done.stderr == b""
+
+
+def test_reader_that_goes_away_is_no_error_to_talk_about(fake):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = fake.start("--model", "fake/echo", "-p", "hello", stdout=write_end)
+    os.close(write_end)
+
+    _, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, errors) == (141, b"")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
+def test_full_disk_is_one_line(fake):
+    with FULL.open("wb") as full:
+        process = fake.start("--model", "fake/echo", "-p", "hello", stdout=full)
+        _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert errors.decode().count("\n") == 1
+    assert "No space left on device" in errors.decode()
+
+
+def test_characters_that_the_encoding_lacks_are_no_error(fake):
+    done = fake.run("--model", "fake/echo", "-p", "caf\u00e9", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+
+    assert (done.returncode, done.stdout) == (0, "caf?\n")
+
+
+def test_plugin_can_ask_the_front_end_to_end_after_the_run(fake):
+    fake.install(
+        "ending",
+        """
+        from pi_hookspecs import hookimpl
+
+        @hookimpl
+        def agent_start(event, ctx):
+            ctx.shutdown()
+        """,
+    )
+
+    assert fake.run("--model", "fake/echo", "-p", "one", "two").stdout == "one\n"
+
+
+def test_the_newcomers_first_command_answers_correctly(pi):
+    (pi.cwd / "README.md").write_text("".join(f"line {number}\n" for number in range(1, 9)))
+    (pi.cwd / "other.txt").touch()
+    prompt = "List the files here, then show me the first 5 lines of README.md and count the words in it"
+
+    done = pi.run("--model", "offline/rules", "-p", prompt)
+
+    assert done.returncode == 0
+    for expected in ("README.md", "other.txt", "line 1\nline 2\nline 3\nline 4\nline 5\n", "16 words"):
+        assert expected in done.stdout
+    assert "line 6" not in done.stdout
+    assert all(line.startswith("→ ") for line in done.stderr.splitlines())

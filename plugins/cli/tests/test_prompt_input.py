@@ -1,0 +1,102 @@
+"""What is said to the model: stdin, files, messages, in this order (pi.md 12.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+def said(pi, *arguments, stdin=b""):
+    done = pi.run("--model", "fake/echo", *arguments, stdin=stdin)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.removesuffix("\n")
+
+
+def test_message_is_sent_as_it_is(fake):
+    assert said(fake, "-p", "  two words ") == "  two words "
+
+
+def test_pipe_forces_print_mode_and_is_trimmed(fake):
+    assert said(fake, stdin=" \n from the pipe\n\n") == "from the pipe"
+
+
+def test_stdin_files_and_message_are_joined_in_this_order(fake):
+    (fake.cwd / "a.txt").write_text("alpha\n")
+    (fake.cwd / "b.txt").write_text("beta")
+
+    text = said(fake, "@a.txt", "message", f"@{fake.cwd}/b.txt", stdin="piped\n")
+
+    assert text == (
+        f'piped<file name="{fake.cwd}/a.txt">\nalpha\n\n</file>\n<file name="{fake.cwd}/b.txt">\nbeta\n</file>\nmessage'
+    )
+
+
+def test_file_without_a_message_is_a_prompt(fake):
+    (fake.cwd / "a.txt").write_text("alpha")
+
+    assert said(fake, "-p", "@a.txt") == f'<file name="{fake.cwd}/a.txt">\nalpha\n</file>'
+
+
+def test_file_name_may_begin_at_home_or_go_up(fake):
+    (fake.cwd.parent / "note.txt").write_text("hi")
+
+    block = f'<file name="{fake.cwd.parent}/note.txt">\nhi\n</file>\n'
+    assert said(fake, "-p", "@~/note.txt", "@../note.txt") == (block * 2).removesuffix("\n")
+
+
+def test_empty_file_is_skipped(fake):
+    (fake.cwd / "empty").touch()
+
+    assert said(fake, "-p", "@empty", "hello") == "hello"
+
+
+def test_binary_file_is_named_with_its_size(fake):
+    (fake.cwd / "data.bin").write_bytes(b"a\0b")
+
+    assert "\n(binary file, 3 bytes)\n" in said(fake, "-p", "@data.bin")
+
+
+def test_bytes_that_are_no_utf8_become_replacement_characters(fake):
+    (fake.cwd / "latin").write_bytes("caf\u00e9".encode("latin-1"))
+
+    assert "caf\ufffd" in said(fake, "-p", "@latin")
+    assert said(fake, stdin=b"caf\xe9") == "caf\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0....", "image/jpeg"),
+        (b"GIF89a..", "image/gif"),
+        (b"RIFF\x10\0\0\0WEBPVP8 ", "image/webp"),
+    ],
+)
+def test_image_is_attached_by_its_content_whatever_its_name(fake, head, kind):
+    (fake.cwd / "picture.txt").write_bytes(head)
+
+    assert said(fake, "-p", "@picture.txt", "look") == f'<file name="{fake.cwd}/picture.txt"></file>\nlook{kind}'
+
+
+def test_what_follows_two_dashes_is_a_message(fake):
+    assert said(fake, "-p", "--", "--model") == "--model"
+    assert said(fake, "--", "plugins") == "plugins"
+    assert said(fake, "-p", "--", "@nowhere") == "@nowhere"
+
+
+def test_subcommand_is_a_message_behind_print_and_after_the_first_place(fake):
+    assert said(fake, "-p", "plugins") == "plugins"
+    assert said(fake, "plugins", "-p") == "plugins"
+    assert said(fake, "pluginz") == "pluginz"
+
+
+def test_messages_are_sent_one_after_another_and_the_last_answer_is_printed(fake):
+    assert said(fake, "-p", "one", "two") == "two"
+
+
+def test_print_without_a_message_ends_well_without_a_request(fake):
+    done = fake.run("-p", stdin=" \n")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
