@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from attrs import evolve
 
-from pi_hookspecs import (
-    AssistantMessage,
-    CustomMessage,
-    ToolCall,
-    ToolResult,
-    ToolResultMessage,
-    UnknownMessage,
-    now_ms,
-)
+from pi_core._unshared import Copies, copied, unshared
+from pi_hookspecs import CustomMessage, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
@@ -25,7 +17,17 @@ if TYPE_CHECKING:
 
     from pi_core._tool_calls import AfterToolCall, BeforeToolCall
     from pi_core.hooks import HookDispatcher
-    from pi_hookspecs import AbortSignal, AgentMessage, Model, NewEntry, PiContext, ToolCallResult
+    from pi_hookspecs import (
+        AbortSignal,
+        AgentMessage,
+        AssistantMessage,
+        Model,
+        NewEntry,
+        PiContext,
+        ToolCallResult,
+        ToolResult,
+        ToolResultMessage,
+    )
 
 __all__ = ["HookBridge"]
 
@@ -47,6 +49,7 @@ class HookBridge:
         self._hooks = hooks
         self._ctx = ctx
         self._add_entries = add_entries
+        self._copies = Copies()
 
     async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
         """Ask ``context``, with copies of all that could be changed in place."""
@@ -54,7 +57,7 @@ class HookBridge:
             return messages
         from pi_hookspecs import ContextEvent
 
-        event = ContextEvent(messages=tuple(map(_unshared, messages)))
+        event = ContextEvent(messages=self._copies.of(messages))
         answer = await self._hooks.call(request_specs.context, event, self._ctx)
         return answer.messages if answer is not None and answer.messages is not None else event.messages
 
@@ -81,9 +84,9 @@ class HookBridge:
         event = ToolResultEvent(
             tool_call_id=call.id,
             tool_name=call.name,
-            input=deepcopy(done.args),
+            input=copied(done.args),
             content=result.content,
-            details=deepcopy(result.details),
+            details=copied(result.details),
             is_error=result.is_error,
             usage=result.usage,
             terminate=result.terminate,
@@ -101,7 +104,7 @@ class HookBridge:
             return message
         from pi_hookspecs import MessageEndEvent
 
-        event = MessageEndEvent(message=_unshared(message))
+        event = MessageEndEvent(message=unshared(message))
         answer = await self._hooks.call(agent_specs.message_end, event, self._ctx)
         return cast("M", answer.message) if answer is not None and answer.message is not None else message
 
@@ -136,21 +139,6 @@ class HookBridge:
             from pi_hookspecs import AfterProviderResponseEvent
 
             await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self._ctx)
-
-
-def _unshared(message: M) -> M:
-    """Return a message that shares nothing changeable with the transcript: frozen values hold dicts."""
-    if isinstance(message, AssistantMessage):
-        content = tuple(
-            evolve(block, arguments=deepcopy(block.arguments)) if isinstance(block, ToolCall) else block
-            for block in message.content
-        )
-        return evolve(message, content=content)
-    if isinstance(message, ToolResultMessage | CustomMessage) and message.details is not None:
-        return evolve(message, details=deepcopy(message.details))
-    if isinstance(message, UnknownMessage):
-        return deepcopy(message)
-    return message
 
 
 def custom_message(entry: NewEntry) -> CustomMessage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,7 +28,7 @@ class Listeners:
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
         """Tell a listener of every event, or of those types alone; returns the way to unsubscribe."""
-        call = listener if _takes_signal(listener) else lambda event, _signal: listener(event)
+        call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
         if types:
             call = _of_types(call, types)
         self._all = (*self._all, call)

@@ -112,12 +112,15 @@ class PromptSteps:
         """Run again for what was queued too late for the run, and for as long as a plugin wants it."""
         agent = self._session.agent
         while True:
-            if self.outcome(stop) == "completed" and agent.has_queued_messages():
+            if self.owes_an_answer(stop):
                 await agent.continue_()
             elif await self.wanted(stop):
                 await agent.run_on()
-            else:
+            elif not self.owes_an_answer(stop):  # something may have been said while plugins were asked
                 return
+
+    def owes_an_answer(self, stop: AbortSignal) -> bool:
+        return self.outcome(stop) == "completed" and self._session.has_queued_messages()
 
     async def wanted(self, stop: AbortSignal) -> bool:
         """Ask at the boundary before settling; an aborted prompt does not go on, whatever the answer."""

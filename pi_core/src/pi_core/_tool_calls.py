@@ -223,9 +223,9 @@ class ToolCallBatch:
             prepared.tool,
             slot.call,
             prepared.args,
-            self.signal,
-            self.config.tool_context,
-            lambda partial: news.put_nowait(_Update(slot, partial)),
+            signal=self.signal,
+            make_context=self.config.tool_context,
+            on_update=lambda partial: news.put_nowait(_Update(slot, partial)),
         )
         news.put_nowait((prepared, result, duration_ms))
 

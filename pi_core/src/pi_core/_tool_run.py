@@ -12,7 +12,7 @@ from pi_core._cancel import cancelled_from_outside
 from pi_hookspecs import ABORT_GRACE, ImageContent, TextContent, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from pi_hookspecs import AbortSignal, Tool, ToolCall, ToolContext, ToolUpdate
 
@@ -32,6 +32,7 @@ async def run_tool(
     tool: Tool,
     call: ToolCall,
     args: dict[str, Any],
+    *,
     signal: AbortSignal,
     make_context: MakeToolContext | None,
     on_update: Callable[[ToolResult], None],
@@ -50,14 +51,19 @@ async def run_tool(
     if signal.aborted:
         return failure(ABORTED), 0
     updates = _Updates(tool, on_update)
-    result = await _bounded(_called(tool, call, args, signal, make_context, updates), signal)
+
+    async def execute() -> Any:
+        ctx: Any = make_context(call, updates.show) if make_context is not None else None
+        return await tool.execute(call.id, args, signal, updates.show, ctx)
+
+    result = await _bounded(_result_of(tool, execute, signal), signal)
     updates.close()
     return result, round((time.perf_counter() - started) * 1000)
 
 
-async def _bounded(running: Any, signal: AbortSignal) -> ToolResult:
+async def _bounded(running: Coroutine[Any, Any, ToolResult], signal: AbortSignal) -> ToolResult:
     """Return the tool's result; after an abort it has a grace to settle, then it is cancelled, then left."""
-    work: asyncio.Task[ToolResult] = asyncio.create_task(running)
+    work = asyncio.create_task(running)
     abort = asyncio.create_task(signal.wait())
     try:
         await asyncio.wait((work, abort), return_when=asyncio.FIRST_COMPLETED)
@@ -75,17 +81,10 @@ async def _bounded(running: Any, signal: AbortSignal) -> ToolResult:
         abort.cancel()
 
 
-async def _called(
-    tool: Tool,
-    call: ToolCall,
-    args: dict[str, Any],
-    signal: AbortSignal,
-    make_context: MakeToolContext | None,
-    updates: _Updates,
-) -> ToolResult:
+async def _result_of(tool: Tool, execute: Callable[[], Awaitable[Any]], signal: AbortSignal) -> ToolResult:
+    """Return what a tool gave, or the failure that its raising, or a wrong type, is."""
     try:
-        ctx: Any = make_context(call, updates.show) if make_context is not None else None
-        result = await tool.execute(call.id, args, signal, updates.show, ctx)
+        result = await execute()
     except asyncio.CancelledError:
         if signal.aborted:
             return failure(ABORTED)

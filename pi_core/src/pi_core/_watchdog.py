@@ -11,7 +11,7 @@ import asyncio
 import time
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pi_core._interrupt import Interrupted, Interrupter
 
@@ -38,9 +38,11 @@ class RunningCall:
         requests: Cancellations that the task had been asked for before; cleaning up, it calls hooks too.
         parent: The call inside which this one was made, in the same task or one that it started.
         over: It has ended.
+        blocked: Where it held up the event loop, in words, once it was broken into.
     """
 
     __slots__ = (
+        "blocked",
         "deadline",
         "marks",
         "name",
@@ -59,11 +61,12 @@ class RunningCall:
         self.name = name
         self.deadline = deadline
         self.signal = signal
-        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment] - hooks run in tasks
+        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # hooks run in tasks
         self.requests = self.task.cancelling()
         parent = current_call.get()
         self.parent = parent if parent is not None and not parent.over else None
-        self.over = False
+        self.over: bool = False
+        self.blocked: str | None = None
         self.marks = 0
         self.pauses = 0
         self.paused_at = 0.0
@@ -216,7 +219,8 @@ class Watchdog:
         left = running.deadline - running.elapsed
         if left > 0:
             return left
-        return Interrupted(f"blocked the event loop for {running.elapsed:.1f} s in {_where(frame)}")
+        running.blocked = f"blocked the event loop for {running.elapsed:.1f} s in {_where(frame)}"
+        return Interrupted(running.blocked)
 
     def _stalled_elsewhere(self, frame: FrameType | None) -> float:
         if self._loop is None or not self._loop.is_running():  # nothing waits: the program has left the loop behind

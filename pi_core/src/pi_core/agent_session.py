@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from pi_core._agent_delegate import AgentDelegate
 from pi_core._hook_bridge import HookBridge
 from pi_core._listeners import Listeners
+from pi_core._prompt_gate import PromptGate
 from pi_core._prompt_steps import PromptSteps
 from pi_core.agent import Agent
 from pi_core.context import NoUserInterface, PluginAPI, SessionContext, ToolCallContext
 from pi_core.convert import convert_to_llm
 from pi_core.loop import LoopCallbacks
 from pi_core.system_prompt import build_system_prompt
-from pi_hookspecs import AbortController, AgentBusy, NoModel, PiError, StreamOptions, TextContent, UserMessage, text_of
+from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, TextContent, UserMessage, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,18 +89,16 @@ class AgentSession(AgentDelegate):
         self.has_ui = has_ui
         self.ui: UserInterface = ui or NoUserInterface()
         self.shutdown_requested = asyncio.Event()
+        self.listeners = Listeners()  # first: the dispatcher may have a circle in the order to report at once
         self.hooks = host.dispatcher(self._report, trace)
         self.ctx = SessionContext(self)
         self._custom_prompt = system_prompt
         self._appended_prompt = tuple(append_system_prompt)
-        self.listeners = Listeners()
         self._next_turn: list[CustomMessage] = []
         self._steps = PromptSteps(self)
         self._started = self._ended = False
-        self._stop: AbortController | None = None
-        self._runner: asyncio.Task[Any] | None = None
-        self._settled = asyncio.Event()
-        self._settled.set()
+        self._starting = asyncio.Lock()
+        self._gate = PromptGate(self.hooks.abort)
         self._bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
         self.agent = self._make_agent(model, thinking_level)
 
@@ -149,13 +148,14 @@ class AgentSession(AgentDelegate):
         """
         if self._ended:
             raise PiError("This session has ended; make another one with create_agent_session")
-        if self._started:
-            return
-        self._started = True
-        for plugin, activate in self.host.activations():
-            self._activate(plugin, activate)
-        self._use_tools()
-        await self._notify_if_heard("session_start", lambda events: events.SessionStartEvent())
+        async with self._starting:
+            if self._started:
+                return
+            self._started = True
+            for plugin, activate in self.host.activations():
+                self._activate(plugin, activate)
+            self._use_tools()
+            await self._notify_if_heard("session_start", lambda events: events.SessionStartEvent())
 
     async def dispose(self) -> None:
         """Stop what runs, tell the plugins that the session ends, and let go of everything."""
@@ -178,14 +178,12 @@ class AgentSession(AgentDelegate):
     @property
     def is_streaming(self) -> bool:
         """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""
-        return self._stop is not None or self.agent.state.is_streaming
+        return self._gate.signal is not None or self.agent.state.is_streaming
 
     @property
     def signal(self) -> AbortSignal | None:
         """The abort of the present run, between runs of the present prompt; None while idle."""
-        if self._stop is not None and not self.agent.state.is_streaming:
-            return self._stop.signal
-        return self.agent.signal
+        return self.agent.signal or self._gate.signal
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Tell a listener of every event, or of those types alone; returns the way to unsubscribe.
@@ -234,11 +232,8 @@ class AgentSession(AgentDelegate):
             return None
         self._check_model()
         self._next_turn, waiting = [], self._next_turn
-        stop = self._begin()
-        try:
+        with self._gate.prompt() as stop:
             await self._steps.run([*messages, *waiting], *said, stop)
-        finally:
-            self._end(stop)
         return self.last_answer()
 
     async def continue_(self) -> AssistantMessage | None:
@@ -252,11 +247,8 @@ class AgentSession(AgentDelegate):
         if self.is_streaming:
             raise AgentBusy("Agent is already processing. Wait for completion before continuing.")
         self._check_model()
-        stop = self._begin()
-        try:
+        with self._gate.prompt() as stop:
             await self._steps.resume(stop)
-        finally:
-            self._end(stop)
         return self.last_answer()
 
     def steer(self, text: str, images: Sequence[ImageContent] = ()) -> None:
@@ -269,8 +261,7 @@ class AgentSession(AgentDelegate):
 
     def request_abort(self, reason: str = "Operation aborted") -> None:
         """Stop the prompt that is being answered; what is queued stays."""
-        if self._stop is not None:
-            self._stop.abort(reason)
+        self._gate.abort(reason)
         self.agent.abort(reason)
 
     async def abort(self, reason: str = "Operation aborted") -> None:
@@ -279,13 +270,13 @@ class AgentSession(AgentDelegate):
         From inside it, in a listener or a hook, there is nothing to wait for: it settles after that.
         """
         self.request_abort(reason)
-        if asyncio.current_task() is not self._runner:
-            await self.wait_for_idle()
+        await self.wait_for_idle()
 
     async def wait_for_idle(self) -> None:
-        """Return when no prompt is being answered and ``agent_settled`` was told."""
-        await self._settled.wait()
-        await self.agent.wait_for_idle()
+        """Return when no prompt is being answered and ``agent_settled`` was told; at once from inside the prompt."""
+        await self._gate.empty()
+        if self._gate.signal is None:
+            await self.agent.wait_for_idle()  # somebody may have used the agent past the session
 
     def append_entry(self, custom_type: str, data: Any = None) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""
@@ -312,24 +303,11 @@ class AgentSession(AgentDelegate):
 
         self.listeners.tell_soon(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
 
-    # One prompt at a time
-
-    def _begin(self) -> AbortSignal:
-        self._stop = AbortController()
-        self._runner = asyncio.current_task()
-        self._settled.clear()
-        signal = self._stop.signal
-        signal.on_abort(lambda: self.hooks.abort(signal))
-        return signal
+    # Checks
 
     def free(self) -> None:
         """Let the next prompt begin: the present one has only to be told as settled."""
-        self._stop = None
-
-    def _end(self, signal: AbortSignal) -> None:
-        if self._stop is None or self._stop.signal is signal:  # a listener of agent_settled may have begun another
-            self._stop = self._runner = None
-            self._settled.set()
+        self._gate.free()
 
     def _queue(self, messages: Iterable[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
         if behavior is None:
@@ -377,8 +355,8 @@ class AgentSession(AgentDelegate):
     def _forward_abort(self, signal: AbortSignal) -> None:
         """Let the prompt's abort end its run, and the run's abort the hooks that are asked meanwhile."""
         signal.on_abort(lambda: self.hooks.abort(signal))
-        if self._stop is not None:
-            stop = self._stop.signal
+        stop = self._gate.signal
+        if stop is not None:
             stop.on_abort(lambda: self.agent.abort(stop.reason or ""))
 
     async def _notify_if_heard(self, name: str, make: Callable[[Any], Any]) -> None:

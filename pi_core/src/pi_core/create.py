@@ -6,12 +6,14 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_core._thinking import clamp_thinking_level
 from pi_core.agent_session import AgentSession
 from pi_core.host import PluginHost
 from pi_core.model_registry import ModelRegistry
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
 from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
+from pi_hookspecs import THINKING_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +52,8 @@ def create_agent_session(
         agent_dir: Settings and caches; ``PI_CODING_AGENT_DIR`` or ``~/.pi/agent`` when None.
         model: A model, or ``provider/id``; chosen as decision D25 says when None.
         provider: Narrows ``model`` down; without a model, its default one is used.
-        thinking_level: ``medium`` when None (decision D27); a model that cannot think is not asked to.
+        thinking_level: The setting ``defaultThinkingLevel``, else ``medium``, when None (decision D27); what
+            the model does not have becomes the nearest that it has.
         tools: Names of the tools to offer; those that are active by default when None.
         read_only_tools: Offers read, grep, find and ls.
         custom_tools: Further tools of the program.
@@ -80,7 +83,6 @@ def create_agent_session(
         model = models.choose(provider)
     elif isinstance(model, str):
         model = models.find(model, provider)
-    level = thinking_level or "medium"
     return AgentSession(
         host=host,
         settings=settings,
@@ -89,7 +91,7 @@ def create_agent_session(
         toolbox=Toolbox(host, READ_ONLY_TOOLS if read_only_tools else tools, custom_tools),
         cwd=here,
         model=model,
-        thinking_level=level if model.reasoning else "off",
+        thinking_level=clamp_thinking_level(model, thinking_level or _default_level(settings)),
         system_prompt=system_prompt,
         append_system_prompt=append_system_prompt,
         ui=ui,
@@ -97,6 +99,11 @@ def create_agent_session(
         mode=mode,
         trace=trace,
     )
+
+
+def _default_level(settings: Settings) -> ThinkingLevel:
+    chosen = settings.get("defaultThinkingLevel")
+    return next((level for level in THINKING_LEVELS if level == chosen), "medium")
 
 
 def run(prompt: str, **options: object) -> str:

@@ -24,7 +24,6 @@ from pi_core._hook_records import (
     adapted,
     parameters,
 )
-from pi_core._interrupt import Interrupted
 from pi_core._plugin_text import said, stack_of
 from pi_core._watchdog import RunningCall, Watchdog, current_call
 from pi_hookspecs import Order, Rule, UnknownName, answers_of
@@ -231,7 +230,7 @@ class HookDispatcher:
             current_call.reset(token)
         if running.disturbed():
             await self._answered_late(implementation, running)
-            if running.why == "deadline" or hook.refuses:
+            if running.why == "deadline" or running.blocked or hook.refuses:
                 return self._no_answer(hook, implementation, ctx)
         if answer is not None and hook.asks and (problem := hook.problem(answer, event)) is not None:
             self._blame(implementation, running, "answer", problem)
@@ -249,11 +248,7 @@ class HookDispatcher:
         """Find out what an exception means; raises when somebody else wants the task cancelled."""
         self._watchdog.leave(running)
         cancelled = isinstance(error, asyncio.CancelledError)
-        if isinstance(error, Interrupted):
-            # It was broken off in the middle of something: nothing of the plugin can be trusted now.
-            self._quarantine_plugin(implementation.plugin)
-            self._blame(implementation, running, "blocked", str(error))
-        elif running.marks:
+        if running.marks or running.blocked:
             self._overran(implementation, running)
         elif not (cancelled and running.cancelled_by_others):
             with suppress(Exception):  # an exception may be frozen
@@ -269,7 +264,11 @@ class HookDispatcher:
         self._overran(implementation, running)
 
     def _overran(self, implementation: HookImplementation, running: RunningCall) -> None:
-        if running.why == "deadline":  # stopping at an abort is no fault
+        if running.blocked is not None:
+            # It was broken off in the middle of something: nothing of the plugin can be trusted now.
+            self._quarantine_plugin(implementation.plugin)
+            self._blame(implementation, running, "blocked", running.blocked)
+        elif running.why == "deadline":  # stopping at an abort is no fault
             self._blame(implementation, running, "deadline", f"no answer within {implementation.deadline:g} s")
 
     def _blame(

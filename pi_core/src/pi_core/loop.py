@@ -90,9 +90,7 @@ class LoopCallbacks:
     """
 
     convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
-    transform_context: (
-        Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None
-    ) = None
+    transform_context: Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None = None
     get_api_key: Callable[[str], Awaitable[str | None]] | None = None
     before_tool_call: Callable[[BeforeToolCall, AbortSignal], Awaitable[ToolCallResult | None]] | None = None
     after_tool_call: Callable[[AfterToolCall, AbortSignal], Awaitable[ToolResult | None]] | None = None

@@ -62,13 +62,16 @@ class ModelRegistry:
         if provider is not None:
             info = self.provider(provider)
             return self._of(info, reference.removeprefix(f"{info.id}/"))
-        prefix, slash, model_id = reference.partition("/")
-        if slash and prefix.lower() in map(str.lower, self.provider_ids()):
-            return self._of(self.provider(prefix), model_id)
         infos = [self.provider(each) for each in self.provider_ids()]
-        for info in infos:
+        prefix, slash, model_id = reference.partition("/")
+        named = next((info for info in infos if slash and info.id.lower() == prefix.lower()), None)
+        if named is not None and (model := named.model(model_id)) is not None:
+            return model
+        for info in infos:  # an id may itself look like a provider's, at a gateway
             if (model := info.model(reference)) is not None:
                 return model
+        if named is not None:
+            return self._of(named, model_id)
         known = [model.reference for info in infos for model in info.models]
         raise UnknownName("model", reference, known, "name it as PROVIDER/ID")
 
@@ -144,6 +147,8 @@ class ModelRegistry:
     def _of(self, info: ProviderInfo, model_id: str) -> Model:
         model = info.model(model_id)
         if model is None:
-            self.warnings.append(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
+            warning = f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.'
+            if warning not in self.warnings:
+                self.warnings.append(warning)
             model = info.custom_model(model_id)
         return model

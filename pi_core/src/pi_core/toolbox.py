@@ -32,9 +32,11 @@ class Toolbox:
         self._names = list(dict.fromkeys(names)) if names is not None else None
         self._custom = tuple(custom)
         self._added: list[tuple[str, Tool]] = []
-        self.warnings: list[str] = []
-        """Selected names that no tool has."""
-        self.active()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell the user: selected names that no tool has, now that plugins had their chance to add it."""
+        return [str(UnknownName("tool", name, self._known())) for name in self._names or () if self._find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
         """Return what the model is offered."""
@@ -75,14 +77,14 @@ class Toolbox:
             if name in (tool.name, f"{plugin}:{tool.name}"):
                 return tool
         found = self._host.find("register_tools", name)
-        if found is None:
-            self._warn(name)
-            return None
-        tool_found: Tool = found.thing
-        return tool_found
+        if found is not None:
+            registered: Tool = found.thing
+            return registered
+        return next((tool for tool in self._custom if tool.name == name), None)
 
-    def _warn(self, name: str) -> None:
-        known = {each for record in self._host.registering("register_tools") for each in record.names("register_tools")}
-        warning = str(UnknownName("tool", name, known))
-        if warning not in self.warnings:
-            self.warnings.append(warning)
+    def _known(self) -> set[str]:
+        described = {
+            name for record in self._host.registering("register_tools") for name in record.names("register_tools")
+        }
+        loaded = {each.name for each in self._host.registrations("register_tools")}
+        return described | loaded | {tool.name for _, tool in self._added} | {tool.name for tool in self._custom}

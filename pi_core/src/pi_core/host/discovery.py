@@ -7,43 +7,64 @@ times alone.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
+from pi_core._plugin_text import said
 from pi_core.host.records import FoundPlugin, Problem
 
 __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
 
 ENTRY_POINT_GROUP = "pi"
 
+SOURCE_SUFFIXES = frozenset({".py", ".json"})
+"""Of what an editable plugin is made: code, and tables of models and the like."""
+
 
 def find_plugins() -> tuple[list[FoundPlugin], list[Problem]]:
-    """Return every entry point of group ``pi``, by name; of two with one name the first distribution counts."""
+    """Return every entry point of group ``pi``, by name, and those whose name another distribution has already."""
     import importlib_metadata  # the scan is rare, its import is not cheap
 
-    found: dict[str, FoundPlugin] = {}
+    everything: list[FoundPlugin] = []
     problems: list[Problem] = []
     seen: set[str] = set()
     for distribution in importlib_metadata.distributions():
-        name = distribution.metadata["Name"] or "(unnamed)"
-        if name in seen:  # an older copy further down the path
+        try:
+            name, found = _entry_points(distribution)
+        except Exception as error:  # noqa: BLE001 - metadata that was cut off or is no text at all
+            where = getattr(distribution, "_path", "an installed distribution")
+            problems.append(Problem("(unknown)", "index", f"the metadata in {where} cannot be read: {said(error)}"))
             continue
-        seen.add(name)
-        for entry_point in distribution.entry_points.select(group=ENTRY_POINT_GROUP):
-            plugin = FoundPlugin(
-                name=entry_point.name, distribution=name, version=distribution.version, value=entry_point.value
+        if name not in seen:  # else an older copy further down the path
+            seen.add(name)
+            everything += found
+    used: dict[str, FoundPlugin] = {}
+    for plugin in sorted(everything, key=lambda each: (each.name, each.distribution)):
+        first = used.setdefault(plugin.name, plugin)
+        if first is not plugin:
+            message = (
+                f"two distributions bring this name, {first.distribution!r} and {plugin.distribution!r};"
+                f" the one of {first.distribution!r} is used. Uninstall the other"
             )
-            other = found.setdefault(plugin.name, plugin)
-            if other is not plugin:
-                problems.append(
-                    Problem(
-                        plugin.name,
-                        "index",
-                        f"two distributions bring this name, {other.distribution!r} and {name!r}; the first is used."
-                        f" Uninstall one of them",
-                    )
-                )
-    return sorted(found.values(), key=lambda plugin: plugin.name), problems
+            problems.append(Problem(plugin.name, "index", message))
+    return list(used.values()), problems
+
+
+def _entry_points(distribution: Any) -> tuple[str, list[FoundPlugin]]:
+    """Return a distribution's name as packaging tools compare names, and its plugins."""
+    name = distribution.metadata["Name"] or "(unnamed)"
+    found = [
+        FoundPlugin(
+            name=entry_point.name,
+            distribution=name,
+            version=distribution.version or "",
+            value=entry_point.value.partition("[")[0].strip(),  # extras are history
+        )
+        for entry_point in distribution.entry_points.select(group=ENTRY_POINT_GROUP)
+    ]
+    return re.sub(r"[-_.]+", "-", name).lower(), found
 
 
 def fingerprint() -> list[list[str | int]]:
@@ -66,7 +87,7 @@ def source_files(value: str) -> dict[str, int]:
     """Return the files of an editable plugin with their times; nothing for one that sits beside its metadata.
 
     An installed plugin changes only together with its ``.dist-info``; an editable one changes whenever
-    somebody saves a file. The plugin need not have been importable.
+    somebody saves a file, also one that could not be imported so far.
     """
     origin = find_origin(value)
     if origin is None:
@@ -75,16 +96,22 @@ def source_files(value: str) -> dict[str, int]:
     root = path.parent if path.name == "__init__.py" else path
     if any(root.parent.glob("*.dist-info")):
         return {}
-    files = [path] if root is path else [root, *root.rglob("*.py")]
+    files = [path] if root is path else [file for file in root.rglob("*") if file.suffix in SOURCE_SUFFIXES]
     return {str(file): _time(str(file)) for file in files}
 
 
 def find_origin(value: str) -> str | None:
     """Return the file of an entry point's outermost module, without importing it; None where there is none."""
-    from importlib.util import find_spec
+    from importlib.util import find_spec  # only indexing needs it
 
-    spec = find_spec(value.partition(":")[0].partition(".")[0])
-    return spec.origin if spec is not None else None
+    module = value.partition(":")[0]
+    try:
+        spec = find_spec(module.partition(".")[0])
+    except (ImportError, ValueError, AttributeError):  # no module's name, or something odd among the loaded ones
+        return None
+    if spec is not None and spec.has_location:
+        return spec.origin
+    return getattr(sys.modules.get(module), "__file__", None)  # below a namespace package
 
 
 def unchanged(files: dict[str, int]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
 from pi_core._interrupt import Interrupted, limited
+from pi_core._plugin_text import said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,10 +35,20 @@ def told(error: BaseException) -> str:
     """Say an error in one line, with the place in the plugin's own code where one can be told."""
     if isinstance(error, Interrupted):
         return str(error)
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
+    place, found = error.__traceback__, ""
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        if not _is_library(file):
+            found = f" (in {file}, line {place.tb_lineno})"
         place = place.tb_next
-    if place is None or "importlib" in place.tb_frame.f_code.co_filename or isinstance(error, SyntaxError):
-        return text
-    return f"{text} (in {place.tb_frame.f_code.co_filename}, line {place.tb_lineno})"
+    return said(error) if isinstance(error, SyntaxError) else said(error) + found
+
+
+def _is_library(file: str) -> bool:
+    """Whether a file belongs to Python or to the host: nobody looks for a plugin's mistake there."""
+    standard = file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
+    return standard or os.path.dirname(file) in _OWN_FOLDERS  # noqa: PTH120 - plain text, as code objects have it
+
+
+_HERE = os.path.dirname(__file__)  # noqa: PTH120 - as above
+_OWN_FOLDERS = (_HERE, os.path.dirname(_HERE))  # noqa: PTH120 - as above

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pi_core.host.records import PluginRecord, Problem
@@ -39,7 +41,7 @@ class IndexFile:
                 return None
             records = [PluginRecord.from_plain(plain) for plain in stored["plugins"]]
             return records, [Problem(*problem) for problem in stored["problems"]]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError):  # missing, cut off, or somebody wrote something else there
             return None
 
     def write(self, marks: list[list[str | int]], records: list[PluginRecord], problems: list[Problem]) -> None:
@@ -52,10 +54,11 @@ class IndexFile:
             "plugins": [record.to_plain() for record in records],
             "problems": [[problem.plugin, problem.step, problem.message] for problem in problems],
         }
-        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}-{get_ident()}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             draft.write_bytes(orjson.dumps(content))
             draft.replace(self.path)
         except (OSError, TypeError):  # TypeError: a plugin described itself with what JSON cannot hold
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()

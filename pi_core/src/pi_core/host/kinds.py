@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 import pi_hookspecs
+from pi_core._plugin_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ class Kind:
         types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be.
         key: Attribute that names an object; without it the type's name does.
         data: Attributes for the index.
+        calls: Attributes that will be called.
         check: Finds what is wrong with an object of the right type.
     """
 
@@ -33,6 +35,7 @@ class Kind:
     types: tuple[str, ...]
     key: str | None = "name"
     data: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     check: Callable[[Any], str | None] = lambda _thing: None
     by_class: bool = False
 
@@ -56,10 +59,13 @@ class Kind:
     def problem(self, thing: Any) -> str | None:
         """Return why an object cannot be registered; None when it can."""
         if self.matching(thing) is None:
-            return f"{thing!r:.80} is no {' or '.join(self.types)}"
-        key = self.key_of(thing)
-        if not key or not isinstance(key, str):
-            return f"{thing!r:.80} has no name"
+            return f"{shown(thing)} is no {' or '.join(self.types)}"
+        name = getattr(thing, self.key, None) if self.key is not None else self.key_of(thing)
+        if not name or not isinstance(name, str):
+            return f"{shown(thing)} has no name: {self.key} is {shown(name)}"
+        for attribute in self.calls:
+            if not callable(getattr(thing, attribute)):
+                return f"{self.name} {name!r}: {attribute} is {shown(getattr(thing, attribute))}, which is not callable"
         return self.check(thing)
 
     def describe(self, thing: Any) -> dict[str, Any]:
@@ -80,9 +86,7 @@ def _tool_problem(tool: Any) -> str | None:
         return f"tool {tool.name!r}: a name is 1 to 128 letters, digits, '_' and '-'"
     parameters = tool.parameters
     if not isinstance(parameters, dict) or parameters.get("type") != "object":
-        return f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {parameters!r:.80}'
-    if not callable(tool.execute):
-        return f"tool {tool.name!r}: execute is {tool.execute!r:.40}, which cannot be called"
+        return f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {shown(parameters)}'
     return None
 
 
@@ -91,12 +95,12 @@ _TOOL_DATA = ("label", "description", "parameters", "default_active", "prompt_sn
 KINDS: dict[str, Kind] = {
     "register_providers": Kind("provider", ("Provider",), key="api"),
     "register_models": Kind("models", ("ProviderInfo",), key="id", data=("key_variables", "keyless", "default_model")),
-    "register_tools": Kind("tool", ("Tool",), data=_TOOL_DATA, check=_tool_problem),
-    "register_commands": Kind("command", ("Command",), data=("description",)),
+    "register_tools": Kind("tool", ("Tool",), data=_TOOL_DATA, calls=("execute",), check=_tool_problem),
+    "register_commands": Kind("command", ("Command",), data=("description",), calls=("handler",)),
     "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description")),
-    "register_shortcuts": Kind("shortcut", ("Shortcut",), data=("description",)),
-    "register_modes": Kind("mode", ("Mode",), data=("interactive", "priority", "description")),
-    "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",)),
+    "register_shortcuts": Kind("shortcut", ("Shortcut",), data=("description",), calls=("handler",)),
+    "register_modes": Kind("mode", ("Mode",), data=("interactive", "priority", "description"), calls=("run",)),
+    "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",), calls=("run",)),
     "register_session_stores": Kind("session store", ("SessionStore",), by_class=True),
     "register_services": Kind("service", ("Compactor", "BranchSummarizer", "Retrier"), key=None),
     "register_credentials": Kind("credential source", ("CredentialSource",)),

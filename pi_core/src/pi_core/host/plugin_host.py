@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from functools import cached_property, reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from pi_core._plugin_text import shown
 from pi_core.hooks import HookDispatcher, Timeouts
 from pi_core.host.discovery import find_origin, find_plugins, fingerprint, source_files, unchanged
-from pi_core.host.guarded import LOAD_SECONDS, guarded, told
+from pi_core.host.guarded import LOAD_SECONDS, guarded
 from pi_core.host.index import IndexFile
 from pi_core.host.kinds import KINDS
 from pi_core.host.plugin_manager import PluginManager
@@ -19,11 +20,15 @@ from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
 
     from pi_core.hooks import HookFailure, HookTrace
     from pi_core.settings import Settings
 
 __all__ = ["PluginHost"]
+
+SHORTEST_TIMEOUT = 0.001
+"""Seconds; a timeout of nothing would let no plugin answer at all."""
 
 
 class PluginHost:
@@ -44,10 +49,9 @@ class PluginHost:
         self._added: list[str] = []
         self._loaded: set[str] = set()
         self._asking = ""
-        self._limit = settings.get_number("hooks.timeout", LOAD_SECONDS)
+        self._limit = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         self._manager = PluginManager(lambda hook, message: self._report(self._asking, hook, message))
-        prefer = settings.get("plugins.prefer", {})
-        self._registry = Registry(prefer if isinstance(prefer, dict) else {}, self.rank)
+        self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
 
     # What is installed
 
@@ -138,11 +142,11 @@ class PluginHost:
 
         ``plugin:name`` finds what another plugin's registration of the same name hides.
         """
-        owner, _, plain = name.rpartition(":")
+        owner, _, plain = name.partition(":")
         for record in self.registering(hook, name):
             self.load(record.name)
         found = self._registry.get(hook, name)
-        if found is None and owner:
+        if found is None and plain:
             self.load(*(record.name for record in self.registering(hook, plain) if record.name == owner))
             found = self._registry.get(hook, name)
         return found
@@ -165,15 +169,21 @@ class PluginHost:
         self, report: Callable[[HookFailure], None], trace: Callable[[HookTrace], None] | None = None
     ) -> HookDispatcher:
         """Return a new dispatcher over the loaded plugins; each session has its own."""
-        number = self.settings.get_number
         timeouts = Timeouts(
-            default=number("hooks.timeout", None),
-            plugins=_seconds(self.settings.get("hooks.plugins", {})),
-            hooks=_seconds(self.settings.get("hooks.specs", {})),
+            default=self.settings.get_number("hooks.timeout", None, minimum=SHORTEST_TIMEOUT),
+            plugins=self._seconds("plugins"),
+            hooks=self._seconds("specs"),
         )
         return HookDispatcher(self._manager, report=report, rank=self.rank, timeouts=timeouts, trace=trace)
 
     # Inside
+
+    def _seconds(self, kind: str) -> dict[str, float]:
+        """Read ``hooks.<kind>.<name>.timeout`` of every name that has one."""
+        read = self.settings.get_number
+        names = self.settings.get_object(("hooks", kind))
+        found = {name: read(("hooks", kind, name, "timeout"), None, minimum=SHORTEST_TIMEOUT) for name in names}
+        return {name: seconds for name, seconds in found.items() if seconds is not None}
 
     def _found(self) -> tuple[list[PluginRecord], list[Problem]]:
         found, problems = find_plugins()
@@ -183,18 +193,15 @@ class PluginHost:
         return records, problems
 
     def _is_stale(self, record: PluginRecord) -> bool:
-        """Whether to look into a plugin (again); one that could not even be found is looked for at every start."""
-        if record.name in self.disabled:
-            return False
-        lost = not record.loads and not record.files and find_origin(record.value) is None
-        return lost or not (record.indexed and unchanged(record.files))
+        """Whether to look into a plugin (again)."""
+        return record.name not in self.disabled and not (record.indexed and unchanged(record.files))
 
     def _look_into(self, record: PluginRecord) -> None:
         """Fill in a record by loading its plugin."""
         started = time.perf_counter()
         before = len(self.problems)
         record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
-        record.loads = record.indexed = True
+        record.loads = True
         self._loaded.add(record.name)
         plugin = self._import(record)
         if plugin is None:
@@ -204,30 +211,30 @@ class PluginHost:
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
         record.problems = self.problems[before:]
         record.files = source_files(record.value)
+        record.indexed = record.loads or find_origin(record.value) is not None
 
     def _import(self, record: PluginRecord) -> object | None:
         module, _, path = record.value.partition(":")
         plugin: object | None = None
-        with guarded(
-            lambda message: self._report(record.name, "import", f"not loaded: {message}"),
-            f"importing {module}",
-            self._limit,
-        ):
-            plugin = reduce(getattr, filter(None, path.split(".")), import_module(module))
-        return plugin  # noqa: RET504 - the block may have ended before the assignment
+        with self._guarded(record.name, "import", f"importing {module}", "not loaded: "):
+            start: object = import_module(module)
+            plugin = reduce(getattr, filter(None, path.split(".")), start)
+            if plugin is None:
+                self._report(record.name, "import", f"not loaded: {record.value} is None")
+        return plugin
 
     def _register(self, name: str, plugin: object, record: PluginRecord | None, *, describe: bool = False) -> None:
         self._asking = name
         problem = _object_problem(plugin)
-        if problem is None:
-            try:
-                self._manager.register(plugin, name)
-            except Exception as error:  # noqa: BLE001 - pluggy's own checks; the plugin is left out whole
-                problem = told(error)
         if problem is not None:
             self._report(name, "import", problem)
             return
-        hooks = [caller.name for caller in self._manager.get_hookcallers(plugin) or ()]
+        hooks: list[str] | None = None
+        with self._guarded(name, "import", "looking for its hooks"):
+            self._manager.register(plugin, name)
+            hooks = [caller.name for caller in self._manager.get_hookcallers(plugin) or ()]
+        if hooks is None:
+            return
         if not hooks:
             self._report(name, "import", "implements no hook; mark its functions with @hookimpl")
         if record is not None and describe:
@@ -238,38 +245,52 @@ class PluginHost:
 
     def _ask(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
         """Ask one plugin what it registers under one hook, and keep what can be used."""
-        kind, seen = KINDS[hook], set[str]()
+        seen: set[str] = set()
         for thing in self._answer(hook, name):
-            problem = kind.problem(thing)
-            if problem is not None:
-                self._report(name, hook, problem)
-                continue
-            key = kind.key_of(thing)
-            if record is not None and not describe and f"{hook}:{key}" in record.rejected:
-                continue
-            if key in seen:
-                self._report(name, hook, f"registers {kind.name} {key!r} twice; the later one is used")
-                self._registry.remove(hook, name, key)
-            seen.add(key)
-            if record is not None and describe and not self._describe(hook, name, thing, record):
-                record.rejected.append(f"{hook}:{key}")
-                continue
-            self._registry.add(hook, name, thing)
+            with self._guarded(name, hook, hook):
+                self._keep(hook, name, thing, seen, record, describe=describe)
+
+    def _keep(
+        self, hook: str, name: str, thing: Any, seen: set[str], record: PluginRecord | None, *, describe: bool
+    ) -> None:
+        """Register one object if it can be used; ``seen`` are the names that this plugin has registered so far."""
+        kind = KINDS[hook]
+        problem = kind.problem(thing)
+        if problem is not None:
+            self._report(name, hook, problem)
+            return
+        key = kind.key_of(thing)
+        if record is not None and not describe and f"{hook}:{key}" in record.rejected:
+            return
+        if record is not None and describe and not self._describe(hook, name, thing, record):
+            record.rejected.append(f"{hook}:{key}")
+            return
+        if key in seen:
+            self._report(name, hook, f"registers {kind.name} {key!r} twice; the later one is used")
+            self._registry.remove(hook, name, key)
+        seen.add(key)
+        self._registry.add(hook, name, thing)
 
     def _answer(self, hook: str, name: str) -> Sequence[Any]:
         function = next(
             each.function for each in getattr(self._manager.hook, hook).get_hookimpls() if each.plugin_name == name
         )
-        with guarded(lambda message: self._report(name, hook, message), hook, self._limit):
+        with self._guarded(name, hook, hook):
             answer = function()
             if hasattr(answer, "__await__"):
                 getattr(answer, "close", bool)()
                 self._report(name, hook, "is async; a registration hook is a plain function that returns a list")
-            elif isinstance(answer, str | bytes | dict):
-                self._report(name, hook, f"returned {answer!r:.80}, not a list")
-            elif answer is not None:
+            elif isinstance(answer, str | bytes | dict) or not hasattr(type(answer), "__iter__"):
+                if answer is not None:
+                    self._report(name, hook, f"returned {shown(answer)}, not a list")
+            else:
                 return list(answer)
         return ()
+
+    def _guarded(self, plugin: str, step: str, what: str, prefix: str = "") -> AbstractContextManager[None, bool]:
+        """Run a plugin's code in the block: bounded in time, and whatever it raises is reported."""
+        guard = guarded(lambda message: self._report(plugin, step, prefix + message), what, self._limit)
+        return cast("AbstractContextManager[None, bool]", guard)  # it swallows, which a generator's type cannot say
 
     def _describe(self, hook: str, name: str, thing: Any, record: PluginRecord) -> bool:
         """Write an object into the record; False when it is found to be unusable on the closer look."""
@@ -297,7 +318,9 @@ class PluginHost:
             self._report("(settings)", "plugins.disabled", str(UnknownName("plugin", name, self.records)))
 
     def _report(self, plugin: str, step: str, message: str) -> None:
-        self.problems.append(Problem(plugin, step, message))
+        problem = Problem(plugin, step, message)
+        if not any(problem.same_as(known) for known in self.problems):  # the index told it, and loading found it again
+            self.problems.append(problem)
 
 
 def _in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
@@ -314,16 +337,5 @@ def _object_problem(plugin: object) -> str | None:
     if isinstance(plugin, type):
         return f"{plugin.__name__} is a class; a plugin is a module or an instance, made with @define(eq=False)"
     if type(plugin).__hash__ is None:
-        return f"{plugin!r:.60} cannot be told from its equals; define its class with @define(eq=False)"
+        return f"{shown(plugin)} cannot be told from its equals; define its class with @define(eq=False)"
     return None
-
-
-def _seconds(table: object) -> dict[str, float]:
-    """Read ``{name: {"timeout": seconds}}``; what is shaped otherwise is no timeout."""
-    if not isinstance(table, dict):
-        return {}
-    return {
-        name: float(entry["timeout"])
-        for name, entry in table.items()
-        if isinstance(entry, dict) and isinstance(entry.get("timeout"), int | float)
-    }

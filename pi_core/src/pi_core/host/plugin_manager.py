@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from pi_core._plugin_text import said
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
 
@@ -33,13 +34,13 @@ class PluginManager(pluggy.PluginManager):
         """Return pluggy's options of an implementation that can be called, else None."""
         try:
             options = super().parse_hookimpl_opts(plugin, name)
-        except Exception as error:  # noqa: BLE001 - a property of a plugin object may raise anything
-            self._report(name, f"{type(error).__name__} while looking at it: {error}")
+            if options is None:
+                return None
+            hook = options.get("specname") or name
+            problem = self._problem(getattr(plugin, name), hook, options)
+        except Exception as error:  # noqa: BLE001 - looking at a plugin's attribute may raise anything
+            self._report(name, f"cannot be looked at: {said(error)}")
             return None
-        if options is None:
-            return None
-        hook = options.get("specname") or name
-        problem = self._problem(getattr(plugin, name), hook, options)
         if problem is None:
             return options
         if problem:
@@ -58,10 +59,13 @@ class PluginManager(pluggy.PluginManager):
         unknown = [
             each.name
             for each in parameters
-            if each.name not in known
-            and each.default is Parameter.empty
-            and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+            if each.default is Parameter.empty
+            and (
+                each.kind is Parameter.KEYWORD_ONLY
+                or (each.name not in known and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD))
+            )
         ]
         if unknown:
-            return f"takes {', '.join(unknown)}, but the hook offers only {', '.join(known) or 'no arguments'}"
+            offered = f"only {', '.join(known)}, by position" if known else "no arguments"
+            return f"takes {', '.join(unknown)}, but the hook offers {offered}"
         return None

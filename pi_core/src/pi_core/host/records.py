@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from attrs import define, field, frozen
 
 __all__ = ["DEFAULT_PLUGINS", "FoundPlugin", "PluginRecord", "Problem"]
 
-DEFAULT_PLUGINS = frozenset({"cli", "provider-offline", "tools"})
+DEFAULT_PLUGINS = frozenset({"cli", "models", "provider-offline", "tools"})
 """Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""
 
 
@@ -21,9 +22,18 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        if self.plugin.startswith("("):  # nobody's fault but the settings'
-            return f"Setting {self.step}: {self.message}"
+        if self.plugin.startswith("("):  # (settings), (unknown): there is no plugin to blame
+            return f"{self.step}: {self.message}"
         return f"Plugin {self.plugin!r} ({self.step}): {self.message}"
+
+    def same_as(self, other: Problem) -> bool:
+        """Whether both tell the same; the addresses of objects differ from one process to the next."""
+        if (self.plugin, self.step) != (other.plugin, other.step):
+            return False
+        return _ADDRESS.sub("", self.message) == _ADDRESS.sub("", other.message)
+
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
 @frozen(kw_only=True)
@@ -47,7 +57,8 @@ class PluginRecord:
         problems: What went wrong on the way; the rest of the plugin works.
         rejected: Registered objects that cannot be used, as ``hook:name``; ``problems`` says why.
         loads: False when it could not be imported.
-        indexed: False while it is disabled and nobody has looked into it.
+        indexed: False while it is disabled and nobody has looked into it, or its module cannot be found: then it
+            is looked for at every start.
         files: Files whose change makes this record stale, with their time in nanoseconds.
     """
 
@@ -89,4 +100,18 @@ class PluginRecord:
     def from_plain(cls, plain: dict[str, Any]) -> PluginRecord:
         """Read a record back; raises ``TypeError`` or ``KeyError`` when it is none."""
         problems = [Problem(*problem) for problem in plain["problems"]]
-        return cls(**{**plain, "problems": problems})
+        record = cls(**{**plain, "problems": problems})
+        for name, expected in _SHAPE.items():
+            if not isinstance(getattr(record, name), expected):
+                message = f"{name} of a plugin must be {expected}, not {getattr(record, name)!r:.60}"
+                raise TypeError(message)
+        return record
+
+
+_SHAPE: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("name", "distribution", "version", "value"), str),
+    **dict.fromkeys(("hooks", "rejected"), list),
+    **dict.fromkeys(("registers", "files"), dict),
+    **dict.fromkeys(("loads", "indexed"), bool),
+    "load_ms": (int, float),
+}

@@ -56,7 +56,7 @@ class Registry:
     def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
         """Return which of these plugins, given in load order, a name means."""
         preferred = self._prefer.get(f"{KINDS[hook].name}:{name}")
-        return preferred if preferred in plugins else plugins[-1]
+        return preferred if preferred is not None and preferred in plugins else plugins[-1]
 
     def get(self, hook: str, name: str) -> Registered | None:
         """Return what a name means, or what ``plugin:name`` means."""

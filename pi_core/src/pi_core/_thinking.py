@@ -1,0 +1,34 @@
+"""Which thinking levels a model has, and the nearest to one that it has not (decisions D26 and D27)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import THINKING_LEVELS
+
+if TYPE_CHECKING:
+    from pi_hookspecs import Model, ThinkingLevel
+
+__all__ = ["clamp_thinking_level", "thinking_levels"]
+
+_ONLY_WHERE_MAPPED = ("xhigh", "max")
+
+
+def thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
+    """Return the levels that a model has, weakest first; a model that cannot think is always off."""
+    if not model.reasoning:
+        return ("off",)
+    table = model.thinking_level_map or {}
+    return tuple(
+        level
+        for level in THINKING_LEVELS
+        if (table[level] is not None if level in table else level not in _ONLY_WHERE_MAPPED)
+    )
+
+
+def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
+    """Return the level, or the nearest that the model has: the next higher one, else the next lower (pi.md 4.5)."""
+    available = thinking_levels(model)
+    place = THINKING_LEVELS.index(level)
+    nearest = [*THINKING_LEVELS[place:], *reversed(THINKING_LEVELS[:place])]
+    return next((each for each in nearest if each in available), "off")

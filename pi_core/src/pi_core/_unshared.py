@@ -1,0 +1,73 @@
+"""Messages for plugins to look at: copies of what could be changed in place, so that nothing reaches the transcript."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import evolve
+
+from pi_hookspecs import AssistantMessage, CustomMessage, ToolCall, ToolResultMessage, UnknownMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import AgentMessage
+
+__all__ = ["Copies", "copied", "unshared"]
+
+M = TypeVar("M", bound="AgentMessage")
+
+
+def copied(value: Any) -> Any:
+    """Return a deep copy of what should be plain data; what cannot be copied is shared, and nobody else's problem."""
+    try:
+        return deepcopy(value)
+    except Exception:  # noqa: BLE001 - a tool may put anything into its details
+        return value
+
+
+def unshared(message: M) -> M:
+    """Return a message that shares nothing changeable with this one: messages are frozen, but they hold dicts."""
+    if isinstance(message, AssistantMessage) and message.tool_calls:
+        content = tuple(
+            evolve(block, arguments=copied(block.arguments)) if isinstance(block, ToolCall) else block
+            for block in message.content
+        )
+        return evolve(message, content=content)
+    if isinstance(message, ToolResultMessage | CustomMessage) and message.details is not None:
+        return evolve(message, details=copied(message.details))
+    if isinstance(message, UnknownMessage):
+        return evolve(message, extra=copied(message.extra))
+    return message
+
+
+class Copies:
+    """Unshared copies of a conversation that grows, made once and used again as long as nobody changed them.
+
+    Every request hands out the whole conversation; to copy it anew each time would cost more the longer it is.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[AgentMessage, AgentMessage]] = {}
+
+    def of(self, messages: Sequence[AgentMessage]) -> tuple[AgentMessage, ...]:
+        """Return a copy of each message; messages that are gone are forgotten."""
+        before, self._made = self._made, {}
+        return tuple([self._copy(message, before.get(id(message))) for message in messages])
+
+    def _copy(self, message: AgentMessage, made: tuple[AgentMessage, AgentMessage] | None) -> AgentMessage:
+        if made is None or not _untouched(*made):
+            copy = unshared(message)
+            if copy is message:
+                return message
+            made = (message, copy)  # the pair keeps the message, so that its id stays its own
+        self._made[id(message)] = made
+        return made[1]
+
+
+def _untouched(message: Any, copy: Any) -> bool:
+    if isinstance(message, AssistantMessage):
+        calls = zip(message.tool_calls, copy.tool_calls, strict=True)
+        return all(mine.arguments == theirs.arguments for mine, theirs in calls)
+    return bool(message == copy)

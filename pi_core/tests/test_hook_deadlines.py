@@ -1,0 +1,732 @@
+"""Implementations that take too long: they wait, they block, they are aborted, or the user takes his time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pi_core.hooks import HookDispatcher, HookFailure, HookRefused, Timeouts
+from pi_core.host.plugin_manager import PluginManager
+from pi_hookspecs import (
+    AbortController,
+    AgentEndEvent,
+    SessionStartEvent,
+    ToolCallEvent,
+    TurnEndEvent,
+    TurnEndResult,
+    TurnStartEvent,
+    hookimpl,
+)
+from pi_hookspecs.specs import agent, tools
+
+CTX: Any = SimpleNamespace(signal=None)
+CALL = ToolCallEvent(tool_call_id="1", tool_name="bash", input={})
+SOON = 0.1
+"""A deadline in seconds."""
+FOR_EVER = 60.0
+
+needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the platform has no interval timer")
+
+
+class Asked:
+    """A dispatcher with handlers of plugins by name, all for one hook, and what it reported."""
+
+    def __init__(self, hook: str = "turn_start", deadline: float = SOON, **functions: Any) -> None:
+        self.failures: list[HookFailure] = []
+        manager = PluginManager(lambda hook, message: pytest.fail(f"{hook}: {message}"))
+        self.hooks = HookDispatcher(manager, report=self.failures.append, timeouts=Timeouts(default=deadline))
+        for name, function in functions.items():
+            self.hooks.add(name, hook, function)
+
+    async def notify(self, event: Any, ctx: Any = CTX) -> None:
+        """Tell a hook; a test that fails must not hang for ever."""
+        async with asyncio.timeout(10):
+            await self.hooks.notify(event, ctx)
+
+    async def call(self, spec: Any, event: Any, ctx: Any = CTX) -> Any:
+        """Ask a hook, as ``notify`` does."""
+        async with asyncio.timeout(10):
+            return await self.hooks.call(spec, event, ctx)
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        return [(failure.plugin, failure.kind) for failure in self.failures]
+
+
+@pytest.fixture(autouse=True)
+def no_alarm_stays_armed():
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    give_back_alarm()  # what tests of other modules left
+    yield
+    left, handler = give_back_alarm()
+    assert left == (0.0, 0.0)
+    assert handler is signal.SIG_DFL
+
+
+def give_back_alarm() -> tuple[Any, Any]:
+    return signal.setitimer(signal.ITIMER_REAL, 0), signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+async def idle(asked: Asked) -> None:
+    """Let the watchdog see that nothing runs any more."""
+    asked.hooks.close()
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    await asyncio.sleep(0)
+
+
+async def hang(event: Any) -> None:
+    await asyncio.sleep(FOR_EVER)
+
+
+# Waiting for too long
+
+
+async def test_a_coroutine_that_hangs_is_cancelled_at_its_deadline_and_the_next_is_asked():
+    seen: list[Any] = []
+    asked = Asked(slow=hang, quick=seen.append)
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.kinds == [("slow", "deadline")]
+    assert asked.failures[0].message == "no answer within 0.1 s"
+    assert asked.failures[0].milliseconds >= 100
+    assert len(seen) == 1
+    await idle(asked)
+
+
+async def test_a_guard_that_hangs_refuses():
+    asked = Asked("tool_call", slow=hang)
+
+    with pytest.raises(HookRefused, match="plugin 'slow' failed in tool_call"):
+        await asked.call(tools.tool_call, CALL)
+
+    assert asked.kinds == [("slow", "deadline")]
+    await idle(asked)
+
+
+def test_the_most_specific_setting_counts():
+    timeouts = Timeouts(default=5.0, plugins={"slow": 7.0}, hooks={"tool_call": 6.0})
+
+    assert timeouts.of("any", "turn_start", 30.0) == 5.0
+    assert timeouts.of("any", "tool_call", 30.0) == 6.0
+    assert timeouts.of("slow", "tool_call", 30.0) == 7.0
+    assert Timeouts().of("any", "turn_start", 30.0) == 30.0
+
+
+def test_without_settings_the_spec_decides():
+    manager = PluginManager(lambda hook, message: None)
+    both = SimpleNamespace(
+        tool_call=hookimpl(specname="tool_call")(lambda: None), input=hookimpl(specname="input")(lambda: None)
+    )
+    manager.register(both, "a")
+    hooks = HookDispatcher(manager, report=lambda failure: None)
+
+    assert hooks.implementations("tool_call")[0].deadline == 30.0
+    assert hooks.implementations("input")[0].deadline == 600.0
+
+
+async def test_an_implementation_that_swallows_one_cancellation_is_cancelled_again():
+    swallowed = []
+
+    async def stubborn(event: Any) -> None:
+        for _ in range(2):
+            try:
+                await asyncio.sleep(FOR_EVER)
+            except asyncio.CancelledError:
+                swallowed.append(True)
+        await asyncio.sleep(FOR_EVER)
+
+    asked = Asked(stubborn=stubborn)
+
+    await asked.notify(TurnStartEvent())
+
+    assert len(swallowed) == 2
+    assert asked.kinds == [("stubborn", "deadline")]
+    await idle(asked)
+
+
+@pytest.mark.parametrize("ending", ["answers", "raises"])
+async def test_what_comes_after_a_swallowed_cancellation_does_not_count(ending):
+    async def late(event: Any) -> TurnEndResult:
+        try:
+            await asyncio.sleep(FOR_EVER)
+        except asyncio.CancelledError:
+            if ending == "raises":
+                raise ValueError from None
+        return TurnEndResult(continue_=True)
+
+    asked = Asked("turn_end", late=late)
+
+    answer = await asked.call(agent.turn_end, TurnEndEvent(message=None))  # type: ignore[arg-type]
+
+    assert answer is None
+    assert asked.kinds == [("late", "deadline")]
+    await idle(asked)
+
+
+async def test_three_overruns_end_the_asking():
+    asked = Asked(deadline=0.05, slow=hang)
+
+    for _ in range(4):
+        await asked.notify(TurnStartEvent())
+
+    assert [failure.quarantined for failure in asked.failures] == [False, False, True]
+    await idle(asked)
+
+
+async def test_time_limits_of_the_program_work_around_an_overrun():
+    asked = Asked(slow=hang)
+
+    async def work() -> None:
+        async with asyncio.timeout(0.4):
+            await asked.notify(TurnStartEvent())
+            await asyncio.sleep(FOR_EVER)
+
+    with pytest.raises(TimeoutError):
+        await work()
+
+    assert asked.kinds == [("slow", "deadline")]
+    await idle(asked)
+
+
+async def test_concurrent_calls_have_their_own_deadlines():
+    async def by_number(event: TurnStartEvent) -> None:
+        await asyncio.sleep(FOR_EVER if event.turn_index % 2 else 0)
+
+    asked = Asked(some=by_number)
+
+    await asyncio.gather(*(asked.notify(TurnStartEvent(turn_index=number)) for number in range(4)))
+
+    assert asked.kinds == [("some", "deadline")] * 2
+    await idle(asked)
+
+
+# Somebody else cancels
+
+
+async def test_an_outer_cancellation_passes_untouched():
+    asked = Asked(deadline=30, slow=hang)
+    task = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    task.cancel("from outside")
+    with pytest.raises(asyncio.CancelledError, match="from outside"):
+        await task
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+async def test_an_outer_cancellation_that_coincides_with_the_deadline_passes():
+    async def slow(event: Any) -> None:
+        try:
+            await asyncio.sleep(FOR_EVER)
+        finally:
+            task.cancel()
+
+    asked = Asked(slow=slow)
+    task = asyncio.create_task(asked.notify(TurnStartEvent()))
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert task.cancelled()
+    assert task.cancelling() == 1
+    await idle(asked)
+
+
+async def test_an_outer_cancellation_cannot_be_swallowed_by_a_plugin():
+    reached: list[int] = []
+
+    async def swallows(event: Any) -> None:
+        try:
+            await asyncio.sleep(FOR_EVER)
+        except asyncio.CancelledError:
+            reached.append(1)
+
+    asked = Asked(deadline=30, greedy=swallows, next=reached.append)
+    task = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert reached == [1]
+    await idle(asked)
+
+
+async def test_a_task_that_cleans_up_after_its_cancellation_still_has_deadlines():
+    asked = Asked("agent_end", slow=hang)
+    cleaned: list[bool] = []
+
+    async def run() -> None:
+        try:
+            await asyncio.sleep(FOR_EVER)
+        finally:
+            await asked.notify(AgentEndEvent(messages=()))
+            cleaned.append(True)
+
+    task = asyncio.create_task(run())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert cleaned == [True]
+    assert asked.kinds == [("slow", "deadline")]
+    await idle(asked)
+
+
+# Hooks inside hooks
+
+
+async def test_a_call_inside_a_call_is_cancelled_on_its_own():
+    asked = Asked("agent_end", deadline=30, outer=lambda: asked.notify(SessionStartEvent()))
+    asked.hooks._timeouts = Timeouts(plugins={"inner": SOON})
+    asked.hooks.add("inner", "session_start", hang)
+
+    await asked.notify(AgentEndEvent(messages=()))
+
+    assert asked.kinds == [("inner", "deadline")]
+    await idle(asked)
+
+
+async def test_the_outer_deadline_ends_an_inner_call_that_may_take_longer():
+    asked = Asked("agent_end", outer=lambda: asked.notify(SessionStartEvent()))
+    asked.hooks._timeouts = Timeouts(plugins={"inner": 30})
+    asked.hooks.add("inner", "session_start", hang)
+
+    await asked.notify(AgentEndEvent(messages=()))
+
+    assert asked.kinds == [("outer", "deadline")]
+    await idle(asked)
+
+
+async def test_both_deadlines_at_once_blame_the_outer_call_and_leave_no_cancellation():
+    asked = Asked("agent_end", outer=lambda: asked.notify(SessionStartEvent()))
+    asked.hooks.add("inner", "session_start", hang)
+
+    await asked.notify(AgentEndEvent(messages=()))
+
+    assert ("outer", "deadline") in asked.kinds
+    await idle(asked)
+
+
+# Aborting
+
+
+def context() -> tuple[Any, AbortController]:
+    controller = AbortController()
+    return SimpleNamespace(signal=controller.signal), controller
+
+
+async def test_an_abort_ends_running_calls_at_once_and_is_no_fault():
+    ctx, controller = context()
+    asked = Asked(deadline=30, slow=hang)
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+    asyncio.get_running_loop().call_soon(controller.abort)
+
+    await asked.notify(TurnStartEvent(), ctx)
+
+    assert asked.failures == []
+    assert asked.hooks.implementations("turn_start")[0].failures == 0
+    await idle(asked)
+
+
+async def test_an_aborted_guard_refuses_with_the_reason_of_the_abort():
+    ctx, controller = context()
+    asked = Asked("tool_call", deadline=30, slow=hang)
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+    asyncio.get_running_loop().call_soon(controller.abort, "The user pressed escape")
+
+    with pytest.raises(HookRefused, match="The user pressed escape"):
+        await asked.call(tools.tool_call, CALL, ctx)
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+async def test_an_abort_leaves_the_calls_of_other_runs_alone():
+    (ctx, controller), (other, _) = context(), context()
+    done: list[bool] = []
+
+    async def short(event: Any) -> None:
+        await asyncio.sleep(0.05)
+        done.append(True)
+
+    asked = Asked(deadline=30, short=short)
+    asyncio.get_running_loop().call_later(0.01, asked.hooks.abort, controller.signal)
+
+    await asyncio.gather(asked.notify(TurnStartEvent(), ctx), asked.notify(TurnStartEvent(), other))
+
+    assert done == [True]
+    await idle(asked)
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
+async def test_a_plugin_that_aborts_its_own_run_may_still_answer(is_async):
+    ctx, controller = context()
+
+    def stop(event: Any) -> TurnEndResult:
+        controller.abort()
+        return TurnEndResult(continue_=False)
+
+    async def async_stop(event: Any) -> TurnEndResult:
+        return stop(event)
+
+    asked = Asked("turn_end", deadline=30, stopper=async_stop if is_async else stop)
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+
+    answer = await asked.call(agent.turn_end, TurnEndEvent(message=None), ctx)  # type: ignore[arg-type]
+    await asyncio.sleep(0)  # nothing of the abort is left in the task
+
+    assert answer == TurnEndResult(continue_=False)
+    assert asked.failures == []
+    await idle(asked)
+
+
+async def test_an_abort_inside_nested_calls_ends_them_all():
+    ctx, controller = context()
+    asked = Asked("agent_end", deadline=30, outer=lambda: asked.notify(SessionStartEvent(), ctx))
+    asked.hooks.add("inner", "session_start", hang)
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+    asyncio.get_running_loop().call_later(0.05, controller.abort)
+
+    await asked.notify(AgentEndEvent(messages=()), ctx)
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+# The user takes his time
+
+
+async def test_the_clock_stands_still_while_a_dialog_is_open():
+    async def asks(event: Any) -> None:
+        with asked.hooks.clock_stopped():
+            await asyncio.sleep(4 * SOON)
+
+    asked = Asked(polite=asks)
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+async def test_the_clock_goes_on_when_the_dialog_is_closed():
+    async def asks(event: Any) -> None:
+        with asked.hooks.clock_stopped(), asked.hooks.clock_stopped():
+            await asyncio.sleep(3 * SOON)
+        await asyncio.sleep(FOR_EVER)
+
+    asked = Asked(slow=asks)
+
+    started = time.perf_counter()
+    await asked.notify(TurnStartEvent())
+    taken = (time.perf_counter() - started) * 1000
+
+    assert asked.kinds == [("slow", "deadline")]
+    assert 1000 * SOON <= asked.failures[0].milliseconds <= taken - 3000 * SOON + 1  # the dialog's time left out
+    await idle(asked)
+
+
+@pytest.mark.parametrize("in_task", [False, True], ids=["same task", "task of its own"])
+async def test_a_dialog_stops_the_clocks_of_the_calls_around_it_too(in_task):
+    async def outer() -> None:
+        inner = asked.notify(SessionStartEvent())
+        await (asyncio.create_task(inner) if in_task else inner)
+
+    async def asks(event: Any) -> None:
+        with asked.hooks.clock_stopped():
+            await asyncio.sleep(4 * SOON)
+
+    asked = Asked("agent_end", outer=outer)
+    asked.hooks.add("inner", "session_start", asks)
+
+    await asked.notify(AgentEndEvent(messages=()))
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+async def test_outside_of_a_hook_there_is_no_clock_to_stop():
+    asked = Asked()
+
+    with asked.hooks.clock_stopped():
+        await asyncio.sleep(0)
+
+    assert asked.failures == []
+
+
+# Blocking the loop
+
+
+def sleeps() -> None:
+    time.sleep(FOR_EVER)
+
+
+def spins() -> None:
+    end = time.monotonic() + FOR_EVER
+    while time.monotonic() < end:
+        pass
+
+
+def waits_for_a_lock() -> None:
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire(timeout=FOR_EVER)
+
+
+def waits_for_a_process() -> None:
+    subprocess.run([sys.executable, "-c", f"import time; time.sleep({FOR_EVER})"], check=False)
+
+
+def swallows_what_it_can() -> None:
+    for _ in range(2):
+        try:
+            time.sleep(FOR_EVER)
+        except:  # noqa: E722, S112 - as plugins do it
+            continue
+
+
+@needs_signals
+@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
+@pytest.mark.parametrize(
+    "block",
+    [sleeps, spins, waits_for_a_lock, waits_for_a_process, swallows_what_it_can],
+    ids=lambda each: each.__name__,
+)
+async def test_what_blocks_the_loop_is_broken_off_and_the_plugin_taken_out_at_once(block, is_async):
+    async def async_block() -> None:
+        await asyncio.sleep(0)
+        block()
+
+    seen: list[Any] = []
+    asked = Asked(blocker=async_block if is_async else block, well=seen.append)
+    asked.hooks.add("blocker", "agent_end", lambda event: None)
+
+    await asked.notify(TurnStartEvent())
+
+    (failure,) = asked.failures
+    assert len(seen) == 1
+    assert failure.plugin == "blocker"
+    assert failure.quarantined
+    assert [each.plugin for each in asked.hooks.implementations("turn_start")] == ["well"]
+    assert not asked.hooks.listens("agent_end")
+    assert failure.kind == "blocked"
+    assert "blocked the event loop for" in failure.message
+    if block is not waits_for_a_process:
+        assert __file__ in failure.message
+    await idle(asked)
+
+
+@needs_signals
+async def test_handlers_that_a_broken_off_plugin_adds_later_are_not_called_either():
+    asked = Asked(blocker=sleeps)
+    await asked.notify(TurnStartEvent())
+
+    asked.hooks.add("blocker", "agent_end", lambda event: None)
+    asked.hooks.compile()
+
+    assert not asked.hooks.listens("agent_end")
+    await idle(asked)
+
+
+@needs_signals
+async def test_a_guard_of_a_broken_off_plugin_refuses():
+    asked = Asked("turn_start", blocker=sleeps)
+    asked.hooks.add("blocker", "tool_call", lambda event: None)
+    await asked.notify(TurnStartEvent())
+
+    with pytest.raises(HookRefused, match="plugin 'blocker' was taken out after failing in tool_call"):
+        await asked.call(tools.tool_call, CALL)
+
+    await idle(asked)
+
+
+@needs_signals
+async def test_blocking_for_less_than_the_deadline_is_allowed():
+    def busy() -> None:
+        time.sleep(0.15)
+
+    asked = Asked(deadline=5, busy=busy)
+    asked.hooks._watchdog.shortest = 0.05
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+@needs_signals
+async def test_a_stall_outside_of_hooks_is_only_reported():
+    async def short(event: Any) -> None:
+        await asyncio.sleep(2 * SOON)
+
+    asked = Asked(deadline=SOON / 2, short=short)
+    asked.hooks._hooks["turn_start"].implementations[0].deadline = 30
+    call = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    time.sleep(3 * SOON)  # noqa: ASYNC251 - that is the point
+    await call
+
+    assert [failure.kind for failure in asked.failures] == ["stall"]
+    assert "The event loop stands still in test_a_stall_outside_of_hooks" in str(asked.failures[0])
+    await idle(asked)
+
+
+@needs_signals
+async def test_a_report_that_fails_does_not_surface_in_whatever_code_stands_still():
+    async def short(event: Any) -> None:
+        await asyncio.sleep(2 * SOON)
+
+    asked = Asked(deadline=SOON / 2, short=short)
+    asked.hooks._hooks["turn_start"].implementations[0].deadline = 30
+    asked.hooks._report = lambda failure: 1 / 0  # type: ignore[assignment,return-value]
+    call = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    time.sleep(3 * SOON)  # noqa: ASYNC251 - that is the point
+
+    await call
+    await idle(asked)
+
+
+# The alarm
+
+
+@needs_signals
+async def test_the_alarm_is_given_back_when_nothing_runs_any_more():
+    asked = Asked(quick=lambda event: None)
+
+    await asked.notify(TurnStartEvent())
+    armed = signal.getitimer(signal.ITIMER_REAL)[0]
+    await asyncio.sleep(2 * SOON)  # several ticks
+
+    assert armed > 0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+@needs_signals
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_the_programs_own_use_of_the_alarm_is_respected(when):
+    rings: list[int] = []
+    asked = Asked(blocker=lambda event: time.sleep(2.5 * SOON))
+    own = lambda number, frame: rings.append(number)  # noqa: E731 - a handler as a program has it
+    try:
+        if when == "after":
+            asked.hooks.add("quick", "agent_end", lambda event: None)
+            await asked.notify(AgentEndEvent(messages=()))
+            assert signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL
+        signal.signal(signal.SIGALRM, own)
+        signal.setitimer(signal.ITIMER_REAL, SOON)
+
+        await asked.notify(TurnStartEvent())
+        asked.hooks.close()
+
+        assert signal.getsignal(signal.SIGALRM) is own
+        assert rings == [signal.SIGALRM]
+        assert asked.kinds == [("blocker", "deadline")]  # it could not be broken off, but it was noticed
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+@needs_signals
+async def test_an_alarm_that_the_program_has_set_without_a_handler_is_respected():
+    asked = Asked(quick=lambda event: None)
+    signal.setitimer(signal.ITIMER_REAL, FOR_EVER)
+    try:
+        await asked.notify(TurnStartEvent())
+        asked.hooks.close()
+
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 1
+        assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@needs_signals
+async def test_an_ignored_alarm_is_ignored_again_afterwards():
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    try:
+        asked = Asked(blocker=sleeps)
+        await asked.notify(TurnStartEvent())
+        asked.hooks.close()
+
+        assert asked.kinds == [("blocker", "blocked")]
+        assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+@needs_signals
+async def test_two_dispatchers_share_the_alarm():
+    one, two = Asked(deadline=30, slow=hang), Asked(blocker=sleeps)
+    waiting = asyncio.create_task(one.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    await two.notify(TurnStartEvent())
+    two.hooks.close()
+
+    assert two.kinds == [("blocker", "blocked")]
+    assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    await idle(one)
+
+
+@needs_signals
+def test_a_program_that_left_its_loop_behind_gets_no_false_report():
+    asked = Asked(deadline=SOON, quick=lambda event: None)
+
+    asyncio.run(asked.notify(TurnStartEvent()))
+    time.sleep(3 * SOON)
+
+    assert asked.failures == []
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+def test_a_second_loop_has_deadlines_too():
+    asked = Asked(slow=hang)
+    asked.hooks.add("quick", "agent_end", lambda event: None)
+
+    asyncio.run(asked.notify(AgentEndEvent(messages=())))
+    asyncio.run(asked.notify(TurnStartEvent()))
+    asked.hooks.close()
+
+    assert asked.kinds == [("slow", "deadline")]
+
+
+def test_in_another_thread_nothing_is_broken_off_and_late_answers_are_blamed():
+    asked = Asked(slow=hang)
+    asked.hooks.add("blocker", "agent_end", lambda event: time.sleep(3 * SOON))
+
+    async def both() -> None:
+        await asked.notify(AgentEndEvent(messages=()))
+        await asked.notify(TurnStartEvent())
+        asked.hooks.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(both()))
+    thread.start()
+    thread.join(10)
+
+    assert not thread.is_alive()
+    assert asked.kinds == [("blocker", "deadline"), ("slow", "deadline")]
+    assert not any(failure.quarantined for failure in asked.failures)
