@@ -1,0 +1,82 @@
+# ruff: noqa: F401, F403 - imports for the type checker alone; a test compares the names
+"""The seven tools of pi: read, bash, edit, write, grep, find and ls.
+
+The factories (``create_read_tool(cwd)``, ``create_coding_tools(cwd)`` ...), their options and the
+operations that a plugin may replace are importable from here, and loaded when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+    from collections.abc import Sequence
+
+    from pi_hookspecs import PiContext, SessionShutdownEvent, Tool
+    from pi_tools._factories import *
+    from pi_tools._failure import ToolFailure
+    from pi_tools._find import LocalFindOperations
+    from pi_tools._local_bash import LocalBashOperations
+    from pi_tools._local_files import LocalEditOperations, LocalWriteOperations
+    from pi_tools._mutation_queue import file_mutation_queue
+    from pi_tools._operations import *
+    from pi_tools._options import *
+    from pi_tools._ripgrep import LocalGrepOperations, RipgrepFailed
+    from pi_tools._truncate import truncate_head, truncate_line, truncate_tail
+
+_HOMES = {
+    "_factories": (
+        "create_all_tool_definitions create_all_tools create_bash_tool create_bash_tool_definition "
+        "create_coding_tool_definitions create_coding_tools create_edit_tool create_edit_tool_definition "
+        "create_find_tool create_find_tool_definition create_grep_tool create_grep_tool_definition create_ls_tool "
+        "create_ls_tool_definition create_read_only_tool_definitions create_read_only_tools create_read_tool "
+        "create_read_tool_definition create_tool_definition create_write_tool create_write_tool_definition"
+    ),
+    "_failure": "ToolFailure",
+    "_find": "LocalFindOperations",
+    "_local_bash": "LocalBashOperations",
+    "_local_files": "LocalEditOperations LocalWriteOperations",
+    "_mutation_queue": "file_mutation_queue",
+    "_operations": (
+        "BashOperations EditOperations FindOperations GrepOperations LsOperations ReadOperations SpawnContext "
+        "WriteOperations"
+    ),
+    "_options": ("BashOptions EditOptions FindOptions GrepOptions LsOptions ReadOptions ToolsOptions WriteOptions"),
+    "_ripgrep": "LocalGrepOperations RipgrepFailed",
+    "_truncate": "truncate_head truncate_line truncate_tail",
+}
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted([*_HOME_OF, "register_tools", "session_shutdown"])  # noqa: PLE0605 - a name is written once
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+@hookimpl
+def register_tools() -> Sequence[Tool]:
+    """Add the seven; grep, find and ls are there to be activated (decisions D11 to D13)."""
+    from pi_tools._factories import session_tools
+
+    return session_tools()
+
+
+@hookimpl
+async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
+    """End, and name to the user, what commands left running in the background."""
+    import sys
+
+    background = sys.modules.get("pi_tools._background")  # not loaded: no command has left anything
+    if background is not None and event.reason != "reload":
+        await background.end_session(ctx.session.id, ctx.ui)

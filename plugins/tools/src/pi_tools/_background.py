@@ -1,0 +1,47 @@
+"""Processes that commands left running on purpose: they live as long as their session and are listed at its end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pi_tools._processes import Process
+
+__all__ = ["end_session", "keep", "running"]
+
+_kept: dict[str, list[Process]] = {}
+"""By session id; those of which nothing is left go with the next look."""
+
+
+def keep(session: str, process: Process) -> None:
+    """Remember what is left of a command until its session ends."""
+    process.drain()
+    _kept[session] = [*_alive(session), process]
+
+
+def _alive(session: str) -> list[Process]:
+    return [process for process in _kept.get(session, ()) if not process.gone.done()]
+
+
+def running(session: str) -> list[str]:
+    """Return pid and command line of the processes that the session's commands left running."""
+    return [line for process in _alive(session) for line in process.left()]
+
+
+async def end_session(session: str, ui: Any = None) -> list[str]:
+    """End what the session's commands left running, and tell the user.
+
+    Returns:
+        What was running, as ``running`` has it.
+    """
+    lines, processes = running(session), _alive(session)
+    _kept.pop(session, None)
+    for process in processes:
+        process.kill()
+    ended = await asyncio.gather(*(process.ended() for process in processes))
+    if lines and ui is not None:
+        count = "1 background process" if len(lines) == 1 else f"{len(lines)} background processes"
+        stuck = "" if all(ended) else " Not all of them have gone yet."
+        ui.notify(f"Ended {count} that commands had left running: {'; '.join(lines)}.{stuck}", "warning")
+    return lines

@@ -1,0 +1,174 @@
+"""The tool ``bash``: a command's output as it comes, its end, and what the model reads of both (pi.md 6.3)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.tools import Tool, ToolResult
+from pi_tools._failure import ToolFailure
+from pi_tools._settings import setting
+from pi_tools._text import clean, number_text
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tools import ToolUpdate
+    from pi_tools._operations import BashOperations, SpawnContext
+    from pi_tools._options import BashOptions
+    from pi_tools._output import Output
+
+__all__ = ["bash_tool"]
+
+_PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "command": {"type": "string", "description": "What bash is to run"},
+        "timeout": {"type": "number", "description": "Seconds until it is ended; without it there is no limit"},
+    },
+    "required": ["command"],
+}
+
+_MAX_TIMEOUT = 2147483.647
+_UPDATE_EVERY = 0.1
+"""Seconds between two updates of a command that keeps writing."""
+
+
+def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Tool:
+    """Return the tool; without ``cwd`` it works where the session does."""
+
+    async def execute(
+        _call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: ToolUpdate, ctx: ToolContext
+    ) -> ToolResult:
+        timeout = _timeout(params.get("timeout"))
+        if signal.aborted:
+            raise ToolFailure("Command aborted")
+        spawn = _prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options)
+        return await _run(spawn, timeout, signal=signal, on_update=on_update, ctx=ctx, options=options)
+
+    return Tool(
+        name="bash",
+        description=(
+            "Run a bash command in the working directory and return its output, standard output and standard error "
+            "together. Of long output the last 2000 lines or 50KB are shown, whichever is less, and all of it is in "
+            "a file that is named. The command gets no input and no terminal. timeout is in seconds."
+        ),
+        parameters=_PARAMETERS,
+        execute=execute,
+        prompt_snippet="Run bash commands",
+    )
+
+
+def _timeout(value: float | None) -> float | None:
+    if value is None:
+        return None
+    if not math.isfinite(value) or value <= 0:
+        raise ToolFailure("Invalid timeout: must be a finite number of seconds")
+    if value > _MAX_TIMEOUT:
+        raise ToolFailure(f"Invalid timeout: maximum is {_MAX_TIMEOUT} seconds")
+    return value
+
+
+def _prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None) -> SpawnContext:
+    """Return what is to be run, where and with which environment, as settings and the spawn hook want it."""
+    from pi_tools._operations import SpawnContext
+    from pi_tools._shell import environment
+
+    if "\0" in command:
+        raise ToolFailure("Invalid command: it contains a NUL character, which no program can be given.")
+    prefix = setting(ctx, "shellCommandPrefix", options and options.command_prefix)
+    spawn = SpawnContext(f"{prefix}\n{command}" if prefix else command, cwd, environment(ctx))
+    return spawn if options is None or options.spawn_hook is None else options.spawn_hook(spawn)
+
+
+async def _run(
+    spawn: SpawnContext,
+    seconds: float | None,
+    *,
+    signal: AbortSignal,
+    on_update: ToolUpdate,
+    ctx: Any,
+    options: BashOptions | None,
+) -> ToolResult:
+    from pi_hookspecs.errors import Aborted
+    from pi_tools._output import DEFAULT_FILE_CAP, Output
+
+    cap = setting(ctx, "bash.maxOutputFileBytes", options and options.max_output_file_bytes, DEFAULT_FILE_CAP)
+    output = Output(int(cap))
+    updates = _Updates(output, on_update)
+    code, verdict = None, ""
+    try:
+        code = await _operations(ctx, options).exec(
+            spawn.command, spawn.cwd, on_data=updates.take, signal=signal, timeout=seconds, env=spawn.env
+        )
+    except TimeoutError:
+        verdict = f"Command timed out after {number_text(seconds or 0)} seconds"
+    except Aborted:
+        verdict = "Command aborted"
+    finally:
+        updates.stop()
+        output.close()
+    if code:
+        verdict = f"Command exited with code {code}"
+    return _result(output, verdict, silent="(no output)" if code is not None else "")
+
+
+def _result(output: Output, verdict: str, silent: str) -> ToolResult:
+    text, details = output.show()
+    parts = [part for part in (text or silent, verdict) if part]
+    return ToolResult.text("\n\n".join(parts), details=details, is_error=bool(verdict))
+
+
+def _operations(ctx: Any, options: BashOptions | None) -> BashOperations:
+    if options is not None and options.operations is not None:
+        return options.operations
+    from pi_tools._local_bash import LocalBashOperations
+
+    keep = setting(ctx, "bash.keepBackground", options and options.keep_background)
+    return LocalBashOperations(
+        shell_path=setting(ctx, "shellPath", options and options.shell_path),
+        keep_background=keep if isinstance(keep, bool) else None,
+        session=str(getattr(getattr(ctx, "session", None), "id", "")),
+    )
+
+
+class _Updates:
+    """Shows the output so far, at once and then at most every tenth of a second, on the event loop."""
+
+    def __init__(self, output: Output, on_update: Callable[[ToolResult], None]) -> None:
+        import asyncio
+
+        self._loop = asyncio.get_running_loop()
+        self._output = output
+        self._on_update = on_update
+        self._timer: asyncio.TimerHandle | None = None
+        self._asked = self._stopped = False
+        on_update(ToolResult())  # the command has begun
+
+    def take(self, chunk: bytes) -> None:
+        """Take output, in whatever thread it comes."""
+        self._output.feed(chunk)
+        if not self._asked and not self._stopped:
+            self._asked = True
+            self._loop.call_soon_threadsafe(self._ask)
+
+    def _ask(self) -> None:
+        if not self._stopped and self._timer is None:
+            self._show()
+
+    def _show(self) -> None:
+        self._timer = None
+        if self._asked and not self._stopped:
+            self._asked = False
+            text, details = self._output.show()
+            self._on_update(ToolResult.text(text, details=details))
+            self._timer = self._loop.call_later(_UPDATE_EVERY, self._show)
+
+    def stop(self) -> None:
+        """Show no more."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()

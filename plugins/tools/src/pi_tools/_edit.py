@@ -1,0 +1,170 @@
+"""The tool ``edit``: texts of a file replaced by others, everything else as it was (pi.md 6.3, decision D9)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.tools import Tool, ToolResult
+from pi_tools._failure import ToolFailure, code_of
+from pi_tools._mutation_queue import file_mutation_queue
+from pi_tools._paths import resolve
+from pi_tools._text import clean
+from pi_tools._threads import check, finish
+
+if TYPE_CHECKING:
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tools import ToolUpdate
+    from pi_tools._edit_match import Edit
+    from pi_tools._operations import EditOperations
+    from pi_tools._options import EditOptions
+
+__all__ = ["edit_tool", "fold"]
+
+_PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "description": "The file, relative to the working directory or absolute"},
+        "edits": {
+            "type": "array",
+            "description": (
+                "Replacements. Each is matched against the file as it is now, not as the others leave it: "
+                "they must not overlap, so make one edit of changes that touch the same lines."
+            ),
+            "items": {
+                "type": "object",
+                "properties": {
+                    "oldText": {"type": "string", "description": "Text that occurs exactly once in the file"},
+                    "newText": {"type": "string", "description": "What takes its place"},
+                },
+                "required": ["oldText", "newText"],
+            },
+        },
+    },
+    "required": ["path", "edits"],
+}
+
+_BOM = "\ufeff"
+
+
+def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Tool:
+    """Return the tool; without ``cwd`` it works where the session does."""
+
+    async def execute(
+        _call_id: str, params: dict[str, Any], signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
+    ) -> ToolResult:
+        from pi_tools._edit_match import Edit
+
+        check(signal)
+        edits = [Edit(clean(edit["oldText"]), clean(edit["newText"])) for edit in fold(params).get("edits") or ()]
+        if not edits:
+            raise ToolFailure("Edit tool input is invalid. edits must contain at least one replacement.")
+        operations: EditOperations | None = None if options is None else options.operations
+        if operations is None:
+            from pi_tools._local_files import LocalEditOperations
+
+            operations = LocalEditOperations()
+        absolute = resolve(params["path"], cwd or str(ctx.cwd))
+        async with file_mutation_queue(absolute):
+            check(signal)
+            return await _edit(operations, absolute, clean(params["path"]), edits, signal)
+
+    return Tool(
+        name="edit",
+        description=(
+            "Replace texts in a file. Every oldText must occur exactly once; put all changes of a file into one call."
+        ),
+        parameters=_PARAMETERS,
+        execute=execute,
+        prompt_snippet="Change files: replace exact texts, several in one call",
+        prompt_guidelines=(
+            "Read a file before you edit it, and keep oldText as short as it can be while it occurs only once.",
+        ),
+        prepare_arguments=fold,
+    )
+
+
+def fold(arguments: Any) -> Any:
+    """Return the arguments in the present shape: ``edits`` from a JSON text, one object, or ``oldText``/``newText``.
+
+    Flat texts, in either spelling, follow the edits that are there (decision D9). What is no such shape is
+    left for validation to report.
+    """
+    if not isinstance(arguments, dict):
+        return arguments
+    folded = dict(arguments)
+    edits = folded.get("edits")
+    if isinstance(edits, str):
+        try:
+            edits = json.loads(edits)
+        except ValueError:
+            return folded
+    if isinstance(edits, dict):
+        edits = [edits]
+    for old, new in (("oldText", "newText"), ("old_text", "new_text")):
+        if isinstance(folded.get(old), str) and isinstance(folded.get(new), str):
+            before = edits if isinstance(edits, list) else ()
+            edits = [*before, {"oldText": folded.pop(old), "newText": folded.pop(new)}]
+    if isinstance(edits, list):
+        folded["edits"] = [_modern(edit) for edit in edits]
+    return folded
+
+
+def _modern(edit: Any) -> Any:
+    if isinstance(edit, dict) and "old_text" in edit and "oldText" not in edit:
+        return {"oldText": edit["old_text"], "newText": edit.get("new_text")}
+    return edit
+
+
+async def _edit(
+    operations: EditOperations, absolute: str, path: str, edits: list[Edit], signal: AbortSignal
+) -> ToolResult:
+    try:
+        await operations.access(absolute)
+        content = await operations.read_file(absolute)
+        check(signal)
+        changed, details = await finish(_changed, content, edits, path)
+        check(signal)
+        await operations.write_file(absolute, changed)
+    except OSError as error:
+        raise ToolFailure(f"Could not edit file: {path}. Error code: {code_of(error)}.") from error
+    return ToolResult.text(f"Successfully replaced {len(edits)} block(s) in {path}.", details=details)
+
+
+def _changed(content: bytes, edits: list[Edit], path: str) -> tuple[bytes, dict[str, Any]]:
+    from pi_tools._edit_diff import differences
+    from pi_tools._edit_match import apply, split_lines
+
+    text = _decode(content, path)
+    bom = _BOM if text.startswith(_BOM) else ""
+    text = text.removeprefix(bom)
+    changed, changes = apply(text, edits, path)
+    what = differences("\n".join(split_lines(text)[0]), "\n".join(split_lines(changed)[0]), changes, path)
+    details: dict[str, Any] = {"diff": what.diff, "patch": what.patch}
+    if what.first_changed_line is not None:
+        details["firstChangedLine"] = what.first_changed_line
+    return (bom + changed).encode(), details
+
+
+def _decode(content: bytes, path: str) -> str:
+    """Decode UTF-8.
+
+    Raises:
+        ToolFailure: The file is encoded in another way, and would not survive being written back.
+    """
+    from pi_tools._encoding import detect
+
+    found: str | None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        found = detect(content) or "none that is known"
+    else:
+        found = detect(content) if "\0" in text[:8192] else None
+        if found is None:
+            return text
+    raise ToolFailure(
+        f"Could not edit file: {path}. It is not UTF-8 (detected: {found}), and editing it would damage it. "
+        "Convert it with bash (iconv), or change it with a program that knows its encoding."
+    )

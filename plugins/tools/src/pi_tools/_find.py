@@ -1,0 +1,95 @@
+"""The tool ``find``: paths by glob pattern, as fd finds them, in an order that does not change (pi.md 6.3)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.tools import Tool, ToolResult
+from pi_tools._failure import ToolFailure
+from pi_tools._paths import resolve
+from pi_tools._text import as_count, clean, show_names
+from pi_tools._threads import check, finish, look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.context import ToolContext
+    from pi_hookspecs.tools import ToolUpdate
+    from pi_tools._operations import FindOperations
+    from pi_tools._options import FindOptions
+
+__all__ = ["LocalFindOperations", "find_tool"]
+
+_PARAMETERS = {
+    "type": "object",
+    "properties": {
+        "pattern": {"type": "string", "description": "Glob, as *.py, **/*.json or src/**/*.spec.ts"},
+        "path": {"type": "string", "description": "Directory to search; the working directory without it"},
+        "limit": {"type": "number", "description": "Most results; 1000 without it"},
+    },
+    "required": ["pattern"],
+}
+_LIMIT = 1000
+
+
+class LocalFindOperations:
+    """``find`` on this machine."""
+
+    async def exists(self, path: str) -> bool:
+        """Whether there is anything."""
+        return await finish(os.path.exists, path)
+
+    async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
+        """Return the paths that match; see ``FindOperations``."""
+        from pi_tools._walk import find
+
+        return await look(signal, find, pattern, path, limit, lambda: signal.aborted)
+
+
+def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Tool:
+    """Return the tool; without ``cwd`` it works where the session does."""
+
+    async def execute(
+        _call_id: str, params: dict[str, Any], signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
+    ) -> ToolResult:
+        check(signal)
+        path = resolve(params.get("path") or ".", cwd or str(ctx.cwd))
+        limit = max(as_count(params.get("limit"), _LIMIT), 1)
+        operations: FindOperations = (options.operations if options is not None else None) or LocalFindOperations()
+        if not await operations.exists(path):
+            raise ToolFailure(f"Path not found: {clean(path)}")
+        found = await operations.glob(clean(params["pattern"]), path, limit, signal)
+        return _show(found, limit)
+
+    return Tool(
+        name="find",
+        description=(
+            "Find files and directories by a glob pattern; paths come relative to the directory searched. "
+            "What .gitignore excludes is left out, hidden files are found. "
+            "At most 1000 results or 50KB, whichever is reached first."
+        ),
+        parameters=_PARAMETERS,
+        execute=execute,
+        prompt_snippet="Find files by name, .gitignore respected",
+        default_active=False,
+    )
+
+
+def _show(found: Sequence[str], limit: int) -> ToolResult:
+    from pi_tools._truncate import MAX_BYTES, format_size, truncate_head
+
+    if not found:
+        return ToolResult.text("No files found matching pattern")
+    details: dict[str, Any] = {}
+    notices = []
+    if len(found) >= limit:
+        details["resultLimitReached"] = limit
+        notices.append(f"{limit} results limit reached. Use limit={limit * 2} for more, or refine pattern")
+    record = truncate_head(show_names(found), max_lines=len(found))
+    if record["truncated"]:
+        details["truncation"] = record
+        notices.append(f"{format_size(MAX_BYTES)} limit reached")
+    text = record["content"] + (f"\n\n[{'. '.join(notices)}]" if notices else "")
+    return ToolResult.text(text, details=details or None)

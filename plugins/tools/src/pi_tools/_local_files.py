@@ -1,0 +1,229 @@
+"""Files of this machine: opened without ever hanging on one that is no file, and replaced whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_tools._failure import ToolFailure
+from pi_tools._threads import finish
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+__all__ = ["LocalEditOperations", "LocalWriteOperations", "kind_of", "open_regular", "read_regular", "replace_file"]
+
+_KINDS = {
+    stat.S_IFIFO: "a FIFO (named pipe)",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def kind_of(mode: int) -> str | None:
+    """Return what a file is that is neither file nor directory; None for those two."""
+    return _KINDS.get(stat.S_IFMT(mode))
+
+
+def open_regular(path: str) -> tuple[BinaryIO, os.stat_result]:
+    """Open a regular file for reading.
+
+    Raises:
+        ToolFailure: It is a device, FIFO or socket, whose reading may never end.
+        OSError: The system refused; ``IsADirectoryError`` for a directory.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | _binary())
+    try:
+        status = os.fstat(descriptor)
+        _require_regular(status.st_mode, "read", path)
+        return os.fdopen(descriptor, "rb", buffering=0), status
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _binary() -> int:
+    return getattr(os, "O_BINARY", 0)
+
+
+def _require_regular(mode: int, verb: str, path: str) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    kind = kind_of(mode)
+    if kind is not None:
+        raise ToolFailure(f"Cannot {verb} '{path}': it is {kind}, not a file. Use bash for it, with a timeout.")
+
+
+def read_regular(path: str) -> bytes:
+    """Return the content of a regular file; errors as ``open_regular``."""
+    file, _ = open_regular(path)
+    with file:
+        return file.read()
+
+
+def replace_file(path: str, content: bytes) -> None:
+    """Give a file its new content, or leave it as it was: never half of either.
+
+    The content goes to a new file beside the old one, which takes its name; a link's target is
+    replaced, not the link, and mode, owner and extended attributes stay. Where no such renaming can be (the
+    directory is closed, the file is a mount point or belongs to somebody else) or the file has
+    several names, it is written in place after the old content was saved beside it.
+
+    Raises:
+        ToolFailure: It is a device, FIFO or socket; or writing in place failed half way, and the
+            message says where the old content is.
+        OSError: The system refused; the file is as it was.
+    """
+    target = os.path.realpath(path)
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        _rename_over(target, content, None)
+        return
+    _require_regular(status.st_mode, "write", path)
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    if status.st_nlink == 1:
+        try:
+            _rename_over(target, content, status)
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV, errno.EROFS):
+                raise
+        else:
+            return
+    _write_in_place(target, content)
+
+
+def _new_beside(target: str) -> tuple[int, str]:
+    folder, name = os.path.split(target)
+    return tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".pi-tmp", dir=folder)
+
+
+def _rename_over(target: str, content: bytes, old: os.stat_result | None) -> None:
+    descriptor, fresh = _new_beside(target)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            _keep_attributes(file.fileno(), target, old)
+            os.fsync(file.fileno())  # a full disk shows here, and a power cut cannot leave an empty file
+        os.replace(fresh, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(fresh)
+        raise
+
+
+def _keep_attributes(descriptor: int, target: str, old: os.stat_result | None) -> None:
+    if not hasattr(os, "fchmod"):
+        return
+    if old is None:
+        os.fchmod(descriptor, 0o666 & ~_umask())
+        return
+    new = os.fstat(descriptor)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        os.fchown(descriptor, old.st_uid, old.st_gid)
+    for name in os.listxattr(target) if hasattr(os, "listxattr") else ():
+        with suppress(OSError):  # attributes of the security modules are the system's to set
+            os.setxattr(descriptor, name, os.getxattr(target, name))
+    os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+
+
+def _umask() -> int:
+    """Return the process's file mode mask, without changing it where the system tells."""
+    with suppress(OSError, ValueError), open("/proc/self/status", "rb") as status:
+        for line in status:
+            if line.startswith(b"Umask:"):
+                return int(line.split()[1], 8)
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _write_in_place(target: str, content: bytes) -> None:
+    old = read_regular(target)
+    saved = _save(target, old)
+    try:
+        _overwrite(target, content)
+    except BaseException as error:
+        try:
+            _overwrite(target, old)
+        except OSError:
+            raise ToolFailure(
+                f"Writing '{target}' failed half way ({error}), and so did restoring it. "
+                f"Its old content is in '{saved}': put it back when the cause is gone."
+            ) from error
+        os.unlink(saved)
+        raise
+    os.unlink(saved)
+
+
+def _save(target: str, old: bytes) -> str:
+    """Save the old content beside the file, or, in a closed directory, in the temporary one."""
+    try:
+        descriptor, saved = _new_beside(target)
+    except OSError:
+        descriptor, saved = tempfile.mkstemp(prefix=f"{os.path.basename(target)[:100]}.", suffix=".pi-saved")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(old)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(saved)
+        raise
+    return saved
+
+
+def _overwrite(target: str, content: bytes) -> None:
+    """Write over the old content before cutting the rest: blocks the file owns cannot run out."""
+    with open(target, "r+b", buffering=0) as file:
+        view = memoryview(content)
+        while view:
+            view = view[file.write(view) :]
+        file.truncate(len(content))
+        os.fsync(file.fileno())
+
+
+class LocalWriteOperations:
+    """``write`` on this machine."""
+
+    async def mkdir(self, path: str) -> None:
+        """Make the directory and its parents."""
+        await finish(_make_directories, path)
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        """Create or replace the file, whole or not at all."""
+        await finish(replace_file, path, content)
+
+
+def _make_directories(path: str) -> None:
+    os.makedirs(path, exist_ok=True)
+
+
+class LocalEditOperations:
+    """``edit`` on this machine."""
+
+    async def access(self, path: str) -> None:
+        """Return if the file can be read and written."""
+        await finish(_access, path)
+
+    async def read_file(self, path: str) -> bytes:
+        """Return the whole content."""
+        return await finish(read_regular, path)
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        """Replace the file, whole or not at all."""
+        await finish(replace_file, path, content)
+
+
+def _access(path: str) -> None:
+    os.stat(path)
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)

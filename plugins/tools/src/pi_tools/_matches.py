@@ -1,0 +1,142 @@
+"""ripgrep's JSON messages as the lines that ``grep`` shows: one block per match, with its context (pi.md 6.3)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_tools._text import show_name
+from pi_tools._truncate import truncate_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Matches"]
+
+
+_MOST_KEPT = 1 << 26
+"""Characters after which no limit, however huge, is worth reading on: 50 KB of them are shown."""
+
+
+class _Match(NamedTuple):
+    line: int
+    """Its number."""
+    height: int
+    """Lines that it spans."""
+
+
+class _File:
+    """What is known of one file: its lines around the matches."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lines: dict[int, str] = {}
+        self.matches: list[_Match] = []
+        self.last = 0
+        self.ended = False
+        """Whether the last known line has a newline."""
+
+
+class Matches:
+    """Collects matches until there are as many as wanted.
+
+    Args:
+        root: The directory that paths are shown relative to; None shows base names.
+        limit: Most matches.
+        context: Lines before and after each.
+    """
+
+    def __init__(self, root: str | None, limit: int, context: int) -> None:
+        self.limit = limit
+        self.count = 0
+        self.cut = False
+        """Whether a line was shortened."""
+        self._root = root
+        self._context = context
+        self._file: _File | None = None
+        self._blocks: list[tuple[list[str], list[str]]] = []
+        self._full_at: int | None = None
+        self._kept = 0
+
+    def take(self, messages: Iterable[bytes]) -> bool:
+        """Take complete messages, one per line; False when no more are needed."""
+        for message in messages:
+            if message.startswith(b'{"type":"match"'):
+                if not self._add(json.loads(message)["data"], matched=True):
+                    return False
+            elif message.startswith(b'{"type":"context"'):
+                if not self._add(json.loads(message)["data"], matched=False):
+                    return False
+            elif message.startswith(b'{"type":"end"'):
+                self.end()
+                if self.count >= self.limit:
+                    return False
+        return self._kept < _MOST_KEPT
+
+    def _add(self, data: dict[str, Any], *, matched: bool) -> bool:
+        number = data["line_number"]
+        if self._file is None:
+            self._file = _File(self._name(data["path"]))
+        file = self._file
+        if self._full_at is not None and number > self._full_at:
+            return False  # all context of the last match is there
+        text = _text(data["lines"])
+        self._kept += len(text)
+        lines = text.removesuffix("\n").split("\n")
+        for index, line in enumerate(lines):
+            file.lines[number + index] = line
+        file.last = number + len(lines) - 1
+        file.ended = text.endswith("\n")
+        if matched and self.count < self.limit:
+            self.count += 1
+            file.matches.append(_Match(number, len(lines)))
+            if self.count >= self.limit:
+                self._full_at = file.last + self._context
+                return self._context > 0
+        return True
+
+    def end(self) -> None:
+        """Finish the file that is being read."""
+        file, self._file = self._file, None
+        if file is None:
+            return
+        if file.ended and self._context:  # the empty line after the final newline counts as one
+            file.lines.setdefault(file.last + 1, "")
+        lines = [line for match in file.matches for line in self._block(file, match)]
+        if lines:
+            self._blocks.append((file.name.split(os.sep), lines))
+
+    def _block(self, file: _File, match: _Match) -> list[str]:
+        block = []
+        for number in range(max(match.line - self._context, 1), match.line + match.height + self._context):
+            line = file.lines.get(number)
+            if line is None:
+                continue
+            shown, cut = truncate_line(line.replace("\r", ""))
+            self.cut = self.cut or cut
+            matched = match.line <= number < match.line + match.height
+            name = show_name(file.name.replace(os.sep, "/"))
+            block.append(f"{name}:{number}: {shown}" if matched else f"{name}-{number}- {shown}")
+        return block
+
+    def lines(self) -> list[str]:
+        """Return everything to show, by path: ripgrep reports files as its threads finish them."""
+        return [line for _, lines in sorted(self._blocks, key=lambda block: block[0]) for line in lines]
+
+    def _name(self, path: dict[str, str]) -> str:
+        name = _name_of(path)
+        if self._root is None:
+            return os.path.basename(name)
+        return os.path.relpath(name, self._root)
+
+
+def _text(value: dict[str, str]) -> str:
+    if "text" in value:
+        return value["text"]
+    return base64.b64decode(value["bytes"]).decode("utf-8", "replace")
+
+
+def _name_of(value: dict[str, str]) -> str:
+    return value["text"] if "text" in value else os.fsdecode(base64.b64decode(value["bytes"]))

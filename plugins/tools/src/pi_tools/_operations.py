@@ -1,0 +1,151 @@
+"""What each tool needs of the place it works in. A plugin that gives others redirects the tools (pi.md 6.2).
+
+Paths are absolute and of that place. System failures are raised as ``OSError`` with ``errno`` set, so
+that the texts for the model stay the same wherever the files are. An implementation is any object
+that has the methods; none of these classes needs to be inherited from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+
+    from pi_hookspecs.abort import AbortSignal
+
+__all__ = [
+    "BashOperations",
+    "EditOperations",
+    "FindOperations",
+    "GrepOperations",
+    "LsOperations",
+    "ReadOperations",
+    "SpawnContext",
+    "WriteOperations",
+]
+
+
+@runtime_checkable
+class ReadOperations(Protocol):
+    """For ``read``."""
+
+    async def access(self, path: str) -> None:
+        """Return if the file can be read."""
+        ...
+
+    async def read_file(self, path: str) -> bytes:
+        """Return the whole content."""
+        ...
+
+
+@runtime_checkable
+class WriteOperations(Protocol):
+    """For ``write``."""
+
+    async def mkdir(self, path: str) -> None:
+        """Make the directory and its parents; no error when it is there."""
+        ...
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        """Create or replace the file, whole or not at all."""
+        ...
+
+
+@runtime_checkable
+class EditOperations(Protocol):
+    """For ``edit``."""
+
+    async def access(self, path: str) -> None:
+        """Return if the file can be read and written."""
+        ...
+
+    async def read_file(self, path: str) -> bytes:
+        """Return the whole content."""
+        ...
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        """Replace the file, whole or not at all."""
+        ...
+
+
+@runtime_checkable
+class BashOperations(Protocol):
+    """For ``bash``."""
+
+    async def exec(
+        self,
+        command: str,
+        cwd: str,
+        *,
+        on_data: Callable[[bytes], None],
+        signal: AbortSignal,
+        timeout: float | None,  # noqa: ASYNC109 - ends a command, not a coroutine
+        env: Mapping[str, str],
+    ) -> int | None:
+        """Run the command and return its exit code, 128+n after signal n, None where it is not known.
+
+        Args:
+            command: For the shell.
+            cwd: Where it runs.
+            on_data: Takes standard output and standard error as they come; may be called from any thread.
+            signal: Ends the command, and everything it started.
+            timeout: Seconds until the same; None never.
+            env: The whole environment.
+
+        Raises:
+            TimeoutError: The timeout ended it.
+            pi_hookspecs.Aborted: The signal ended it.
+        """
+        ...
+
+
+@runtime_checkable
+class GrepOperations(Protocol):
+    """For ``grep``."""
+
+    async def is_directory(self, path: str) -> bool:
+        """Tell directory from file; ``FileNotFoundError`` when there is neither."""
+        ...
+
+    def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
+        """Run ripgrep with the arguments and yield its standard output in pieces; closing ends the search.
+
+        Raises:
+            RipgrepFailed: It ended with another code than 0 and 1.
+        """
+        ...
+
+
+@runtime_checkable
+class FindOperations(Protocol):
+    """For ``find``."""
+
+    async def exists(self, path: str) -> bool:
+        """Whether there is anything."""
+        ...
+
+    async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
+        """Return at most ``limit`` paths relative to ``path``, POSIX separators, directories ending with ``/``."""
+        ...
+
+
+@runtime_checkable
+class LsOperations(Protocol):
+    """For ``ls``."""
+
+    async def is_directory(self, path: str) -> bool:
+        """Tell directory from file; ``FileNotFoundError`` when there is neither."""
+        ...
+
+    async def entries(self, path: str) -> Sequence[tuple[str, bool]]:
+        """Return name and "is a directory, or a link to one" of all entries that can be examined."""
+        ...
+
+
+class SpawnContext(NamedTuple):
+    """What a ``spawn_hook`` of ``bash`` gets and returns, changed or not."""
+
+    command: str
+    cwd: str
+    env: Mapping[str, str]

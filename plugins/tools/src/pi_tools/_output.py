@@ -1,0 +1,149 @@
+"""A command's output while it grows: its tail in memory, all of it in a file once it is long (pi.md 6.3, bash)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pi_tools._truncate import MAX_BYTES, MAX_LINES, format_size, truncate_tail
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+__all__ = ["DEFAULT_FILE_CAP", "Output"]
+
+DEFAULT_FILE_CAP = 1024 * 1024 * 1024
+_TAIL = 2 * MAX_BYTES
+"""Bytes kept: what can be shown, and as much again, so that the beginning of a line is found."""
+
+
+class Output:
+    """Takes bytes from any thread, in memory that does not grow with them.
+
+    Args:
+        file_cap: Bytes at which the file stops growing.
+    """
+
+    def __init__(self, file_cap: int = DEFAULT_FILE_CAP) -> None:
+        self._feeding = threading.Lock()
+        self._lock = threading.Lock()  # never held while the disk is waited for: the event loop takes it, to show
+        self._tail = bytearray()
+        self._cap = file_cap
+        self._file: BinaryIO | None = None
+        self._file_error = ""
+        self._written = 0
+        self._line = 0
+        self.size = 0
+        """Bytes so far."""
+        self.newlines = 0
+        self.path: str | None = None
+        """The file with the full output, once there is one."""
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next piece."""
+        with self._feeding:
+            size, newlines = self.size + len(chunk), self.newlines + chunk.count(b"\n")
+            if self.path is None and (size > MAX_BYTES or newlines > MAX_LINES):
+                self._open()
+            self._write(chunk)
+            with self._lock:
+                self._line = self._last_line(chunk)
+                self.size, self.newlines = size, newlines
+                self._tail += chunk[-_TAIL:]
+                if len(self._tail) > 2 * _TAIL:
+                    del self._tail[:-_TAIL]
+
+    def _last_line(self, chunk: bytes) -> int:
+        """Return the bytes of the last line; a newline at the end ends it and begins none."""
+        before = 0 if self._tail.endswith(b"\n") else self._line
+        end = len(chunk) - chunk.endswith(b"\n")
+        start = chunk.rfind(b"\n", 0, end)
+        return before + end if start < 0 else end - start - 1
+
+    def _open(self) -> None:
+        """Begin the file with everything so far, which the tail still holds."""
+        import tempfile
+
+        try:
+            descriptor, self.path = tempfile.mkstemp(prefix="pi-bash-", suffix=".log")
+        except OSError as error:
+            self.path, self._file_error = "", _reason(error)
+            return
+        self._file = os.fdopen(descriptor, "wb", buffering=0)
+        self._write(bytes(self._tail))
+
+    def _write(self, chunk: bytes) -> None:
+        if self._file is None:
+            return
+        try:
+            self._write_some(memoryview(chunk)[: max(self._cap - self._written, 0)])
+        except OSError as error:
+            self._file_error = _reason(error)
+            self._close_file()
+            return
+        if self._written >= self._cap and self._written < self.size + len(chunk):
+            self._file_error = f"it was cut at {format_size(self._cap)}"
+            self._close_file()
+
+    def _write_some(self, view: memoryview) -> None:
+        assert self._file is not None  # noqa: S101 - the caller looked
+        while view:
+            count = self._file.write(view)
+            self._written += count
+            view = view[count:]
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def close(self) -> None:
+        """End the file; further pieces are still taken, and not written."""
+        with self._feeding:
+            if self.path is None and self._record()["truncated"]:
+                self._open()  # few bytes that were no UTF-8, and became more than can be shown
+            self._close_file()
+
+    def tail(self) -> bytes:
+        """Return the last bytes: all, or at least as many as can be shown."""
+        with self._lock:
+            return bytes(self._tail)
+
+    def _record(self) -> dict[str, Any]:
+        whole = len(self._tail) == self.size
+        data = bytes(self._tail) if whole else bytes(self._tail[-_TAIL:])
+        record = truncate_tail(data.decode("utf-8", "replace"))
+        if not whole:
+            ends = self._tail.endswith(b"\n")
+            record["totalLines"] = self.newlines + (not ends)
+            record["totalBytes"] = self.size
+        return record
+
+    def show(self) -> tuple[str, dict[str, Any] | None]:
+        """Return what is shown of the output so far, with the notice about the rest, and ``details``.
+
+        Details are ``{truncation, fullOutputPath}`` on the wire, None when everything is shown.
+        """
+        with self._lock:
+            record, line = self._record(), self._line
+        if not record["truncated"]:
+            return record["content"], None
+        details: dict[str, Any] = {"truncation": record}
+        place = f"unavailable ({self._file_error})"
+        if self.path:
+            details["fullOutputPath"] = self.path
+            place = f"{self.path} ({self._file_error})" if self._file_error else self.path
+        last = record["totalLines"]
+        first = last - record["outputLines"] + 1
+        if record["lastLinePartial"]:
+            shown = f"Showing last {format_size(record['outputBytes'])} of line {last} (line is {format_size(line)})"
+        elif record["truncatedBy"] == "lines":
+            shown = f"Showing lines {first}-{last} of {last}"
+        else:
+            shown = f"Showing lines {first}-{last} of {last} ({format_size(MAX_BYTES)} limit)"
+        return f"{record['content']}\n\n[{shown}. Full output: {place}]", details
+
+
+def _reason(error: OSError) -> str:
+    return f"it could not be written: {error.strerror or error}"

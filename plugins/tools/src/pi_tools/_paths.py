@@ -1,0 +1,62 @@
+"""What a path of the model means (pi.md 6.2): the working directory, ``~``, ``@``, ``file://``, Unicode spaces."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from pi_tools._failure import ToolFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["resolve", "resolve_existing", "variants"]
+
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_BEFORE_AM_PM = re.compile(r" (AM|PM)\.", re.IGNORECASE)
+
+
+def resolve(path: str, cwd: str) -> str:
+    """Return the absolute path that the model means.
+
+    Raises:
+        ToolFailure: No system call takes such a path.
+    """
+    return _absolute(_SPACES.sub(" ", path.removeprefix("@")), path, cwd)
+
+
+def _absolute(path: str, given: str, cwd: str) -> str:
+    if "\0" in path:
+        raise ToolFailure(f"Invalid path {given!r}: it contains a NUL character. Use the path of a file.")
+    if path.startswith("file://"):
+        path = unquote(urlsplit(path).path, errors="surrogateescape")
+    if path == "~" or path.startswith(("~/", "~\\")):
+        path = os.path.expanduser("~") + path[1:]
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ToolFailure(f"Invalid path {given!r}: it is not text. Use the path of a file.") from None
+    return os.path.normpath(os.path.join(cwd, path))
+
+
+def variants(path: str) -> Iterator[str]:
+    """Yield other names that a screen shows as this one: how macOS writes times, accents and apostrophes."""
+    decomposed = unicodedata.normalize("NFD", path)
+    yield _BEFORE_AM_PM.sub("\u202f\\1.", path)
+    yield decomposed
+    yield path.replace("'", "\u2019")
+    yield decomposed.replace("'", "\u2019")
+
+
+def resolve_existing(path: str, cwd: str, exists: Callable[[str], bool]) -> str:
+    """Return the first of the path, its variants and its literal form that exists; else the path itself."""
+    wanted = resolve(path, cwd)
+    if exists(wanted):
+        return wanted
+    for candidate in (*variants(wanted), _absolute(path, path, cwd)):
+        if candidate != wanted and exists(candidate):
+            return candidate
+    return wanted

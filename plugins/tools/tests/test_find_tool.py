@@ -1,0 +1,109 @@
+"""``find``: patterns, order, limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from pi_tools._walk import find
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name in ("src/deep/x.spec.ts", "src/a.py", "src/B.PY", "docs/a.md", ".config/z.py", "top.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "empty.py").mkdir()
+    (tmp_path / "linked").symlink_to("src")
+    (tmp_path / "broken.py").symlink_to("nowhere")
+    return tmp_path
+
+
+async def found(text, pattern, **more):
+    return (await text("find", pattern=pattern, **more)).split("\n")
+
+
+async def test_names_match_anywhere_in_the_order_of_names(text, tree):
+    assert await found(text, "*.py") == [".config/z.py", "broken.py", "empty.py/", "src/B.PY", "src/a.py", "top.py"]
+
+
+async def test_a_capital_makes_it_exact(text, tree):
+    assert await found(text, "*.PY") == ["src/B.PY"]
+    assert await found(text, "b.p?") == ["src/B.PY"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "paths"),
+    [
+        ("src/*.py", ["src/B.PY", "src/a.py"]),
+        ("src/**/*.spec.ts", ["src/deep/x.spec.ts"]),
+        ("**/*.md", ["docs/a.md"]),
+        ("deep/*", ["src/deep/x.spec.ts"]),
+        ("{src,docs}/a.*", ["docs/a.md", "src/a.py"]),
+        ("[!a-z]*.md", ["No files found matching pattern"]),
+        ("[ad]*", ["docs/", "docs/a.md", "src/a.py", "src/deep/"]),
+        ("linked", ["linked"]),
+        ("/src/*.py", ["No files found matching pattern"]),
+        ("src/", ["No files found matching pattern"]),
+        ("src", ["src/"]),
+        ("a\\.py", ["src/a.py"]),
+    ],
+)
+async def test_patterns(text, tree, pattern, paths):
+    assert await found(text, pattern) == paths
+
+
+async def test_a_folder_to_search(text, failure, tree):
+    assert await found(text, "*.ts", path="src") == ["deep/x.spec.ts"]
+    assert await failure("find", pattern="*", path="nope") == f"Path not found: {tree}/nope"
+
+
+async def test_the_limit(call, tree):
+    result = await call("find", pattern="*.py", limit=2)
+
+    assert result.content[0].text == (
+        ".config/z.py\nbroken.py\n\n[2 results limit reached. Use limit=4 for more, or refine pattern]"
+    )
+    assert result.details == {"resultLimitReached": 2}
+    assert (await call("find", pattern="*.py", limit=-1)).details == {"resultLimitReached": 1}
+    assert (await call("find", pattern="*.py", limit=7)).details is None
+
+
+async def test_many_bytes(call, tmp_path):
+    for n in range(900):
+        (tmp_path / f"{'x' * 80}{n:03}").touch()
+
+    result = await call("find", pattern="x*")
+
+    assert result.content[0].text.endswith("\n\n[50.0KB limit reached]")
+    assert result.details["truncation"]["truncatedBy"] == "bytes"
+
+
+@pytest.mark.parametrize("pattern", ["[", "{a", "a}", "[z-a]"])
+async def test_a_malformed_pattern(failure, tree, pattern):
+    assert (await failure("find", pattern=pattern)).startswith(f"Invalid glob pattern {pattern!r}: ")
+
+
+async def test_odd_names(text, tmp_path):
+    (tmp_path / "a\nb.py").touch()
+    (tmp_path / "caf\udce9.py").touch()
+
+    assert await found(text, "*.py") == ["$'a\\nb.py'", "$'caf\\xe9.py'"]
+
+
+def test_very_deep_trees(tmp_path):
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+    found = find("d", str(tmp_path), 10_000, lambda: False)
+    subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # pytest could not: it would recurse too deep
+
+    assert len(found) == 1200

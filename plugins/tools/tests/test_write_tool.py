@@ -1,0 +1,187 @@
+"""``write``: a file has its old or its new content, never anything between."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pi_tools import _local_files
+from pi_tools._failure import ToolFailure
+from pi_tools._local_files import replace_file
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+async def test_parents_are_made_and_bytes_are_counted(text, tmp_path):
+    assert await text("write", path="a/b/c.txt", content="wörld\n") == "Successfully wrote 7 bytes to a/b/c.txt"
+    assert (tmp_path / "a/b/c.txt").read_bytes() == "wörld\n".encode()
+
+
+async def test_text_is_written_as_it_is(text, tmp_path):
+    await text("write", path="a", content="one\r\ntwo\r\ud800")
+
+    assert (tmp_path / "a").read_bytes() == b"one\r\ntwo\r\xef\xbf\xbd"
+
+
+async def test_mode_and_link_are_kept(text, tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o750)
+    (tmp_path / "link").symlink_to("real")
+
+    await text("write", path="link", content="new")
+
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o750
+
+
+async def test_a_new_file_has_the_usual_mode(text, tmp_path):
+    await text("write", path="a", content="")
+    (tmp_path / "b").touch()
+
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+async def test_a_broken_link_gets_its_target(text, tmp_path):
+    (tmp_path / "link").symlink_to("real")
+
+    await text("write", path="link", content="new")
+
+    assert (tmp_path / "real").read_text() == "new"
+
+
+async def test_a_file_of_two_names_stays_one_file(text, tmp_path):
+    (tmp_path / "a").write_text("a longer old text")
+    os.link(tmp_path / "a", tmp_path / "b")
+
+    await text("write", path="a", content="new")
+
+    assert (tmp_path / "b").read_text() == "new"
+    assert (tmp_path / "a").samefile(tmp_path / "b")
+    assert names_in(tmp_path) == ["a", "b"]
+
+
+async def test_where_no_renaming_can_be_the_file_is_written_in_place(text, tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("old")
+
+    def refuse(*_):
+        raise OSError(errno.EBUSY, "busy")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    await text("write", path="a", content="new")
+
+    assert (tmp_path / "a").read_text() == "new"
+    assert names_in(tmp_path) == ["a"]
+
+
+def test_a_failure_in_place_brings_the_old_content_back(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("old")
+    os.link(tmp_path / "a", tmp_path / "b")
+    real = _local_files._overwrite
+
+    def fail_once(target, content):
+        monkeypatch.setattr(_local_files, "_overwrite", real)
+        real(target, content[:1])
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(_local_files, "_overwrite", fail_once)
+    with pytest.raises(OSError, match="full"):
+        replace_file(str(tmp_path / "a"), b"new content")
+
+    assert (tmp_path / "a").read_text() == "old"
+    assert names_in(tmp_path) == ["a", "b"]
+
+
+def test_when_even_that_fails_the_message_names_the_saved_content(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("old")
+    os.link(tmp_path / "a", tmp_path / "b")
+
+    def fail(*_):
+        raise OSError(errno.EIO, "broken disk")
+
+    monkeypatch.setattr(_local_files, "_overwrite", fail)
+    with pytest.raises(ToolFailure, match="Its old content is in") as caught:
+        replace_file(str(tmp_path / "a"), b"new")
+
+    saved = str(caught.value).split("'")[-2]
+    assert Path(saved).read_text() == "old"
+
+
+FULL_DISK = """
+import os, sys
+from pi_tools._local_files import replace_file
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    replace_file(sys.argv[1], b"x" * 5000)
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("names", [1, 2])
+def test_a_file_system_that_takes_no_more_keeps_the_old_file(tmp_path, names):
+    (tmp_path / "a").write_text("old" * 100)
+    if names == 2:
+        os.link(tmp_path / "a", tmp_path / "b")
+
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, tmp_path / "a"], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "OSError"
+    assert (tmp_path / "a").read_text() == "old" * 100
+    assert names_in(tmp_path) == ["a", "b"][:names]
+
+
+KILLED = """
+import os, signal, sys
+from pi_tools import _local_files
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+_local_files.replace_file(sys.argv[1], b"new" * 1000)
+"""
+
+
+def test_a_process_killed_while_writing_leaves_the_old_file(tmp_path):
+    (tmp_path / "a").write_text("old")
+
+    subprocess.run([sys.executable, "-c", KILLED, tmp_path / "a"], check=False)
+
+    assert (tmp_path / "a").read_text() == "old"
+
+
+async def test_a_directory(failure, tmp_path):
+    (tmp_path / "d").mkdir()
+
+    assert await failure("write", path="d", content="") == (
+        f"EISDIR: illegal operation on a directory, open '{tmp_path}/d'"
+    )
+
+
+async def test_a_file_as_parent(failure, tmp_path):
+    (tmp_path / "f").touch()
+
+    assert await failure("write", path="f/a", content="") == f"EEXIST: file already exists, mkdir '{tmp_path}/f'"
+
+
+async def test_a_fifo_and_a_device_are_refused(failure, tmp_path):
+    os.mkfifo(tmp_path / "a")
+
+    assert "a FIFO" in await failure("write", path="a", content="x")
+    assert "a character device" in await failure("write", path="/dev/null", content="x")
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everything")
+async def test_a_read_only_file_stays_as_it_is(failure, tmp_path):
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o444)
+
+    assert (await failure("write", path="a", content="x")).startswith("EACCES: permission denied, open")
+    assert (tmp_path / "a").read_text() == "old"
