@@ -79,15 +79,15 @@ async def test_after_the_environment_models_json_and_plugins_are_asked(file):
             return f"vault-{provider}"
 
     storage = AuthStorage.create(file, environ={})
-    storage.sources = [Vault()]
 
-    async def fallback(provider):
-        return "from models.json" if provider == "known" else None
+    async def nothing():
+        return None
 
-    storage.fallback = fallback
+    async def configured():
+        return "from models.json"
 
-    assert await storage.get_api_key("known") == "from models.json"
-    assert await storage.get_api_key("other") == "vault-other"
+    assert await storage.get_api_key("acme", fallback=configured, sources=lambda: [Vault()]) == "from models.json"
+    assert await storage.get_api_key("acme", fallback=nothing, sources=lambda: [Vault()]) == "vault-acme"
 
 
 @pytest.mark.parametrize(

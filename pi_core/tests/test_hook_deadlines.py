@@ -730,3 +730,15 @@ def test_in_another_thread_nothing_is_broken_off_and_late_answers_are_blamed():
     assert not thread.is_alive()
     assert asked.kinds == [("blocker", "deadline"), ("slow", "deadline")]
     assert not any(failure.quarantined for failure in asked.failures)
+
+
+async def test_what_begins_after_an_abort_gets_the_grace_and_no_blame(monkeypatch):
+    monkeypatch.setattr("pi_core._watchdog.ABORT_GRACE", SOON)
+    controller = AbortController()
+    controller.abort()
+    asked = Asked(deadline=1, slow=hang)
+
+    await asked.notify(TurnStartEvent(), SimpleNamespace(signal=controller.signal))
+
+    assert asked.failures == []
+    await idle(asked)

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pi_core._interrupt import Interrupted, Interrupter
+from pi_hookspecs import ABORT_GRACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,6 +83,11 @@ class RunningCall:
     def late(self) -> bool:
         """Whether it has worked for longer than it may."""
         return self.elapsed > self.deadline
+
+    @property
+    def outlives_abort(self) -> bool:
+        """Whether it began after its run was aborted, and has had the time that everybody gets to settle."""
+        return self.signal is not None and self.signal.aborted and self.elapsed > ABORT_GRACE
 
     @property
     def cancelled_by_others(self) -> bool:
@@ -202,8 +208,12 @@ class Watchdog:
             self.close()
             return
         for call in self._running:
-            if not call.pauses and call.late:
+            if call.pauses:
+                continue
+            if call.late:
                 call.cancel("deadline")
+            elif call.outlives_abort:
+                call.cancel("abort")
         self._arm(loop)
 
     def _stalled(self, frame: FrameType | None) -> BaseException | float:

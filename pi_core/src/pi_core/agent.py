@@ -76,7 +76,7 @@ class Agent:
     """Answers prompts, one at a time, and takes messages meanwhile.
 
     Args:
-        stream: The provider's ``stream``; without one, pass ``config`` with it.
+        stream: The provider's ``stream``.
         model: Who answers.
         system_prompt: Sent with every request.
         tools: What the model may call.

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core.directory_lock import directory_lock
 from pi_core.secret_values import SecretValues
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from pi_hookspecs import CredentialSource, Login
 
@@ -32,7 +30,7 @@ class AuthStorage:
     Args:
         file: ``auth.json``; None keeps everything in memory.
         environ: Where variables are looked up; the process's environment when None.
-        login: Returns the plugin's way to refresh a provider's token.
+        login: Returns the plugin's way to refresh a provider's token; whoever asks for a key may bring one, too.
     """
 
     def __init__(
@@ -49,10 +47,6 @@ class AuthStorage:
         self._runtime: dict[str, str] = {}
         self._stored: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, int] | None = None
-        self.fallback: Callable[[str], Awaitable[str | None]] | None = None
-        """Asked after the environment: a provider of models.json."""
-        self.sources: Sequence[CredentialSource] = ()
-        """Asked last: what plugins registered."""
         self.problem: str | None = None
         """Why the file could not be read, in a line for the user; its entries then count as absent."""
 
@@ -107,8 +101,23 @@ class AuthStorage:
             or any(self._environ.get(variable) for variable in variables)
         )
 
-    async def get_api_key(self, provider: str, variables: Sequence[str] = ()) -> str | None:
+    async def get_api_key(
+        self,
+        provider: str,
+        variables: Sequence[str] = (),
+        *,
+        fallback: Callable[[], Awaitable[str | None]] | None = None,
+        sources: Callable[[], Iterable[CredentialSource]] = tuple,
+        login: Callable[[str], Login | None] | None = None,
+    ) -> str | None:
         """Return the key or token to send, from the first place that has one (document 004, 8.4).
+
+        Args:
+            provider: The provider's id.
+            variables: Environment variables that may hold its key.
+            fallback: Asked after the environment: a provider of models.json.
+            sources: Returns whom to ask last: what plugins registered.
+            login: Stands in place of the storage's own.
 
         Raises:
             UserError: A ``!command`` failed, or a token could not be refreshed.
@@ -116,31 +125,32 @@ class AuthStorage:
         if (key := self._runtime.get(provider)) is not None:
             return key
         entry = self._read().get(provider)
-        if entry is not None and (stored := await self._stored_key(provider, entry)) is not None:
+        if entry is not None and (stored := await self._stored_key(provider, entry, login)) is not None:
             return stored
         for variable in variables:
             if from_environment := self._environ.get(variable):
                 return from_environment
-        if self.fallback is not None and (other := await self.fallback(provider)) is not None:
+        if fallback is not None and (other := await fallback()) is not None:
             return other
-        for source in self.sources:
+        for source in sources():
             if source.name in (provider, "*") and (told := await source.credential(provider)) is not None:
                 return told
         return None
 
-    async def _stored_key(self, provider: str, entry: dict[str, Any]) -> str | None:
+    async def _stored_key(
+        self, provider: str, entry: dict[str, Any], find_login: Callable[[str], Login | None] | None
+    ) -> str | None:
         if entry.get("type") == "api_key":
             key = entry.get("key")
             return await self._values.resolve(key) if isinstance(key, str) and key else None
         if entry.get("type") != "oauth":
             return None
-        fresh = _current(entry) if not _expired(entry) else await self._refreshed(provider)
-        login = self._login(provider)
+        login = (find_login or self._login)(provider)
+        fresh = _current(entry) if not _expired(entry) else await self._refreshed(provider, login)
         return login.api_key(fresh) if login is not None else fresh["access"]
 
-    async def _refreshed(self, provider: str) -> dict[str, Any]:
+    async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
         """Refresh an expired token under the lock, unless another process has just done it."""
-        login = self._login(provider)
         if login is None:
             message = f'The login for "{provider}" has expired and no installed plugin can refresh it.'
             raise UserError(message)
@@ -148,6 +158,8 @@ class AuthStorage:
             fresh = dict(await login.refresh(_current(self._stored[provider])))
             self._stored[provider] = {**self._stored[provider], **fresh}
             return _current(self._stored[provider])
+        from pi_core.directory_lock import directory_lock  # only a change of the file needs it
+
         async with directory_lock(self._prepared(self.file)):
             stored = self._read(again=True)
             entry = stored.get(provider)
@@ -197,6 +209,8 @@ class AuthStorage:
         if self.file is None:
             change(self._stored)
             return
+        from pi_core.directory_lock import directory_lock  # only a change of the file needs it
+
         async with directory_lock(self._prepared(self.file)):
             stored = dict(self._read(again=True))
             if self.problem is not None:
@@ -210,11 +224,13 @@ class AuthStorage:
         """Return the file behind symbolic links, its folder made."""
         target = file.resolve()
         if not target.parent.is_dir():
-            target.parent.mkdir(parents=True, mode=0o700)
+            target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         return target
 
     def _write(self, stored: dict[str, dict[str, Any]]) -> None:
         """Replace the file in one step; a crash leaves the old one."""
+        import tempfile  # writing is rare, its import is not cheap
+
         assert self.file is not None  # noqa: S101 - in memory nothing is written
         target = self.file.resolve()
         handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # made with mode 0600

@@ -48,6 +48,13 @@ class SecretValues:
             return self._environ.get(value) or value
         return self._interpolated(value)
 
+    def missing(self, value: str) -> list[str]:
+        """Return the variables that a value names and that are not set; a command is not run to find out."""
+        if value.startswith("!"):
+            return []
+        names = (match["name"] or match["braced"] for match in _REFERENCE.finditer(value))
+        return [name for name in names if name and not self._environ.get(name)]
+
     def _interpolated(self, value: str) -> str | None:
         missing = False
 
