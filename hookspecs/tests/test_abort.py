@@ -42,6 +42,29 @@ def test_a_withdrawn_callback_is_not_called():
     assert called == []
 
 
+async def test_a_callback_that_raises_is_reported_and_the_others_are_called():
+    told, called = [], []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["exception"]))
+    controller = AbortController()
+    controller.signal.on_abort(lambda: 1 / 0)
+    controller.signal.on_abort(lambda: called.append("second"))
+
+    controller.abort("stop")
+
+    assert called == ["second"]
+    assert [type(error) for error in told] == [ZeroDivisionError]
+
+
+def test_a_callback_that_raises_where_no_loop_runs_stops_nobody():
+    controller, called = AbortController(), []
+    controller.signal.on_abort(lambda: 1 / 0)
+    controller.signal.on_abort(lambda: called.append("second"))
+
+    controller.abort("stop")
+
+    assert called == ["second"]
+
+
 def test_the_signal_can_be_raised():
     controller = AbortController()
     controller.signal.raise_if_aborted()

@@ -473,6 +473,15 @@ class TestCall:
 
         assert result.content[0].text == repr((1, Path("d"), None))
 
+    async def test_a_tool_that_asks_for_ctx_says_where_there_is_none(self):
+        @tool
+        async def go(a: int, ctx: ToolContext) -> str:
+            """Go."""
+            return f"{a} {ctx}"
+
+        with pytest.raises(RuntimeError, match="'go' asks for ctx, and this agent has no session"):
+            await call(go, ctx=None, a=1)
+
     async def test_ctx_is_passed_under_its_name(self):
         @tool
         async def go(a: int, ctx: ToolContext) -> str:

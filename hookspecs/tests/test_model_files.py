@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from pi_hookspecs import ModelCost, PriceTier, UserError, load_models
-from pi_hookspecs._model_json import line_of
+from pi_hookspecs.model_json import line_of
 
 ACME = """\
 {
@@ -135,7 +135,7 @@ WRONG = [
     (ACME.replace('{"id": "small"}', '{"name": "x"}'), 19, "a model needs an id"),
     (ACME.replace('{"id": "small"}', '"small"'), 19, "a model is 'small', it must be an object"),
     (ACME.replace('["ACME_OLD_KEY"]', "[1]"), 8, "1 is no name of an environment variable"),
-    (ACME.replace('"x-acme": "1"', '"x-acme": 1'), 10, "x-acme is 1, a header must be a text"),
+    (ACME.replace('"x-acme": "1"', '"x-acme": 1'), 10, "the header 'x-acme' must be a text"),
     (ACME.replace('"image"]', '"smell"]'), 14, "'smell' is no kind of input"),
     (ACME.replace("64000", "-1"), 14, "maxTokens is -1, it must be a number of tokens above 0"),
     (ACME.replace("64000", "true"), 14, "maxTokens is True"),

@@ -50,6 +50,12 @@ def test_a_custom_model_needs_no_table():
     )
 
 
+def test_headers_are_not_shown_because_a_users_own_may_hold_a_key():
+    info = row((), headers={"x-key": "secret"})
+
+    assert "secret" not in repr(info) + repr(info.custom_model("new"))
+
+
 def test_showing_comparing_and_changing_a_row_loads_nothing():
     shelf = Shelf()
     info = row(shelf)

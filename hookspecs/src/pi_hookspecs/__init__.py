@@ -52,8 +52,10 @@ _HOMES: dict[str, str] = {
         "ThinkingLevelSelectEvent TurnEndEvent TurnEndResult TurnStartEvent"
     ),
     "events.notices": (
-        "AutoRetryEndEvent AutoRetryStartEvent CompactionEndEvent CompactionStartEvent EntryAppendedEvent "
-        "ExtensionErrorEvent QueueUpdateEvent"
+        "AutoRetryEndEvent AutoRetryStartEvent BashExecutionUpdateEvent CompactionEndEvent CompactionStartEvent "
+        "EntryAppendedEvent ExtensionErrorEvent QueueUpdateEvent SessionInfoChangedEvent "
+        "SummarizationRetryAttemptStartEvent SummarizationRetryFinishedEvent SummarizationRetryScheduledEvent "
+        "ThinkingLevelChangedEvent"
     ),
     "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
     "events.session": (

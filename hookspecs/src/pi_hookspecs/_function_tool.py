@@ -99,8 +99,13 @@ def _execute(
     function: Callable[..., Any], tool_name: str, shapes: dict[str, Shape], *, is_async: bool, wants_context: bool
 ) -> ToolExecute:
     async def execute(
-        _call_id: str, params: dict[str, Any], _signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
+        _call_id: str, params: dict[str, Any], _signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext | None
     ) -> ToolResult:
+        if wants_context and ctx is None:
+            raise RuntimeError(
+                f"Tool {tool_name!r} asks for ctx, and this agent has no session that could give it one. "
+                "Run it in a session, or set tool_context in the agent's LoopCallbacks."
+            )
         arguments = {key: shapes[key].load(value) if key in shapes else value for key, value in params.items()}
         if wants_context:
             arguments[_CONTEXT] = ctx

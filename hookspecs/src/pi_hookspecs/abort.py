@@ -60,7 +60,11 @@ class AbortSignal:
         return self._reason or ""
 
     def on_abort(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call ``callback`` once at the abort, at once if it has happened; returns how to withdraw it."""
+        """Call ``callback`` once at the abort, at once if it has happened; returns how to withdraw it.
+
+        What a callback raises at the abort keeps nobody else from being told: it goes to the event loop's exception
+        handler.
+        """
         if self._reason is not None:
             callback()
             return lambda: None
@@ -89,4 +93,16 @@ class AbortController:
         signal._reason = reason  # noqa: SLF001
         callbacks, signal._callbacks = signal._callbacks, []  # noqa: SLF001
         for callback in callbacks:
-            callback()
+            try:
+                callback()
+            except Exception as error:  # noqa: BLE001 - of a tool or plugin; the others have to stop all the same
+                _report(error, callback)
+
+
+def _report(error: Exception, callback: Callable[[], object]) -> None:
+    """Tell of a callback's error as asyncio tells of those of its own; without a loop there is nobody to tell."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    loop.call_exception_handler({"message": f"Abort callback {callback!r} raised", "exception": error})

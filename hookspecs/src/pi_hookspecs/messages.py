@@ -240,4 +240,8 @@ Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage | System
 AgentMessage: TypeAlias = (
     Message | BashExecutionMessage | CustomMessage | BranchSummaryMessage | CompactionSummaryMessage | UnknownMessage
 )
-"""What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing."""
+"""What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing.
+
+Code that is type-checked tells messages apart with ``isinstance``: to a type checker an unknown role may be
+any text, so that comparing ``role`` proves nothing. The same holds for content blocks and session entries.
+"""

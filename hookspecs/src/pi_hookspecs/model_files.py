@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pi_hookspecs._model_json import Wrong, line_of, models_of, provider_of
 from pi_hookspecs.errors import UserError
+from pi_hookspecs.model_json import Wrong, line_of, models_of, provider_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -53,6 +53,7 @@ class Model:
         input: What it takes.
         context_window: Tokens of input and output together.
         max_tokens: Tokens of output at the most.
+        headers: Sent with every request; not in ``repr``, because a user's own may hold a key.
         compat: Switches of the API's codec; opaque to core.
         thinking_level_map: Level to the API's own value; None marks a level as unsupported.
     """
@@ -67,7 +68,7 @@ class Model:
     cost: ModelCost = Factory(ModelCost)
     context_window: int = 128_000
     max_tokens: int = 16_384
-    headers: dict[str, str] | None = None
+    headers: dict[str, str] | None = field(default=None, repr=False)
     compat: dict[str, Any] | None = None
     thinking_level_map: dict[str, str | None] | None = None
     extra: dict[str, Any] = Factory(dict)
@@ -104,7 +105,7 @@ class ProviderInfo:
     key_variables: tuple[str, ...] = ()
     keyless: bool = False
     default_model: str | None = None
-    headers: dict[str, str] | None = None
+    headers: dict[str, str] | None = field(default=None, repr=False)
     compat: dict[str, Any] | None = None
     _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")
 

@@ -205,7 +205,7 @@ def _loads_or_nothing(text: str) -> dict[str, Any]:
     """Parse complete JSON; half an object shows as an empty one."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -352,6 +352,8 @@ def _parse_arguments(text: str) -> tuple[dict[str, Any], str | None]:
         value = json.loads(text)
     except ValueError as error:
         return {}, f"arguments are not valid JSON: {error}"
+    except RecursionError:
+        return {}, "arguments are nested too deeply"
     if not isinstance(value, dict):
         return {}, f"arguments must be a JSON object, not {type(value).__name__}"
     return value, None

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from attrs import Factory, field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_hookspecs.content import ImageContent
     from pi_hookspecs.entries import SessionEntry
     from pi_hookspecs.events.tools import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
@@ -172,11 +174,15 @@ class BeforeAgentStartEvent:
     system_prompt: str = ""
 
 
+def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
+    return tuple(messages)  # a plain ``tuple`` tells type checkers nothing of what goes in
+
+
 @frozen(kw_only=True)
 class BeforeAgentStartResult:
     """Messages to add after the user's, and another system prompt, for this run."""
 
-    messages: tuple[CustomMessage, ...] = field(default=(), converter=tuple)
+    messages: tuple[CustomMessage, ...] = field(default=(), converter=_messages)
     system_prompt: str | None = None
 
     def problem(self, event: BeforeAgentStartEvent) -> str | None:
@@ -200,6 +206,10 @@ class NewEntry:
     display: bool = True
 
 
+def _entries(entries: Iterable[NewEntry]) -> tuple[NewEntry, ...]:
+    return tuple(entries)
+
+
 def _no_entry(entries: tuple[Any, ...]) -> str | None:
     wrong = next((each for each in entries if not isinstance(each, NewEntry)), None)
     return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is no NewEntry"
@@ -212,7 +222,7 @@ class TurnEndResult:
     ``continue_`` guarantees one more request when nothing else causes one.
     """
 
-    entries: tuple[NewEntry, ...] = field(default=(), converter=tuple)
+    entries: tuple[NewEntry, ...] = field(default=(), converter=_entries)
     continue_: bool | None = None
 
     def problem(self, event: TurnEndEvent) -> str | None:
@@ -238,7 +248,7 @@ class AgentBeforeSettleEvent:
 class AgentBeforeSettleResult:
     """Entries to append, and whether to run on from the transcript as it then is."""
 
-    entries: tuple[NewEntry, ...] = field(default=(), converter=tuple)
+    entries: tuple[NewEntry, ...] = field(default=(), converter=_entries)
     continue_: bool | None = None
 
     def problem(self, event: AgentBeforeSettleEvent) -> str | None:

@@ -8,16 +8,23 @@ from attrs import frozen
 
 if TYPE_CHECKING:
     from pi_hookspecs.entries import SessionEntry
+    from pi_hookspecs.models import ThinkingLevel
     from pi_hookspecs.services import Compaction
 
 __all__ = [
     "AutoRetryEndEvent",
     "AutoRetryStartEvent",
+    "BashExecutionUpdateEvent",
     "CompactionEndEvent",
     "CompactionStartEvent",
     "EntryAppendedEvent",
     "ExtensionErrorEvent",
     "QueueUpdateEvent",
+    "SessionInfoChangedEvent",
+    "SummarizationRetryAttemptStartEvent",
+    "SummarizationRetryFinishedEvent",
+    "SummarizationRetryScheduledEvent",
+    "ThinkingLevelChangedEvent",
 ]
 
 
@@ -36,6 +43,31 @@ class EntryAppendedEvent:
 
     type: ClassVar[Literal["entry_appended"]] = "entry_appended"
     entry: SessionEntry
+
+
+@frozen(kw_only=True, eq=False)
+class SessionInfoChangedEvent:
+    """The session has another name; None took it away."""
+
+    type: ClassVar[Literal["session_info_changed"]] = "session_info_changed"
+    name: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class ThinkingLevelChangedEvent:
+    """The model thinks more or less from now on."""
+
+    type: ClassVar[Literal["thinking_level_changed"]] = "thinking_level_changed"
+    level: ThinkingLevel
+
+
+@frozen(kw_only=True, eq=False)
+class BashExecutionUpdateEvent:
+    """A command that the user runs has printed more; ``id`` tells which, where its caller named it."""
+
+    type: ClassVar[Literal["bash_execution_update"]] = "bash_execution_update"
+    delta: str
+    id: str | None = None
 
 
 @frozen(kw_only=True, eq=False)
@@ -77,6 +109,35 @@ class AutoRetryEndEvent:
     success: bool
     attempt: int
     final_error: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class _SummarizationRetryEvent:
+    """What the events of repeating a summary's request share: what it is for, and why a compaction was wanted."""
+
+    source: Literal["compaction", "branchSummary"]
+    reason: Literal["manual", "threshold", "overflow"] | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class SummarizationRetryScheduledEvent(_SummarizationRetryEvent):
+    """The request for a summary failed and will be repeated."""
+
+    type: ClassVar[Literal["summarization_retry_scheduled"]] = "summarization_retry_scheduled"
+
+
+@frozen(kw_only=True, eq=False)
+class SummarizationRetryAttemptStartEvent(_SummarizationRetryEvent):
+    """It is being repeated."""
+
+    type: ClassVar[Literal["summarization_retry_attempt_start"]] = "summarization_retry_attempt_start"
+
+
+@frozen(kw_only=True, eq=False)
+class SummarizationRetryFinishedEvent(_SummarizationRetryEvent):
+    """The repeating is over."""
+
+    type: ClassVar[Literal["summarization_retry_finished"]] = "summarization_retry_finished"
 
 
 @frozen(kw_only=True, eq=False)

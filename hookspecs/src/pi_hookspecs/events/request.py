@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from attrs import converters, field, frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_hookspecs.messages import AgentMessage
     from pi_hookspecs.models import Model
 
@@ -26,11 +28,15 @@ class ContextEvent:
     messages: tuple[AgentMessage, ...]
 
 
+def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ...] | None:
+    return None if messages is None else tuple(messages)
+
+
 @frozen(kw_only=True)
 class ContextResult:
     """Other messages for this request; the transcript stays as it is."""
 
-    messages: tuple[AgentMessage, ...] | None = field(default=None, converter=converters.optional(tuple))
+    messages: tuple[AgentMessage, ...] | None = field(default=None, converter=_messages)
 
     def problem(self, event: ContextEvent) -> str | None:
         """Say what is wrong with the messages."""

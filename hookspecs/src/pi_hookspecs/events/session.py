@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from attrs import field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.entries import BranchSummaryEntry, CompactionEntry, SessionEntry
     from pi_hookspecs.services import Compaction, CompactionPreparation
@@ -181,10 +183,16 @@ class ResourcesDiscoverEvent:
     reason: Literal["startup", "reload"] = "startup"
 
 
+def _paths(paths: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(paths, str):
+        raise TypeError(f"Give a list of paths, [{paths!r}]: a single text would be taken for a list of its letters.")
+    return tuple(paths)
+
+
 @frozen(kw_only=True)
 class ResourcesDiscoverResult:
     """Further paths to look in."""
 
-    skill_paths: tuple[str, ...] = field(default=(), converter=tuple)
-    prompt_paths: tuple[str, ...] = field(default=(), converter=tuple)
-    theme_paths: tuple[str, ...] = field(default=(), converter=tuple)
+    skill_paths: tuple[str, ...] = field(default=(), converter=_paths)
+    prompt_paths: tuple[str, ...] = field(default=(), converter=_paths)
+    theme_paths: tuple[str, ...] = field(default=(), converter=_paths)

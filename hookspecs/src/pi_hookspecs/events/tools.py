@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from attrs import converters, field, frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_hookspecs.content import ImageContent, TextContent
     from pi_hookspecs.messages import BashExecutionMessage, Usage
     from pi_hookspecs.tools import ToolResult
@@ -104,11 +106,15 @@ class ToolResultEvent:
     terminate: bool = False
 
 
+def _blocks(blocks: Iterable[TextContent | ImageContent] | None) -> tuple[TextContent | ImageContent, ...] | None:
+    return None if blocks is None else tuple(blocks)
+
+
 @frozen(kw_only=True)
 class ToolResultResult:
     """Replaces parts of the result; None keeps a part as it is."""
 
-    content: tuple[TextContent | ImageContent, ...] | None = field(default=None, converter=converters.optional(tuple))
+    content: tuple[TextContent | ImageContent, ...] | None = field(default=None, converter=_blocks)
     details: Any = None
     is_error: bool | None = None
     usage: Usage | None = None

@@ -1,4 +1,8 @@
-"""What the JSON of providers and models means (the shape of models.json, pi.md 5), and which line is wrong."""
+"""What the JSON of providers and models means (the shape of models.json, pi.md 5), and which line is wrong.
+
+Plugins read such files with ``load_models``; this module is for whoever reads the format from elsewhere, as core
+reads the user's own models.json.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from attrs import evolve
+
 from pi_hookspecs.models import THINKING_LEVELS, Model, ModelCost, PriceTier, ProviderInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Wrong", "line_of", "models_of", "provider_of"]
+__all__ = ["Wrong", "field_of", "headers_of", "line_of", "models_of", "override_of", "provider_of"]
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -23,6 +29,12 @@ _MODEL_FIELDS = frozenset(
         *("id", "name", "api", "provider", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens"),
         *("headers", "compat", "thinkingLevelMap"),
     )
+)
+_REPLACED: tuple[tuple[str, str, type[Any]], ...] = (
+    ("name", "name", str),
+    ("api", "api", str),
+    ("baseUrl", "base_url", str),
+    ("reasoning", "reasoning", bool),
 )
 _KINDS: dict[type, str] = {str: "a text", bool: "true or false", dict: "an object", list: "a list"}
 
@@ -84,29 +96,29 @@ def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tu
     _object(data, f"provider {name!r}")
     models = data.get("models")
     loaded = () if isinstance(models, str) else models_of(name, data)
-    api = _take(data, "api", str, None) or (loaded[0].api if loaded else None)
+    api = field_of(data, "api", str, None) or (loaded[0].api if loaded else None)
     if api is None:
         raise Wrong(f"provider {name!r} has no api: the id of the API that it speaks")
     return ProviderInfo(
         id=name,
-        name=_take(data, "name", str, name),
+        name=field_of(data, "name", str, name),
         api=api,
-        base_url=_take(data, "baseUrl", str, ""),
+        base_url=field_of(data, "baseUrl", str, ""),
         key_variables=_key_variables(data),
-        keyless=_take(data, "keyless", bool, default=False),
-        default_model=_take(data, "defaultModel", str, None),
-        headers=_headers(data),
-        compat=_take(data, "compat", dict, None),
+        keyless=field_of(data, "keyless", bool, default=False),
+        default_model=field_of(data, "defaultModel", str, None),
+        headers=headers_of(data),
+        compat=field_of(data, "compat", dict, None),
         models=models_in(models) if isinstance(models, str) else loaded,
     )
 
 
 def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
-    names = _take(data, "keyVariables", list, [])
+    names = field_of(data, "keyVariables", list, [])
     for index, name in enumerate(names):
         if not isinstance(name, str):
             raise Wrong(f"{name!r:.60} is no name of an environment variable", "keyVariables", index)
-    key = _take(data, "apiKey", str, None)
+    key = field_of(data, "apiKey", str, None)
     if key is None:
         return tuple(names)
     match = _VARIABLE.fullmatch(key)
@@ -132,10 +144,10 @@ def models_of(name: str, data: Any) -> tuple[Model, ...]:
         Wrong: The object is not as it must be.
     """
     _object(data, f"provider {name!r}")
-    api, base_url = _take(data, "api", str, None), _take(data, "baseUrl", str, None)
-    shared = _Shared(name, api, base_url, _headers(data) or {}, _take(data, "compat", dict, {}))
+    api, base_url = field_of(data, "api", str, None), field_of(data, "baseUrl", str, None)
+    shared = _Shared(name, api, base_url, headers_of(data) or {}, field_of(data, "compat", dict, {}))
     made = []
-    for index, model in enumerate(_take(data, "models", list, [])):
+    for index, model in enumerate(field_of(data, "models", list, [])):
         try:
             made.append(_model(model, shared))
         except Wrong as wrong:
@@ -145,34 +157,76 @@ def models_of(name: str, data: Any) -> tuple[Model, ...]:
 
 def _model(data: Any, shared: _Shared) -> Model:
     _object(data, "a model")
-    model_id = _take(data, "id", str, "")
+    model_id = field_of(data, "id", str, "")
     if not model_id:
         raise Wrong("a model needs an id")
-    api = _take(data, "api", str, shared.api)
-    base_url = _take(data, "baseUrl", str, shared.base_url)
+    api = field_of(data, "api", str, shared.api)
+    base_url = field_of(data, "baseUrl", str, shared.base_url)
     if api is None or base_url is None:
         lacking = "api" if api is None else "baseUrl"
         raise Wrong(f"model {model_id!r} has no {lacking}, and neither has provider {shared.provider!r}")
     return Model(
         id=model_id,
-        name=_take(data, "name", str, model_id),
+        name=field_of(data, "name", str, model_id),
         api=api,
         provider=shared.provider,
         base_url=base_url,
-        reasoning=_take(data, "reasoning", bool, default=False),
+        reasoning=field_of(data, "reasoning", bool, default=False),
         input=_input(data),
         cost=_cost(data),
         context_window=_tokens(data, "contextWindow", 128_000),
         max_tokens=_tokens(data, "maxTokens", 16_384),
-        headers={**shared.headers, **(_headers(data) or {})} or None,
-        compat={**shared.compat, **_take(data, "compat", dict, {})} or None,
+        headers={**shared.headers, **(headers_of(data) or {})} or None,
+        compat={**shared.compat, **field_of(data, "compat", dict, {})} or None,
         thinking_level_map=_levels(data),
         extra={key: data[key] for key in data.keys() - _MODEL_FIELDS},
     )
 
 
+def override_of(data: Any) -> Callable[[Model], Model]:
+    """Return what an object of ``modelOverrides`` makes of the model: what it names is replaced, the rest stays.
+
+    Of ``cost``, ``compat`` and ``headers`` only what is inside is replaced.
+
+    Raises:
+        Wrong: The object is not as it must be.
+    """
+    _object(data, "an override")
+    changes: dict[str, Any] = {}
+    for key, name, kind in _REPLACED:
+        if (value := field_of(data, key, kind, None)) is not None:
+            changes[name] = value
+    if data.get("input") is not None:
+        changes["input"] = _input(data)
+    for key, name in (("contextWindow", "context_window"), ("maxTokens", "max_tokens")):
+        if data.get(key) is not None:
+            changes[name] = _tokens(data, key, 0)
+    levels, headers, compat = _levels(data), headers_of(data), field_of(data, "compat", dict, {})
+    cost = field_of(data, "cost", dict, {})
+    _cost(data)
+
+    def override(model: Model) -> Model:
+        return evolve(
+            model,
+            **changes,
+            cost=_with_rates(model.cost, cost),
+            headers={**(model.headers or {}), **(headers or {})} or None,
+            compat={**(model.compat or {}), **compat} or None,
+            thinking_level_map={**(model.thinking_level_map or {}), **(levels or {})} or None,
+        )
+
+    return override
+
+
+def _with_rates(cost: ModelCost, data: Mapping[str, Any]) -> ModelCost:
+    rates = {name: getattr(cost, name) for name in _RATES.values()} | _rates(data)
+    under = {key: rates[name] for key, name in _RATES.items()}
+    tiers = _tiers({**under, **data}) if data.get("tiers") is not None else cost.tiers
+    return ModelCost(**rates, tiers=tiers)
+
+
 def _input(data: Mapping[str, Any]) -> Any:
-    kinds = _take(data, "input", list, ["text"])
+    kinds = field_of(data, "input", list, ["text"])
     for index, kind in enumerate(kinds):
         if kind not in ("text", "image"):
             raise Wrong(f'{kind!r:.60} is no kind of input; these are "text" and "image"', "input", index)
@@ -180,7 +234,7 @@ def _input(data: Mapping[str, Any]) -> Any:
 
 
 def _cost(data: Mapping[str, Any]) -> ModelCost:
-    cost = _take(data, "cost", dict, None)
+    cost = field_of(data, "cost", dict, None)
     if cost is None:
         return ModelCost()
     try:
@@ -191,7 +245,7 @@ def _cost(data: Mapping[str, Any]) -> ModelCost:
 
 def _tiers(cost: Mapping[str, Any]) -> tuple[PriceTier, ...]:
     made = []
-    for index, tier in enumerate(_take(cost, "tiers", list, [])):
+    for index, tier in enumerate(field_of(cost, "tiers", list, [])):
         try:
             _object(tier, "a tier")
             made.append(PriceTier(input_tokens_above=_tokens(tier, "inputTokensAbove", 0), **_paid(cost, tier)))
@@ -226,16 +280,25 @@ def _tokens(data: Mapping[str, Any], key: str, default: int) -> int:
     return int(value)
 
 
-def _headers(data: Mapping[str, Any]) -> dict[str, str] | None:
-    headers = _take(data, "headers", dict, None)
-    for name, value in (headers or {}).items():
+def headers_of(data: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the headers of a provider or a model; None where it has none.
+
+    Raises:
+        Wrong: They are no object of texts. What a header is to be is not told: it may be a key.
+    """
+    headers = data.get("headers")
+    if headers is None:
+        return None
+    if not isinstance(headers, dict):
+        raise Wrong("headers must be an object of texts", "headers")
+    for name, value in headers.items():
         if not isinstance(value, str):
-            raise Wrong(f"{name} is {value!r:.60}, a header must be a text", "headers", name)
+            raise Wrong(f"the header {name!r:.60} must be a text", "headers", name)
     return headers
 
 
 def _levels(data: Mapping[str, Any]) -> dict[str, str | None] | None:
-    levels = _take(data, "thinkingLevelMap", dict, None)
+    levels = field_of(data, "thinkingLevelMap", dict, None)
     for level, value in (levels or {}).items():
         if level not in THINKING_LEVELS:
             raise Wrong(
@@ -246,8 +309,12 @@ def _levels(data: Mapping[str, Any]) -> dict[str, str | None] | None:
     return levels
 
 
-def _take(data: Mapping[str, Any], key: str, kind: type[_T], default: _D) -> _T | _D:
-    """Return a field of one type; a default where it is missing or null."""
+def field_of(data: Mapping[str, Any], key: str, kind: type[_T], default: _D) -> _T | _D:
+    """Return a field of one type; a default where it is missing or null.
+
+    Raises:
+        Wrong: It is of another type.
+    """
     value = data.get(key)
     if value is None:
         return default
