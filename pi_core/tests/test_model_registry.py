@@ -156,15 +156,15 @@ def test_an_empty_variable_is_no_key(registry):
 # Keys and streams
 
 
-def test_the_first_variable_that_is_set_holds_the_key(registry):
-    assert registry(ACME_API_KEY="second").api_key("acme") == "second"
-    assert registry(ACME_API_KEY="second", ACME_TOKEN="first").api_key("acme") == "first"
-    assert registry().api_key("offline") is None
+async def test_the_first_variable_that_is_set_holds_the_key(registry):
+    assert await registry(ACME_API_KEY="second").get_api_key("acme") == "second"
+    assert await registry(ACME_API_KEY="second", ACME_TOKEN="first").get_api_key("acme") == "first"
+    assert await registry().get_api_key("offline") is None
 
 
-def test_a_missing_key_names_what_to_set(registry):
+async def test_a_missing_key_names_what_to_set(registry):
     with pytest.raises(MissingKey, match=r"^No API key found for acme. Set ACME_TOKEN or ACME_API_KEY.$"):
-        registry().api_key("acme")
+        await registry().get_api_key("acme")
 
 
 def test_the_provider_that_speaks_the_models_api_answers(registry):

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from pi_core.host.records import DEFAULT_PLUGINS
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -95,3 +97,10 @@ def test_import_contracts_name_every_member() -> None:
     assert set(linter["root_packages"]) == packages
     assert layers == packages
     assert set(contracts["plugins"]["modules"]) == plugins
+
+
+def test_the_host_knows_which_plugins_are_default() -> None:
+    wanted = names(WORKSPACE["project"]["dependencies"])
+    projects = [member["project"] for member in MEMBERS.values() if member["project"]["name"] in wanted]
+
+    assert {name for project in projects for name in project.get("entry-points", {}).get("pi", {})} == DEFAULT_PLUGINS

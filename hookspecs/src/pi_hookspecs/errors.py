@@ -72,7 +72,7 @@ class UnknownName(UserError):
 
         self.kind = kind
         self.name = name
-        self.nearest = get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+        self.nearest = get_close_matches(name, sorted(known), n=3, cutoff=0.6)
         message = f"Unknown {kind}: {name}"
         if self.nearest:
             message += f". Did you mean {' or '.join(self.nearest)}?"

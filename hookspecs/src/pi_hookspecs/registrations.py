@@ -117,7 +117,11 @@ class Renderer(Protocol):
 
 @runtime_checkable
 class CredentialSource(Protocol):
-    """Answers for a provider's key or token; asked last in the key order."""
+    """Answers for a provider's key or token; asked last in the key order.
+
+    It may also have ``available(provider) -> bool``: whether it could answer, told at once, without a network or a
+    command. A source that cannot tell is asked when a request is made; its provider is never chosen unasked.
+    """
 
     name: str
     """The provider id that it answers for, or ``*`` for all."""

@@ -8,9 +8,10 @@ somebody looks, and half-received tool arguments are parsed only then.
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from pi_hookspecs.content import TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
@@ -304,11 +305,18 @@ class MessageBuilder:
 
     def partial(self) -> AssistantMessage:
         """Return the message so far."""
-        return self._message(tuple(map(self._look, self._blocks)), "pending")
+        return self._message(tuple(map(self._show, self._blocks)), "pending")
 
     def _open(self, block: _Block) -> int:
         self._blocks.append(block)
         return len(self._blocks) - 1
+
+    def _show(self, block: _Block) -> AssistantContent:
+        """Return a block for whoever looks; arguments are a dict, and those of the message stay its own."""
+        content = self._look(block)
+        if isinstance(content, ToolCall) and content is block.finished:
+            return evolve(content, arguments=deepcopy(content.arguments))
+        return content
 
     def _look(self, block: _Block) -> AssistantContent:
         if block.finished is not None:

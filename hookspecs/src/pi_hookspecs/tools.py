@@ -9,7 +9,7 @@ from attrs import Factory, field, frozen
 from pi_hookspecs.content import ImageContent, TextContent
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
@@ -75,7 +75,7 @@ class Tool:
 
     name: str
     description: str
-    parameters: Mapping[str, Any] = field(repr=False)
+    parameters: dict[str, Any] = field(repr=False)
     execute: ToolExecute = field(repr=False)
     label: str = field(default="")
     prompt_snippet: str | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
+    from pi_core.auth_storage import AuthStorage
     from pi_core.create import create_agent_session, run
     from pi_core.event_stream import EventStream
     from pi_core.hooks import HookDispatcher, HookFailure, HookTrace, Timeouts
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
+    "auth_storage": "AuthStorage",
     "create": "create_agent_session run",
     "event_stream": "EventStream",
     "hooks": "HookDispatcher HookFailure HookTrace Timeouts",
@@ -36,6 +38,7 @@ __all__ = [  # literal, because type checkers read it
     "AgentContext",
     "AgentSession",
     "AgentState",
+    "AuthStorage",
     "EventStream",
     "HookDispatcher",
     "HookFailure",

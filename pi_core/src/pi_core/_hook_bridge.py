@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from attrs import evolve
 
-from pi_core._unshared import Copies, copied, unshared
+from pi_core._unshared import Copies, copied, unshared, unshared_event
 from pi_hookspecs import CustomMessage, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
@@ -116,7 +116,7 @@ class HookBridge:
             return None
         from pi_hookspecs import TurnEndEvent
 
-        event = TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index)
+        event = unshared_event(TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index))
         answer = await self._hooks.call(agent_specs.turn_end, event, self._ctx)
         if answer is None:
             return None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from pi_core.loop import AgentContext, LoopConfig
-    from pi_hookspecs import AbortSignal, AgentEvent, AssistantMessageEvent, StreamOptions
+    from pi_hookspecs import AbortSignal, AgentEvent, AssistantMessageEvent, Model, StreamOptions
 
 __all__ = ["ask_model"]
 
@@ -91,12 +91,12 @@ class _Request:
         stream: Any = None
         try:
             with Grace(self.signal, ABORT_GRACE) as grace:
-                stream = self.config.stream(self.config.model, *await self.prepare())
+                stream = self.config.stream(*await self.prepare())
                 await self.consume(stream, grace)
         finally:
             await _close(stream)
 
-    async def prepare(self) -> tuple[Context, StreamOptions]:
+    async def prepare(self) -> tuple[Model, Context, StreamOptions]:
         config, messages = self.config, tuple(self.context.messages)
         if config.transform_context is not None:
             messages = tuple(await config.transform_context(messages, self.signal))
@@ -106,7 +106,10 @@ class _Request:
             messages=tuple(config.convert_to_llm(messages)),
             tools=self.context.tools,
         )
-        return context, evolve(config.options, signal=self.signal, api_key=key or config.options.api_key)
+        model, options = config.model, evolve(config.options, signal=self.signal, api_key=key or config.options.api_key)
+        if config.prepare_request is not None:
+            model, options = await config.prepare_request(model, options)
+        return model, context, options
 
     async def consume(self, stream: AsyncIterator[AssistantMessageEvent], grace: Grace) -> None:
         provider = self.config.model.provider

@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core._hook_bridge import custom_message
+from pi_core._unshared import unshared
 from pi_hookspecs import AgentBeforeSettleEvent, AgentSettledEvent, MessageEndEvent, MessageStartEvent
 from pi_hookspecs.specs import agent as agent_specs
 
@@ -129,7 +130,7 @@ class PromptSteps:
             return False
         event = AgentBeforeSettleEvent(
             outcome=self.outcome(stop),
-            messages=tuple(session.messages),
+            messages=tuple(map(unshared, session.messages)),
             entries=tuple(session.session_manager.branch()),
         )
         wish = await session.hooks.call(agent_specs.agent_before_settle, event, session.ctx)

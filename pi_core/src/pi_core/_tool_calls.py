@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["AfterToolCall", "BeforeToolCall", "ToolCallBatch"]
 
 BLOCKED = "Tool execution was blocked"
+REPAIR_NOTE = "argumentsRepair"
+"""Where providers note, in a call's ``extra``, what they repaired; the result's details repeat it."""
 SKIPPED = "Skipped due to queued user message."
 CUT_OFF = (
     "This call was not run: the answer hit the output limit, so its arguments may be incomplete."
@@ -269,7 +271,7 @@ class ToolCallBatch:
         await self.finish(slot, failure(text))
 
     async def finish(self, slot: _Slot, result: ToolResult, duration_ms: int | None = None) -> None:
-        slot.result = result
+        result = slot.result = _noted(slot.call, result)
         slot.message = _message(slot.call, result, duration_ms)
         await self.emit(
             ToolExecutionEndEvent(
@@ -304,6 +306,14 @@ def _copied(arguments: dict[str, Any]) -> dict[str, Any]:
         return deepcopy(arguments)
     except RecursionError:
         return {}
+
+
+def _noted(call: ToolCall, result: ToolResult) -> ToolResult:
+    """Return the result with what the provider repaired in the call, where its details have room for that."""
+    note = call.extra.get(REPAIR_NOTE)
+    if note is None or not isinstance(result.details, dict | None):
+        return result
+    return evolve(result, details={**(result.details or {}), REPAIR_NOTE: note})
 
 
 def _message(call: ToolCall, result: ToolResult, duration_ms: int | None) -> ToolResultMessage:

@@ -7,15 +7,29 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve
 
-from pi_hookspecs import AssistantMessage, CustomMessage, ToolCall, ToolResultMessage, UnknownMessage
+from pi_hookspecs import (
+    AgentEndEvent,
+    AssistantMessage,
+    CustomMessage,
+    MessageStartEvent,
+    MessageUpdateEvent,
+    ToolCall,
+    ToolExecutionEndEvent,
+    ToolExecutionUpdateEvent,
+    ToolResult,
+    ToolResultMessage,
+    TurnEndEvent,
+    UnknownMessage,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AgentMessage
+    from pi_hookspecs import AgentEvent, AgentMessage
 
-__all__ = ["Copies", "copied", "unshared"]
+__all__ = ["Copies", "copied", "unshared", "unshared_event"]
 
+E = TypeVar("E", bound="AgentEvent")
 M = TypeVar("M", bound="AgentMessage")
 
 
@@ -40,6 +54,37 @@ def unshared(message: M) -> M:
     if isinstance(message, UnknownMessage):
         return evolve(message, extra=copied(message.extra))
     return message
+
+
+def unshared_event(event: E) -> E:
+    """Return an event that shares nothing changeable with the transcript; build one only where somebody listens."""
+    own = _OWN.get(type(event))
+    return evolve(event, **own(event)) if own is not None else event
+
+
+def _own_details(result: ToolResult) -> ToolResult:
+    return result if result.details is None else evolve(result, details=copied(result.details))
+
+
+def _own_call(inner: Any) -> Any:
+    """Return a stream event with arguments of its own; a partial is made anew for whoever looks."""
+    if inner.type != "toolcall_end":
+        return inner
+    return evolve(inner, tool_call=evolve(inner.tool_call, arguments=copied(inner.tool_call.arguments)))
+
+
+_OWN: dict[type, Callable[[Any], dict[str, Any]]] = {
+    AgentEndEvent: lambda event: {"messages": tuple(map(unshared, event.messages))},
+    MessageStartEvent: lambda event: {"message": unshared(event.message)},
+    MessageUpdateEvent: lambda event: {"assistant_message_event": _own_call(event.assistant_message_event)},
+    ToolExecutionEndEvent: lambda event: {"result": _own_details(event.result)},
+    ToolExecutionUpdateEvent: lambda event: {"partial_result": _own_details(event.partial_result)},
+    TurnEndEvent: lambda event: {
+        "message": unshared(event.message),
+        "tool_results": tuple(map(unshared, event.tool_results)),
+    },
+}
+"""The fields of an event that hold something changeable, as copies."""
 
 
 class Copies:

@@ -14,6 +14,7 @@ from pi_core._hook_bridge import HookBridge
 from pi_core._listeners import Listeners
 from pi_core._prompt_gate import PromptGate
 from pi_core._prompt_steps import PromptSteps
+from pi_core._unshared import unshared_event
 from pi_core.agent import Agent
 from pi_core.context import NoUserInterface, PluginAPI, SessionContext, ToolCallContext
 from pi_core.convert import convert_to_llm
@@ -118,7 +119,7 @@ class AgentSession(AgentDelegate):
             callbacks=LoopCallbacks(
                 convert_to_llm=convert_to_llm,
                 transform_context=self._bridge.transform_context,
-                get_api_key=self._api_key,
+                prepare_request=self.models.prepare,
                 before_tool_call=self._bridge.before_tool_call,
                 after_tool_call=self._bridge.after_tool_call,
                 finish_message=self._bridge.finish_message,
@@ -318,15 +319,12 @@ class AgentSession(AgentDelegate):
     def _check_model(self) -> None:
         if self.model is None:
             raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
-        self.models.api_key(self.model.provider)
+        self.models.check(self.model)
 
     # What the agent asks for
 
     def _stream(self, model: Model, context: Any, options: StreamOptions) -> Any:
         return self.models.stream_of(model)(model, context, options)
-
-    async def _api_key(self, provider: str) -> str | None:
-        return self.models.api_key(provider)
 
     def _tool_context(self, call: ToolCall, update: ToolUpdate) -> ToolCallContext:
         signal: AbortSignal | None = self.agent.signal
@@ -347,7 +345,7 @@ class AgentSession(AgentDelegate):
             if kind == "agent_start":
                 self._forward_abort(signal)
             if self.hooks.listens(kind):
-                await self.hooks.notify(event, self.ctx)
+                await self.hooks.notify(unshared_event(event), self.ctx)
         elif event.type == "message_end":
             self.session_manager.append_message(event.message)
         await self.listeners.tell(event, signal)

@@ -166,8 +166,8 @@ class SessionContext:
         return self._session.agent.state.system_prompt
 
     def is_idle(self) -> bool:
-        """Whether no run is going on."""
-        return not self._session.agent.state.is_streaming
+        """Whether no prompt is being answered."""
+        return not self._session.is_streaming
 
     def has_pending_messages(self) -> bool:
         """Whether messages are queued."""

@@ -18,6 +18,7 @@ from pi_hookspecs import THINKING_LEVELS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pi_core.auth_storage import AuthStorage
     from pi_core.hooks import HookTrace
     from pi_hookspecs import Model, ThinkingLevel, Tool, UserInterface
 
@@ -38,6 +39,8 @@ def create_agent_session(
     append_system_prompt: Sequence[str] = (),
     session_manager: SessionManager | None = None,
     settings: Settings | None = None,
+    auth_storage: AuthStorage | None = None,
+    model_registry: ModelRegistry | None = None,
     host: PluginHost | None = None,
     plugins: Mapping[str, object] | None = None,
     ui: UserInterface | None = None,
@@ -61,6 +64,9 @@ def create_agent_session(
         append_system_prompt: Further paragraphs of the system prompt.
         session_manager: The conversation; a new one in memory when None.
         settings: Read from the files when None.
+        auth_storage: Stored keys; the agent directory's auth.json when None.
+        model_registry: Models and keys; made of the host, the settings and models.json when None. Its own keys
+            count, not ``auth_storage``.
         host: The plugins; the installed ones when None.
         plugins: Further plugin objects by name.
         ui: Who answers dialogs; nobody when None.
@@ -74,11 +80,11 @@ def create_agent_session(
     """
     here = Path(cwd or Path.cwd()).resolve()
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
-    host = host or PluginHost(settings)
+    host = host or (model_registry.host if model_registry is not None else PluginHost(settings))
     for name, plugin in (plugins or {}).items():
         host.add(plugin, name)
     host.load_listeners()
-    models = ModelRegistry(host, settings, environ)
+    models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
     if model is None:
         model = models.choose(provider)
     elif isinstance(model, str):

@@ -77,6 +77,7 @@ class LoopCallbacks:
         convert_to_llm: Our messages to the model's; must not raise.
         transform_context: Changes the messages of one request, before conversion.
         get_api_key: Asked before every request, by provider id; falls back on ``options.api_key``.
+        prepare_request: Asked last before every request: returns model and options as they go to the provider.
         before_tool_call: May refuse a call or change its arguments; raising refuses.
         after_tool_call: May replace a result; raising makes it an error.
         finish_message: May replace a message, by one of the same role, before it is part of the transcript.
@@ -92,6 +93,7 @@ class LoopCallbacks:
     convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
     transform_context: Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None = None
     get_api_key: Callable[[str], Awaitable[str | None]] | None = None
+    prepare_request: Callable[[Model, StreamOptions], Awaitable[tuple[Model, StreamOptions]]] | None = None
     before_tool_call: Callable[[BeforeToolCall, AbortSignal], Awaitable[ToolCallResult | None]] | None = None
     after_tool_call: Callable[[AfterToolCall, AbortSignal], Awaitable[ToolResult | None]] | None = None
     finish_message: Callable[[Any], Awaitable[Any]] | None = None

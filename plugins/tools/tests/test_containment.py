@@ -80,11 +80,12 @@ async def test_many_processes_that_still_multiply_are_ended(call, token, none_le
 
 async def test_a_process_that_runs_away_is_caught(call, tmp_path, token, none_left):
     """Each one starts the next in a session of its own and ends, 3000 times: whoever is looked at has gone."""
-    (tmp_path / "run").write_text('[ "$1" -gt 3000 ] || (setsid bash run $(($1+1)) "$2" &)')
+    script = f"run-{token}"
+    (tmp_path / script).write_text(f'[ "$1" -gt 3000 ] || (setsid bash {script} $(($1+1)) &)')
 
-    await call("bash", command=f"bash run 0 {token}; sleep {token}", timeout=0.5)
+    await call("bash", command=f"bash {script} 0; sleep {token}", timeout=0.5)
 
-    assert await none_left("bash run", seconds=1) == []
+    assert await none_left(script, seconds=1) == []
     assert await none_left(token) == []
 
 

@@ -211,7 +211,9 @@ class PluginHost:
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
         record.problems = self.problems[before:]
         record.files = source_files(record.value)
-        record.indexed = record.loads or find_origin(record.value) is not None
+        # A plugin that is not there, or that ran out of time, may do better at the next start.
+        timed_out = record.load_ms >= self._limit * 1000
+        record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
 
     def _import(self, record: PluginRecord) -> object | None:
         module, _, path = record.value.partition(":")

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 __all__ = ["DEFAULT_PLUGINS", "FoundPlugin", "PluginRecord", "Problem"]
 
-DEFAULT_PLUGINS = frozenset({"cli", "models", "provider-offline", "tools"})
+DEFAULT_PLUGINS = frozenset({"cli", "models", "provider-anthropic", "provider-offline", "provider-openai", "tools"})
 """Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""
 
 

@@ -60,7 +60,8 @@ class Registry:
 
     def get(self, hook: str, name: str) -> Registered | None:
         """Return what a name means, or what ``plugin:name`` means."""
-        found = self.winners(hook).get(name)
+        plugins = {each.plugin: each for each in self._all[hook] if each.name == name}
+        found = plugins[self.choice(hook, name, [*plugins])] if plugins else None
         if found is None and ":" in name:
             plugin, _, plain = name.partition(":")
             found = next(

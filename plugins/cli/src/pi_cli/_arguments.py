@@ -34,6 +34,16 @@ def option_groups() -> dict[str, list[click.Option]]:
         "Model": [
             _value("--model", metavar="ID", help="Who answers: PROVIDER/ID, or an ID that a provider lists"),
             _value("--provider", metavar="NAME", help="Where to look the model up; alone, its default model"),
+            _value(
+                "--api-key", metavar="KEY", help="The provider's key, for this run alone; with --model or --provider"
+            ),
+            _value(
+                "--list-models",
+                metavar="[SEARCH]",
+                is_flag=False,
+                flag_value="",
+                help="List the models, or those whose ids match, and end",
+            ),
         ],
         "Tools and plugins": [
             _value("--tools", metavar="A,B", help="Offer the model these tools and no others"),
@@ -163,6 +173,8 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         print_only=params["print_only"],
         model=params["model"],
         provider=params["provider"],
+        api_key=params["api_key"],
+        list_models=params["list_models"],
         tools=() if params["no_tools"] else tools,
         no_session=params["no_session"],
         disabled=tuple(params["disabled"] or ()),
@@ -182,8 +194,11 @@ def _checked(params: dict[str, Any], options: Options) -> Options:
     if params["no_tools"] and params["tools"] is not None:
         message = "--tools and --no-tools exclude each other. Give one of them"
         raise UserError(message)
-    for name in ("model", "provider"):
+    for name in ("model", "provider", "api_key"):
         if params[name] is not None and not params[name].strip():
-            message = f"Option '--{name}' requires a value, and {params[name]!r} is none"
+            message = f"Option '--{name.replace('_', '-')}' requires a value, and {params[name]!r} is none"
             raise UserError(message)
+    if options.api_key is not None and options.model is None and options.provider is None:
+        message = "--api-key needs a model to go with. Add --model PROVIDER/ID"
+        raise UserError(message)
     return options

@@ -28,6 +28,8 @@ class Options:
         messages: Positional arguments, and all that follows ``--``.
         files: Positional arguments that began with ``@``, without it.
         print_only: ``-p`` was given.
+        api_key: From ``--api-key``; used in this run and never stored.
+        list_models: What to search for, ``""`` for all models; None lists none.
         tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
         disabled: Plugins from ``--disable``.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
@@ -40,6 +42,8 @@ class Options:
     print_only: bool = False
     model: str | None = None
     provider: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    list_models: str | None = None
     tools: tuple[str, ...] | None = None
     no_session: bool = False
     disabled: tuple[str, ...] = ()

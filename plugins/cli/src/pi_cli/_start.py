@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_core.hooks import HookTrace
-    from pi_hookspecs import Mode, Subcommand
+    from pi_core.model_registry import ModelRegistry
+    from pi_hookspecs import Mode, Model, Subcommand
 
 __all__ = ["start"]
 
@@ -54,6 +55,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
     options = _options(arguments, host, environ)
+    if options.list_models is not None:
+        return _list_models(options.list_models, host, environ)
     mode = _interactive_mode(host) if _may_interact(options) else None
     options = _with_prompts(options, cwd, piped=mode is None)
     if mode is None and not options.prompts:
@@ -128,6 +131,17 @@ def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, s
     return evolve(parse(arguments, records), color=color)
 
 
+def _list_models(search: str, host: PluginHost, environ: Mapping[str, str]) -> int:
+    from pi_cli._list_models import print_models
+    from pi_core.model_registry import ModelRegistry
+
+    registry = ModelRegistry(host, host.settings, environ)
+    print_models(registry, search)
+    for problem in (*host.settings.problems, *host.problems, *registry.warnings):
+        warn(problem)
+    return 0
+
+
 def _may_interact(options: Options) -> bool:
     """Whether there is somebody to talk to: not with ``-p``, and not with a pipe at either end."""
     return not options.print_only and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -171,13 +185,15 @@ async def _run(mode: Mode, options: Options, host: PluginHost, cwd: Path, enviro
     import gc
 
     from pi_core.create import create_agent_session
+    from pi_core.model_registry import ModelRegistry
 
     asyncio.get_running_loop().set_exception_handler(_complain)
+    models = ModelRegistry(host, host.settings, environ)
     try:
         session = create_agent_session(
             cwd=cwd,
-            model=options.model,
-            provider=options.provider,
+            model=_model(options, models),
+            model_registry=models,
             tools=options.tools,
             settings=host.settings,
             host=host,
@@ -186,12 +202,24 @@ async def _run(mode: Mode, options: Options, host: PluginHost, cwd: Path, enviro
             trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
         )
     except PiError:
-        for problem in (*host.settings.problems, *host.problems):  # what is missing may be what could not be loaded
+        for problem in (
+            *host.settings.problems,
+            *host.problems,
+            *models.warnings,
+        ):  # what is missing may be what could not be loaded
             warn(problem)
         raise
     gc.freeze()
     gc.enable()
     return await mode.run(session, options)
+
+
+def _model(options: Options, models: ModelRegistry) -> Model:
+    """Return the model that the options mean; ``--api-key`` goes with it."""
+    model = models.choose(options.provider) if options.model is None else models.find(options.model, options.provider)
+    if options.api_key is not None:
+        models.auth.set_runtime_api_key(model.provider, options.api_key)
+    return model
 
 
 def _trace(call: HookTrace) -> None:

@@ -1,0 +1,190 @@
+"""What a request needs beside the model: the key, configured headers, the base URL with its placeholders filled in.
+
+The order in which a key is looked for is ``AuthStorage``'s (document 004, section 8.4); this module knows where the
+provider's own part of it stands: its variables, models.json, the plugins that answer for keys.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from attrs import evolve, field, frozen
+
+from pi_core.secret_values import SecretValues
+from pi_hookspecs import MissingKey, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pi_core._model_tables import ModelTables
+    from pi_core.auth_storage import AuthStorage
+    from pi_hookspecs import CredentialSource, Login, Model, ProviderInfo
+
+__all__ = ["ModelAuth", "RequestAuth"]
+
+_PLACEHOLDER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
+"""``{CLOUDFLARE_ACCOUNT_ID}`` in a base URL: an environment variable."""
+
+
+@frozen(kw_only=True)
+class RequestAuth:
+    """What goes with a request to a model.
+
+    Attributes:
+        api_key: The key or token; None for a provider that needs none.
+        headers: What models.json adds; the model's own ``headers`` are the provider plugin's to send.
+        base_url: Where the request goes.
+        transport: How, where models.json says so.
+    """
+
+    api_key: str | None = field(default=None, repr=False)
+    headers: dict[str, str] = field(factory=dict, repr=False)
+    base_url: str = ""
+    transport: str | None = None
+
+
+class ModelAuth:
+    """Keys, headers and base URLs.
+
+    Args:
+        tables: The providers.
+        storage: auth.json, and keys of this run.
+        environ: Where variables are looked up.
+    """
+
+    def __init__(self, tables: ModelTables, storage: AuthStorage, environ: Mapping[str, str]) -> None:
+        self._tables = tables
+        self._storage = storage
+        self._environ = environ
+        self._values = SecretValues(environ)
+
+    # Without a network or a command
+
+    def has_key(self, info: ProviderInfo) -> bool:
+        """Return whether a provider needs no key, or the user has one for it; no plugin is asked."""
+        return info.keyless or self._has_key(info)
+
+    def is_configured(self, info: ProviderInfo) -> bool:
+        """Return whether a provider can be used: it has a key, or a plugin that is there for it says so."""
+        sources = () if self.has_key(info) else self._sources(info.id)
+        return self.has_key(info) or any(_available(each, info.id) for each in sources)
+
+    def check(self, info: ProviderInfo) -> None:
+        """Raise when there is nobody to ask for a provider's key.
+
+        Raises:
+            MissingKey: The provider needs a key; the message says what to set.
+        """
+        if self.has_key(info):
+            return
+        if all(_available(each, info.id) is False for each in self._sources(info.id, "*")):
+            raise self._missing(info)
+
+    def base_url(self, model: Model) -> str:
+        """Return a model's base URL, each ``{NAME}`` replaced by the environment variable of that name.
+
+        Raises:
+            UserError: A variable is not set.
+        """
+        if "{" not in model.base_url:
+            return model.base_url
+        for name in _PLACEHOLDER.findall(model.base_url):
+            if not self._environ.get(name):
+                message = f"Set {name}: the base URL of {model.reference} has it as a part ({model.base_url})."
+                raise UserError(message)
+        return _PLACEHOLDER.sub(lambda match: self._environ[match[1]], model.base_url)
+
+    def _has_key(self, info: ProviderInfo) -> bool:
+        if self._storage.has_key(info.id, info.key_variables):
+            return True
+        configured = self._configured_key(info.id)
+        return configured is not None and not self._values.missing(configured)
+
+    # For a request
+
+    async def key(self, info: ProviderInfo) -> str | None:
+        """Return a provider's key; None for one that needs none and has none.
+
+        Raises:
+            MissingKey: The provider needs a key and has none.
+            UserError: A ``!command`` failed, or a login could not be refreshed.
+        """
+        key = await self._storage.get_api_key(
+            info.id,
+            info.key_variables,
+            fallback=partial(self._resolved_key, info.id),
+            sources=partial(self._sources, info.id, "*"),
+            login=self._login,
+        )
+        if key is None and not info.keyless:
+            raise self._missing(info)
+        return key
+
+    async def for_model(self, model: Model, info: ProviderInfo, api_key: str | None = None) -> RequestAuth:
+        """Return what goes with a request; ``api_key`` stands in place of the configured one.
+
+        Raises:
+            MissingKey: The provider needs a key and has none.
+            UserError: A value cannot be resolved.
+        """
+        base_url = self.base_url(model)
+        key = api_key or await self.key(info)
+        auth = RequestAuth(api_key=key, base_url=base_url)
+        for layer in self._tables.layers(info.id):
+            headers = dict(auth.headers)
+            if layer.auth_header and key is not None:
+                headers["Authorization"] = f"Bearer {key}"
+            for written in (layer.headers, layer.model_headers.get(model.id, {})):
+                headers |= {name: await self._header(info, name, value) for name, value in written.items()}
+            transport = layer.model_transports.get(model.id) or layer.transport or auth.transport
+            auth = evolve(auth, headers=headers, transport=transport)
+        return auth
+
+    async def _header(self, info: ProviderInfo, name: str, written: str) -> str:
+        value = await self._values.resolve(written)
+        if value is None:
+            variables = " and ".join(self._values.missing(written))
+            message = f"Set {variables}: the header {name!r} that is configured for {info.id} has it as a part."
+            raise UserError(message)
+        return value
+
+    async def _resolved_key(self, provider: str) -> str | None:
+        written = self._configured_key(provider)
+        return await self._values.resolve(written) if written is not None else None
+
+    def _configured_key(self, provider: str) -> str | None:
+        layers = reversed(self._tables.layers(provider))
+        return next((layer.api_key for layer in layers if layer.api_key is not None), None)
+
+    def _sources(self, *names: str) -> Sequence[CredentialSource]:
+        """Return the plugins' sources of these names; those of other providers are not imported."""
+        host = self._tables.host
+        for name in names:
+            host.load(*(record.name for record in host.registering("register_credentials", name)))
+        return [each.thing for each in host.registrations("register_credentials") if each.name in names]
+
+    def _login(self, provider: str) -> Login | None:
+        found = self._tables.host.find("register_logins", provider)
+        return found.thing if found is not None else None
+
+    def _missing(self, info: ProviderInfo) -> MissingKey:
+        wanted = list(dict.fromkeys(self._wanted(info)))
+        if wanted:
+            hint = " or ".join(wanted)
+        elif self._tables.layers(info.id):
+            hint = '"apiKey" of the provider in models.json, or "keyless": true if it needs none'
+        else:
+            hint = "its key"
+        return MissingKey(f"No API key found for {info.id}. Set {hint}.")
+
+    def _wanted(self, info: ProviderInfo) -> Iterator[str]:
+        yield from info.key_variables
+        yield from self._values.missing(self._configured_key(info.id) or "")
+
+
+def _available(source: CredentialSource, provider: str) -> bool | None:
+    """Ask a source whether it could answer, without a network; None where it cannot tell."""
+    available = getattr(source, "available", None)
+    return bool(available(provider)) if callable(available) else None

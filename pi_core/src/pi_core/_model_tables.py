@@ -1,0 +1,189 @@
+"""Providers and models from three places joined: plugins' tables, models.json over them, and what is added at run time.
+
+Only the tables of providers that somebody asks for are read; a plugin is imported when one of its providers is.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_core.models_file import ProviderConfig, provider_config
+from pi_hookspecs import ProviderInfo, UnknownName, UserError
+from pi_hookspecs.model_json import Wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pi_core.host import PluginHost
+    from pi_core.models_file import ModelsFile
+    from pi_hookspecs import Model, Provider, StreamFunction
+
+__all__ = ["ModelTables"]
+
+_TABLES = "register_models"
+_SPEAKERS = "register_providers"
+
+
+class ModelTables:
+    """The rows of all providers, and who speaks their APIs.
+
+    Args:
+        host: Where plugins register tables and providers.
+        file: The user's models.json.
+    """
+
+    def __init__(self, host: PluginHost, file: ModelsFile) -> None:
+        self.host = host
+        self._file = file
+        self._added: dict[str, Mapping[str, Any] | ProviderInfo] = {}
+        self._speakers: list[tuple[str, StreamFunction]] = []
+        self._configs: Mapping[str, ProviderConfig] = {}
+        self._layers: dict[str, list[ProviderConfig]] = {}
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What is wrong with models.json as it is now."""
+        self._refresh()
+        return self._file.problems
+
+    # Providers
+
+    def ids(self) -> list[str]:
+        """Return the ids of all providers, sorted."""
+        self._refresh()
+        plugins = (name for each in self.host.registering(_TABLES) for name in each.names(_TABLES))
+        by_hand = (each.name for each in self.host.registrations(_TABLES))
+        return sorted({*plugins, *by_hand, *self._configs, *self._added})
+
+    def info(self, provider_id: str) -> ProviderInfo | None:
+        """Return a provider's row, upper and lower case alike; None when nobody knows it."""
+        wanted = provider_id.lower()
+        return self._row(next((each for each in self.ids() if each.lower() == wanted), provider_id))
+
+    def infos(self) -> Iterator[ProviderInfo]:
+        """Go through the rows of all providers."""
+        for provider_id in self.ids():
+            if (info := self._row(provider_id)) is not None:
+                yield info
+
+    def outlines(self) -> Iterator[ProviderInfo]:
+        """Go through the rows of all providers as the plugin index has them: id, keys and default, but no models.
+
+        What the index does not tell is told by the whole row, and its plugin imported for it.
+        """
+        hand = {each.name for each in self.host.registrations(_TABLES)}
+        for provider_id in self.ids():
+            records = self.host.registering(_TABLES, provider_id)
+            if self.layers(provider_id) or provider_id in hand or len(records) != 1:
+                outline = self._row(provider_id)
+            else:
+                described = next(each for each in records[0].registers[_TABLES] if each["name"] == provider_id)
+                outline = _outline(described)
+            if outline is not None:
+                yield outline
+
+    def layers(self, provider_id: str) -> Sequence[ProviderConfig]:
+        """Return what lies over a plugin's row: models.json, then what was added at run time; as last looked up."""
+        if provider_id not in self._layers:
+            layers = [self._configs[provider_id]] if provider_id in self._configs else []
+            if provider_id in self._added:
+                with suppress(Wrong):  # it lay over a row that models.json has no more
+                    layers.append(self._configured(provider_id, self._added[provider_id], layers))
+            self._layers[provider_id] = layers
+        return self._layers[provider_id]
+
+    def add(self, provider_id: str, config: Mapping[str, Any] | ProviderInfo) -> Callable[[], None]:
+        """Add a provider, or change one, for as long as this object lives; returns how to take that back.
+
+        Raises:
+            UserError: The configuration is not as it must be.
+        """
+        self._refresh()
+        below = [self._configs[provider_id]] if provider_id in self._configs else []
+        try:
+            self._configured(provider_id, config, below)
+        except Wrong as wrong:
+            place = "".join(f"[{step!r}]" for step in wrong.path)
+            raise UserError(f"Cannot register provider {provider_id!r}: {place and f'{place}: '}{wrong}.") from None
+        mine = self._added[provider_id] = evolve(config) if isinstance(config, ProviderInfo) else dict(config)
+        self._layers.pop(provider_id, None)
+
+        def remove() -> None:
+            if self._added.get(provider_id) is mine:
+                del self._added[provider_id]
+                self._layers.pop(provider_id, None)
+
+        return remove
+
+    def _configured(
+        self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, below: Sequence[ProviderConfig]
+    ) -> ProviderConfig:
+        if isinstance(config, ProviderInfo):
+            return ProviderConfig(info=config)
+        return provider_config(provider_id, config, below[-1].info if below else self._installed(provider_id))
+
+    def _refresh(self) -> None:
+        """Look whether models.json is another now."""
+        configs = self._file.refresh(self._installed)
+        if configs is not self._configs:
+            self._configs = configs
+            self._layers.clear()
+
+    def _row(self, provider_id: str) -> ProviderInfo | None:
+        layers = self.layers(provider_id)
+        return layers[-1].info if layers else self._installed(provider_id)
+
+    def _installed(self, provider_id: str) -> ProviderInfo | None:
+        found = self.host.find(_TABLES, provider_id)
+        return found.thing if found is not None else None
+
+    # Who speaks their APIs
+
+    def speaks(self, api: str) -> bool:
+        """Whether somebody answers for an API; imports nobody to find out."""
+        if self._speaker(api) is not None or self.host.registering(_SPEAKERS, api):
+            return True
+        return any(each.name == api for each in self.host.registrations(_SPEAKERS))
+
+    def add_stream(self, api: str, stream: StreamFunction) -> Callable[[], None]:
+        """Let somebody answer for an API, before all plugins; returns how to take that back."""
+        mine = (api, stream)
+        self._speakers.append(mine)
+
+        def remove() -> None:
+            self._speakers = [each for each in self._speakers if each is not mine]
+
+        return remove
+
+    def stream_of(self, model: Model) -> StreamFunction:
+        """Return the ``stream`` of whoever speaks a model's API.
+
+        Raises:
+            UnknownName: Nobody does.
+        """
+        added = self._speaker(model.api)
+        if added is not None:
+            return added
+        found = self.host.find(_SPEAKERS, model.api)
+        if found is None:
+            known = {name for record in self.host.registering(_SPEAKERS) for name in record.names(_SPEAKERS)}
+            raise UnknownName("API", model.api, known, f"no plugin answers for it; {model.reference} needs one")
+        provider: Provider = found.thing
+        return provider.stream
+
+    def _speaker(self, api: str) -> StreamFunction | None:
+        return next((stream for spoken, stream in reversed(self._speakers) if spoken == api), None)
+
+
+def _outline(described: Mapping[str, Any]) -> ProviderInfo:
+    return ProviderInfo(
+        id=described["name"],
+        name=described["name"],
+        api="",
+        key_variables=tuple(described["key_variables"]),
+        keyless=described["keyless"],
+        default_model=described["default_model"],
+    )

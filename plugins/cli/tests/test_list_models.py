@@ -1,0 +1,158 @@
+"""``pi --list-models`` and ``--api-key``: which models can be named, and a key for one run."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_cli._list_models import matching, size
+from pi_hookspecs import Model
+
+TABLE = """
+from pathlib import Path
+
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+
+class Locked:
+    api = "locked"
+
+    async def stream(self, model, context, options):
+        builder = MessageBuilder(model)
+        start = builder.text_start()
+        yield builder.text(start.content_index, f"key {options.api_key}")
+        yield builder.text_end(start.content_index)
+        yield builder.done()
+
+@hookimpl
+def register_providers():
+    return [Locked()]
+
+@hookimpl
+def register_models():
+    big = Model(id="big-9", name="B", api="locked", provider="zoo", context_window=200_000, max_tokens=8192,
+                reasoning=True, input=("text", "image"))
+    small = Model(id="small", name="S", api="locked", provider="zoo", context_window=1_000_000, max_tokens=500)
+    return [ProviderInfo(id="zoo", name="Zoo", api="locked", key_variables=("ZOO_API_KEY",), default_model="small",
+                         models=(small, big))]
+"""
+
+UNRELATED = """
+from pathlib import Path
+
+from pi_hookspecs import hookimpl
+
+(Path(__file__).parent / "imported").touch()
+
+@hookimpl
+def turn_start(event):
+    pass
+"""
+
+
+@pytest.fixture
+def zoo(pi):
+    pi.install("zoo", TABLE)
+    pi.install("unrelated", UNRELATED)
+    assert pi.run("plugins").returncode == 0
+    (pi.site / "imported").unlink()
+    return pi
+
+
+def test_the_table_has_a_line_for_each_model(zoo):
+    done = zoo.run("--list-models", "zoo/")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["provider", "model", "context", "max-out", "thinking", "images"],
+        ["zoo", "big-9", "200K", "8.2K", "yes", "yes"],
+        ["zoo", "small", "1M", "500", "no", "no"],
+    ]
+
+
+def test_all_models_are_listed_without_a_search(zoo):
+    done = zoo.run("--list-models")
+
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) > 1000
+    assert "zoo " in done.stdout
+
+
+def test_nothing_found_is_said_on_stdout(zoo):
+    done = zoo.run("--list-models", "q!x")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'No models matching "q!x"\n', "")
+
+
+def test_with_a_warm_index_only_plugins_with_models_are_imported(zoo):
+    zoo.run("--list-models", "zoo/")
+
+    assert not (zoo.site / "imported").exists()
+
+
+def test_the_users_own_models_are_listed_and_problems_told(zoo):
+    (zoo.agent_dir / "models.json").write_text(
+        '{"providers": {"mine": {"baseUrl": "u", "api": "a", "models": [{"id": "x1"}]},\n"bad": 1}}'
+    )
+    done = zoo.run("--list-models", "mine/")
+
+    assert done.stdout.splitlines()[1].split() == ["mine", "x1", "128K", "16.4K", "no", "no"]
+    assert "models.json, line 2: provider 'bad' must be an object" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("opus", ["a/opus-4", "b/opus-5"]),
+        ("OPUS b/", ["b/opus-5"]),
+        ("os5", ["b/opus-5"]),
+        ("opus zzz", []),
+        ("", ["a/opus-4", "a/sonnet-4", "b/opus-5"]),
+    ],
+)
+def test_ids_are_found_by_parts_and_else_by_letters_in_order(search, found):
+    models = [
+        Model(id=i, name=i, api="x", provider=p) for p, i in (("b", "opus-5"), ("a", "sonnet-4"), ("a", "opus-4"))
+    ]
+
+    assert [each.reference for each in matching(models, search)] == found
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [(200_000, "200K"), (8192, "8.2K"), (1_000_000, "1M"), (1_048_576, "1.0M"), (999, "999"), (16_384, "16.4K")],
+)
+def test_sizes(tokens, text):
+    assert size(tokens) == text
+
+
+def test_a_key_on_the_command_line_is_used_and_not_stored(zoo):
+    done = zoo.run("--model", "zoo/big-9", "--api-key", "sk-1", "-p", "hi", ZOO_API_KEY="sk-2")
+    by_provider = zoo.run("--provider", "zoo", "--api-key", "sk-3", "-p", "hi")
+
+    assert (done.returncode, done.stdout) == (0, "key sk-1\n")
+    assert by_provider.stdout == "key sk-3\n"
+    assert not any(b"sk-1" in file.read_bytes() for file in zoo.agent_dir.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--api-key", "sk-1", "hi"], "--api-key needs a model to go with"),
+        (["--api-key", "", "--model", "zoo/small", "hi"], "Option '--api-key' requires a value"),
+        (["--model", "zoo/small", "-p", "hi"], "No API key found for zoo. Set ZOO_API_KEY."),
+    ],
+)
+def test_a_key_that_is_missing_or_has_no_model_is_an_error(zoo, arguments, said):
+    done = zoo.run(*arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "sk-1" not in done.stderr
+
+
+def test_a_broken_models_file_is_told_when_nothing_can_be_chosen(zoo):
+    (zoo.agent_dir / "models.json").write_text("{\n")
+    done = zoo.run("-p", "hi")
+
+    assert done.returncode == 1
+    assert "models.json, line 2: this is not JSON" in done.stderr
+    assert "No API key found" in done.stderr

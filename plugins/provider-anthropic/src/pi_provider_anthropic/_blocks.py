@@ -1,0 +1,181 @@
+"""The API's content blocks while they grow: what each kind's beginning, deltas and end mean to our message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import uuid4
+
+from pi_provider_anthropic._wire_events import broken, compact
+from pi_provider_kit import clean_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_anthropic._identity import ToolNames
+    from pi_provider_kit import AnswerBuilder
+
+__all__ = ["Block", "ToolUse", "block_of"]
+
+
+class Block:
+    """A block of a kind that we do not know, which is passed over; and what the known kinds share.
+
+    Attributes:
+        open: Whether its end is still to come.
+    """
+
+    kind: ClassVar[str] = ""
+    deltas: ClassVar[dict[str, str]] = {}
+    """Type of a delta that may be added, to the key of its value."""
+
+    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+        self.open = True
+        self._builder = builder
+        self._names = names
+        self._at = -1
+        self._held = ""
+
+    def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        """Return our events for the block's beginning, which may bring some of its content."""
+        return ()
+
+    def add(self, delta: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        """Return our events for a delta; one of a kind that may be new to us is passed over.
+
+        Raises:
+            RequestFailed: It belongs in a block of another kind.
+        """
+        kind = delta.get("type")
+        key = self.deltas.get(kind) if isinstance(kind, str) else None
+        if key is not None:
+            value = delta.get(key)
+            return self._grow(key, value) if isinstance(value, str) and value else ()
+        if self.kind and kind in _ALL_DELTAS:
+            raise broken(f"a {kind} is added to a {self.kind} block")
+        return ()
+
+    def end(self) -> Sequence[AssistantMessageEvent]:
+        """Return our events for the block's end."""
+        self.open = False
+        return self._finish()
+
+    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+        return ()
+
+    def _finish(self) -> Sequence[AssistantMessageEvent]:
+        return ()
+
+    def _whole(self, text: str) -> str:
+        """Return the text with whole characters only: half a surrogate pair waits for the other half."""
+        if text.isascii() and not self._held:
+            return text
+        text, self._held = self._held + text, ""
+        if "\ud800" <= text[-1] <= "\udbff":
+            text, self._held = text[:-1], text[-1]
+        return clean_text(text)
+
+
+class _Text(Block):
+    kind = "text"
+    deltas: ClassVar[dict[str, str]] = {"text_delta": "text"}
+
+    def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        event = self._builder.text_start()
+        self._at = event.content_index
+        first = content.get("text")
+        return (event, *(self._grow("text", first) if isinstance(first, str) and first else ()))
+
+    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+        text = self._whole(value)
+        return (self._builder.text(self._at, text),) if text else ()
+
+    def _finish(self) -> Sequence[AssistantMessageEvent]:
+        return (self._builder.text_end(self._at),)
+
+
+class _Thinking(Block):
+    kind = "thinking"
+    deltas: ClassVar[dict[str, str]] = {"thinking_delta": "thinking", "signature_delta": "signature"}
+
+    def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
+        super().__init__(builder, names)
+        self._signature: list[str] = []
+
+    def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        event = self._builder.thinking_start()
+        self._at = event.content_index
+        said = ((key, content.get(key)) for key in ("signature", "thinking"))
+        first = [more for key, value in said if isinstance(value, str) and value for more in self._grow(key, value)]
+        return (event, *first)
+
+    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+        if key == "signature":
+            self._signature.append(value)
+            return ()
+        text = self._whole(value)
+        return (self._builder.thinking(self._at, text),) if text else ()
+
+    def _finish(self) -> Sequence[AssistantMessageEvent]:
+        return (self._builder.thinking_end(self._at, "".join(self._signature) or None),)
+
+
+class _RedactedThinking(Block):
+    kind = "redacted_thinking"
+
+    def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        event = self._builder.thinking_start()
+        self._at = event.content_index
+        self._data = content.get("data")
+        return (event,)
+
+    def _finish(self) -> Sequence[AssistantMessageEvent]:
+        return (self._builder.thinking_end(self._at, self._data, redacted=True),)
+
+
+class ToolUse(Block):
+    """A call of one of our tools."""
+
+    kind = "tool_use"
+    deltas: ClassVar[dict[str, str]] = {"input_json_delta": "partial_json"}
+
+    def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
+        """Return our event for the call; an id that the server did not give is made up.
+
+        Raises:
+            RequestFailed: The call has no name.
+        """
+        name, call_id = content.get("name"), content.get("id")
+        if not isinstance(name, str) or not name:
+            raise broken("a tool call has no name")
+        if not isinstance(call_id, str) or not call_id:
+            call_id = f"toolu_pi_{uuid4().hex}"
+        event = self._builder.tool_call_start(call_id, self._names.ours(name))
+        self._at = event.content_index
+        self._input = content.get("input")
+        self._has_text = False
+        return (event,)
+
+    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+        text = self._whole(value)
+        if not text:
+            return ()
+        self._has_text = True
+        return (self._builder.tool_call(self._at, text),)
+
+    def _finish(self) -> Sequence[AssistantMessageEvent]:
+        if self._has_text or not self._input:
+            return (self._builder.tool_call_end(self._at),)
+        whole = self._builder.tool_call(self._at, compact(self._input))  # the host sent it all at the beginning
+        return (whole, self._builder.tool_call_end(self._at))
+
+
+_KINDS: dict[str, type[Block]] = {each.kind: each for each in (_Text, _Thinking, _RedactedThinking, ToolUse)}
+
+_ALL_DELTAS = frozenset(kind for each in _KINDS.values() for kind in each.deltas)
+
+
+def block_of(content: dict[str, Any], builder: AnswerBuilder, names: ToolNames) -> Block:
+    """Return a new block of the kind that ``content``, the API's beginning of it, says."""
+    kind = content.get("type")
+    return (_KINDS.get(kind, Block) if isinstance(kind, str) else Block)(builder, names)

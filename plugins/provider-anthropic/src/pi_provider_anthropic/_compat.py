@@ -1,0 +1,93 @@
+"""How hosts of the Messages API differ, as data: ``model.compat`` (pi.md 4.4) and what a host's name tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+
+__all__ = ["Compat"]
+
+HOSTS: dict[str, dict[str, Any]] = {
+    "ai-gateway.vercel.sh": {"allowEmptySignature": True},
+    "aiplatform.googleapis.com": {"transport": "sdk", "sdkClient": "vertex"},
+    "amazonaws.com": {"transport": "sdk", "sdkClient": "bedrock"},
+    "api.fireworks.ai": {
+        "allowEmptySignature": True,
+        "sendSessionAffinityHeaders": True,
+        "supportsCacheControlOnTools": False,
+        "supportsEagerToolInputStreaming": False,
+        "supportsLongCacheRetention": False,
+    },
+    "api.kimi.com": {"allowEmptySignature": True, "forceAdaptiveThinking": True},
+    "gateway.ai.cloudflare.com": {"keyHeader": "cf-aig-authorization", "sendSessionAffinityHeaders": True},
+    "githubcopilot.com": {"keyHeader": "authorization"},
+    "openrouter.ai": {"keyHeader": "authorization"},
+    "services.ai.azure.com": {"sdkClient": "foundry"},
+}
+"""Host, or the end of its name, to switches; those of the model's own data win (merge order of pi.md 4.4)."""
+
+
+@frozen(kw_only=True)
+class Compat:
+    """What one host of the API takes; the names in ``model.compat`` stand beside.
+
+    Attributes:
+        eager_tool_input: ``supportsEagerToolInputStreaming``; without it a beta header asks for the older way.
+        long_cache: ``supportsLongCacheRetention``, cache marks that live an hour.
+        tool_cache: ``supportsCacheControlOnTools``.
+        temperature: ``supportsTemperature``.
+        adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
+        empty_signature: ``allowEmptySignature``: thinking without a signature is sent back as thinking, not as text.
+        session_affinity: ``sendSessionAffinityHeaders``.
+        strict_tools: ``supportsStrictTools``: calls are held to the schema where its keywords allow that.
+        system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
+        key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.
+        transport: ``transport``: ``http`` or ``sdk``.
+        sdk_client: ``sdkClient``: ``anthropic``, ``bedrock``, ``vertex`` or ``foundry``.
+    """
+
+    eager_tool_input: bool = True
+    long_cache: bool = True
+    tool_cache: bool = True
+    temperature: bool = True
+    adaptive: bool = False
+    empty_signature: bool = False
+    session_affinity: bool = False
+    strict_tools: bool = False
+    system_messages: bool = False
+    key_header: str = "x-api-key"
+    transport: str = "http"
+    sdk_client: str = "anthropic"
+
+    @classmethod
+    def of(cls, model: Model) -> Compat:
+        """Return the switches of the model: the host's, then its own."""
+        flags = {**_host_flags(model.base_url), **(model.compat or {})}
+        return cls(**{name: flags[flag] for flag, name in _NAMES.items() if flags.get(flag) is not None})
+
+
+_NAMES = {
+    "supportsEagerToolInputStreaming": "eager_tool_input",
+    "supportsLongCacheRetention": "long_cache",
+    "supportsCacheControlOnTools": "tool_cache",
+    "supportsTemperature": "temperature",
+    "forceAdaptiveThinking": "adaptive",
+    "allowEmptySignature": "empty_signature",
+    "sendSessionAffinityHeaders": "session_affinity",
+    "supportsStrictTools": "strict_tools",
+    "supportsMidConvoSystemMessages": "system_messages",
+    "keyHeader": "key_header",
+    "transport": "transport",
+    "sdkClient": "sdk_client",
+}
+
+
+def _host_flags(base_url: str) -> dict[str, Any]:
+    host = base_url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
+    labels = host.split(".")
+    names = (".".join(labels[start:]) for start in range(len(labels)))
+    return next((HOSTS[name] for name in names if name in HOSTS), {})

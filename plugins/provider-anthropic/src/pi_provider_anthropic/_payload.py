@@ -1,0 +1,114 @@
+"""The whole body of a request: output limit, thinking (pi.md 4.5), and where the cache marks stand (4.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_provider_anthropic._identity import CLAUDE_CODE, ToolNames, is_oauth
+from pi_provider_anthropic._messages import mark_last, to_messages
+from pi_provider_anthropic._tools import to_tool_choice, to_tools
+from pi_provider_kit import (
+    clamp_thinking_level,
+    clean_text,
+    default_max_tokens,
+    estimate_context_tokens,
+    fit_thinking_budget,
+    supported_thinking_levels,
+    system_prompt_of,
+)
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_provider_anthropic._compat import Compat
+
+__all__ = ["to_payload"]
+
+_SMALLEST_BUDGET = 1024
+"""The API refuses a smaller one."""
+
+_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
+
+
+def to_payload(
+    model: Model, context: Context, options: StreamOptions, compat: Compat, names: ToolNames
+) -> dict[str, Any]:
+    """Return the body as plain data."""
+    messages = to_messages(context.messages, model, compat, names)
+    tools = to_tools(context.tools, compat, names)
+    system = _system(context, compat, oauth=is_oauth(options.api_key))
+    mark = _cache_mark(options, compat)
+    if mark:
+        for block in system:
+            block["cache_control"] = mark
+        if tools and compat.tool_cache:
+            tools[-1]["cache_control"] = mark
+        mark_last(messages, mark)
+    payload: dict[str, Any] = {"model": model.id, "messages": messages, "stream": True}
+    payload |= _limits(model, context, options, compat)
+    if system:
+        payload["system"] = system
+    if tools:
+        payload["tools"] = tools
+        choice = to_tool_choice(options.tool_choice, names)
+        if choice is not None:
+            payload["tool_choice"] = choice
+            _free_choice(payload, model)
+    if options.temperature is not None and compat.temperature and not _thinks(payload):
+        payload["temperature"] = options.temperature
+    user = (options.metadata or {}).get("user_id")
+    if isinstance(user, str):
+        payload["metadata"] = {"user_id": user}
+    return payload
+
+
+def _system(context: Context, compat: Compat, *, oauth: bool) -> list[dict[str, Any]]:
+    prompt = clean_text(context.system_prompt) if compat.system_messages else system_prompt_of(context)
+    texts = (CLAUDE_CODE if oauth else "", prompt)
+    return [{"type": "text", "text": text} for text in texts if text.strip()]
+
+
+def _cache_mark(options: StreamOptions, compat: Compat) -> dict[str, str]:
+    retention = options.cache_retention or "short"
+    if retention == "none":
+        return {}
+    return {"type": "ephemeral", "ttl": "1h"} if retention == "long" and compat.long_cache else {"type": "ephemeral"}
+
+
+def _limits(model: Model, context: Context, options: StreamOptions, compat: Compat) -> dict[str, Any]:
+    """Return the output limit and how to think within it."""
+    room = default_max_tokens(model, estimate_context_tokens(context))
+    most = min(options.max_tokens or room, room)
+    if not model.reasoning:
+        return {"max_tokens": most}
+    level = clamp_thinking_level(model, options.reasoning)
+    if level == "off":
+        return {"max_tokens": most, "thinking": {"type": "disabled"}}
+    if compat.adaptive:
+        effort = (model.thinking_level_map or {}).get(level) or _EFFORTS[level]
+        adaptive = {"type": "adaptive", "display": "summarized"}
+        return {"max_tokens": most, "thinking": adaptive, "output_config": {"effort": effort}}
+    limits = evolve(model, max_tokens=room)
+    total, budget = fit_thinking_budget(limits, most, level, options.thinking_budgets)
+    budget = max(budget, _SMALLEST_BUDGET)
+    if budget >= total:  # so little output that no thinking fits
+        return {"max_tokens": most, "thinking": {"type": "disabled"}}
+    thinking = {"type": "enabled", "budget_tokens": budget, "display": "summarized"}
+    return {"max_tokens": total, "thinking": thinking}
+
+
+def _thinks(payload: dict[str, Any]) -> bool:
+    return bool(payload.get("thinking", {}).get("type", "disabled") != "disabled")
+
+
+def _free_choice(payload: dict[str, Any], model: Model) -> None:
+    """Settle what the API refuses, thinking and a forced call: thinking yields, or the force where it cannot."""
+    if not _thinks(payload) or payload["tool_choice"].get("type") not in ("any", "tool"):
+        return
+    if "off" in supported_thinking_levels(model):
+        payload["thinking"] = {"type": "disabled"}
+        payload.pop("output_config", None)
+    else:
+        payload["tool_choice"] = {"type": "auto"}

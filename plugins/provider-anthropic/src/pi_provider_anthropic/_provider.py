@@ -1,0 +1,100 @@
+"""The API id ``anthropic-messages`` behind the provider contract: which transport, and what its end means."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent, Error
+    from pi_provider_kit import Http
+
+API = "anthropic-messages"
+
+
+class AnthropicMessages:
+    """Implements the API id ``anthropic-messages``.
+
+    Args:
+        http: The way to the network, for tests and unusual networks.
+    """
+
+    api = API
+
+    def __init__(self, http: Http | None = None) -> None:
+        self._http = http
+
+    async def stream(
+        self, model: Model, context: Context, options: StreamOptions
+    ) -> AsyncIterator[AssistantMessageEvent]:
+        """Yield the message as it grows, then exactly one ``Done`` or ``Error``.
+
+        A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose message keeps the
+        text received so far.
+        """
+        from pi_provider_anthropic._compat import Compat
+        from pi_provider_anthropic._identity import ToolNames, is_oauth
+        from pi_provider_anthropic._reading import Reading
+        from pi_provider_kit import AnswerBuilder
+
+        builder = AnswerBuilder(model)
+        try:
+            compat = Compat.of(model)
+            names = ToolNames(context.tools, claude_code=is_oauth(options.api_key))
+            reading = Reading(builder, names)
+            async with aclosing(self._events(model, context, options, compat, names)) as events:
+                async for received in events:
+                    for event in reading.feed(received):
+                        yield event
+                    if reading.finished:
+                        break
+            for event in reading.end():
+                yield event
+        except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
+            yield _without_key(builder.end_for(problem), options.api_key)
+
+    async def _events(
+        self, model: Model, context: Context, options: StreamOptions, compat: Any, names: Any
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Make the request and yield the API's events."""
+        from pi_provider_anthropic._identity import to_headers
+        from pi_provider_anthropic._payload import to_payload
+        from pi_provider_anthropic._wire_events import parse_event
+        from pi_provider_kit import Http, HttpRequest, final_payload, stream_events
+
+        payload = await final_payload(to_payload(model, context, options, compat, names), model, options)
+        headers = to_headers(model, options, compat, payload)
+        if "sdk" in (options.transport, compat.transport):
+            from pi_provider_anthropic._sdk import sdk_events
+
+            async with aclosing(sdk_events(model, payload, headers, options, compat)) as events:
+                async for event in events:
+                    yield event
+            return
+        if self._http is None:
+            self._http = Http()
+        request = HttpRequest(url=messages_url(model.base_url), body=payload, headers=headers)
+        async with aclosing(stream_events(self._http, request, evolve(options, headers=None))) as raw:
+            async for name, data in raw:
+                yield parse_event(name, data)
+
+
+def _without_key(ended: Error, key: str | None) -> Error:
+    """Return the end of the answer without the key, which an event or a hook's error may have repeated."""
+    from pi_provider_kit import redact
+
+    text = ended.error.error_message or ""
+    if not key or key not in text:
+        return ended
+    return evolve(ended, error=evolve(ended.error, error_message=redact(text, [key])))
+
+
+def messages_url(base_url: str) -> str:
+    """Return where messages are sent; a base URL may end in ``/v1`` or not."""
+    return f"{base_url.rstrip('/').removesuffix('/v1')}/v1/messages?beta=true"

@@ -1,0 +1,255 @@
+"""The other way to the API: the vendor's own client, for cloud identities and for who asks for it.
+
+The SDK takes more than a second to import, so that it is imported here, in functions, and nowhere else. It answers with
+the same events as the kit's transport, for the same codec, and fails with the same errors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from contextlib import asynccontextmanager
+from json import JSONDecodeError
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.errors import Aborted, PiError, RequestFailed
+from pi_provider_anthropic._identity import is_oauth
+from pi_provider_anthropic._wire_events import broken, error_of
+from pi_provider_kit import HttpFailed, Timeouts, answer_failure, redact
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+    from typing import TypeVar
+
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import StreamOptions
+    from pi_provider_anthropic._compat import Compat
+
+    T = TypeVar("T")
+
+__all__ = ["sdk_events"]
+
+_CLOUD_VERSIONS = {"bedrock": "bedrock-2023-05-31", "vertex": "vertex-2023-10-16"}
+"""What the clouds call version 2023-06-01. The SDK's own is newer: without temperature, and not for older models."""
+
+
+async def sdk_events(
+    model: Model, payload: dict[str, Any], headers: dict[str, str], options: StreamOptions, compat: Compat
+) -> AsyncGenerator[dict[str, Any]]:
+    """Send the payload through the SDK and yield the API's events as plain data.
+
+    Raises:
+        RequestFailed: The request failed, or the SDK is not installed or lacks what its cloud needs.
+        Aborted: ``options.signal`` was set.
+    """
+    waits = Timeouts.of(options)
+    watch = _Watch(options.signal)
+    try:
+        async with _client(model, options, compat, waits) as client:
+            sent = _sent_headers(headers, options, compat)
+            stream = await watch(_opened(client, _versioned(payload, compat), sent))
+            try:
+                await _tell(options, stream.response)
+                events = aiter(stream)
+                while (event := await watch(anext(events, None))) is not None:
+                    yield event.to_dict(mode="json", exclude_unset=True)
+            finally:
+                await stream.close()
+    except (PiError, asyncio.CancelledError, GeneratorExit):
+        raise
+    except Exception as error:
+        response = getattr(error, "response", None)
+        if response is not None and not response.is_success:
+            await _tell(options, response)
+        raise _failure(error, options, waits) from error
+    finally:
+        watch.close()
+
+
+def _sent_headers(headers: dict[str, str], options: StreamOptions, compat: Compat) -> dict[str, Any]:
+    """Return the headers to send: the key stays where the host looks for it; a cloud's client puts it there itself."""
+    from anthropic import omit
+
+    if not options.api_key:
+        return dict(headers)
+    if compat.sdk_client != "anthropic":
+        return {name: value for name, value in headers.items() if options.api_key not in value}
+    return {"authorization": omit, **headers}
+
+
+def _versioned(payload: dict[str, Any], compat: Compat) -> dict[str, Any]:
+    """Return the payload with the version of the API that it is written for, which two clouds want in the body."""
+    version = _CLOUD_VERSIONS.get(compat.sdk_client)
+    return payload if version is None else {"anthropic_version": version, **payload}
+
+
+def _opened(client: Any, payload: dict[str, Any], headers: dict[str, Any]) -> Awaitable[Any]:
+    """Begin the request. What the SDK need not look at goes as ``extra_body``: it is sent as the codec made it."""
+    own = {name: payload[name] for name in ("model", "messages", "max_tokens") if name in payload}
+    rest = {name: value for name, value in payload.items() if name not in own and name != "stream"}
+    opened: Awaitable[Any] = client.beta.messages.create(
+        **own, stream=True, extra_body=rest, extra_headers={**headers, "accept": "text/event-stream"}
+    )
+    return opened
+
+
+async def _tell(options: StreamOptions, response: Any) -> None:
+    if options.on_response is not None:
+        await options.on_response(response.status_code, {key.lower(): value for key, value in response.headers.items()})
+
+
+# The client
+
+
+@asynccontextmanager
+async def _client(model: Model, options: StreamOptions, compat: Compat, waits: Timeouts) -> AsyncIterator[Any]:
+    try:
+        import anthropic
+        import httpx2
+    except ImportError as error:
+        raise RequestFailed(
+            f"The SDK transport of model {model.reference!r} needs the package 'anthropic' ({error}). Install "
+            "'pluggypi-provider-anthropic[sdk]', for Bedrock [bedrock], for Vertex [vertex]."
+        ) from error
+    timeout = httpx2.Timeout(waits.idle, connect=waits.connect, read=waits.idle)
+    # Redirects are not followed, as in the kit: they would carry the key elsewhere.
+    http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
+    common = {"http_client": http, "max_retries": 0}
+    makers = {"bedrock": _bedrock, "vertex": _vertex, "foundry": _foundry, "anthropic": _anthropic}
+    make = makers.get(compat.sdk_client)
+    if make is None:
+        raise RequestFailed(f"sdkClient {compat.sdk_client!r} is unknown, use one of {', '.join(sorted(makers))}")
+    name, own = make(model, options)
+    async with http:
+        yield getattr(anthropic, name)(**own, **common)
+
+
+def _anthropic(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
+    """Without a key the SDK finds what it can: its environment variables, profiles, workload identity."""
+    own: dict[str, Any] = {"base_url": _root(model.base_url)} if model.base_url else {}
+    if options.api_key:
+        own["auth_token" if is_oauth(options.api_key) else "api_key"] = options.api_key
+    return "AsyncAnthropic", own
+
+
+def _bedrock(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
+    """Amazon's own addresses name a region, which the environment's wins over; other addresses are kept."""
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    found = re.search(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com", model.base_url)
+    own: dict[str, Any] = {"aws_region": region or (found[1] if found else None)}
+    if model.base_url and not found:
+        own["base_url"] = model.base_url
+    if options.api_key:
+        own["api_key"] = options.api_key
+    return "AsyncAnthropicBedrock", own
+
+
+def _vertex(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
+    """A key that core stands in for ambient credentials (``<authenticated>``) leaves the finding to the SDK."""
+    found = re.search(r"([a-z0-9-]+)-aiplatform\.googleapis\.com", model.base_url)
+    region = os.environ.get("GOOGLE_CLOUD_LOCATION") or (found[1] if found else None)
+    project = os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
+    own: dict[str, Any] = {"region": region, "project_id": project}
+    if model.base_url and "aiplatform.googleapis.com" not in model.base_url:
+        own["base_url"] = model.base_url
+    if options.api_key and not options.api_key.startswith("<"):
+        own["access_token"] = options.api_key
+    return "AsyncAnthropicVertex", {name: value for name, value in own.items() if value is not None}
+
+
+def _foundry(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
+    """A token of Entra is told by its form; a key is sent as one."""
+    own: dict[str, Any] = {"base_url": model.base_url} if model.base_url else {}
+    key = options.api_key
+    if key and key.startswith("eyJ"):
+
+        async def token() -> str:
+            return key
+
+        own["azure_ad_token_provider"] = token
+    elif key:
+        own["api_key"] = key
+    return "AsyncAnthropicFoundry", own
+
+
+def _root(base_url: str) -> str:
+    return base_url.rstrip("/").removesuffix("/v1")
+
+
+# Failures
+
+
+def _failure(error: Exception, options: StreamOptions, waits: Timeouts) -> RequestFailed:
+    """Return the SDK's error as the kit's transport would have said it."""
+    import anthropic
+    import httpx2
+
+    secrets = [options.api_key] if options.api_key else []
+    if isinstance(error, anthropic.APIStatusError):
+        return _refused(error, secrets)
+    text = redact(str(error) or type(error).__name__, secrets)
+    if isinstance(error, anthropic.APIConnectionError):
+        return _unanswered(error, waits, secrets)
+    if isinstance(error, httpx2.ReadTimeout):
+        stalled = f"terminated: the answer stalled, nothing was received {_within(waits)}"
+        return HttpFailed(stalled, kind="stalled", status=200)
+    if isinstance(error, httpx2.TransportError):
+        dropped = f"terminated: the connection was closed before the answer was complete ({text})"
+        return HttpFailed(dropped, kind="dropped", status=200)
+    if isinstance(error, JSONDecodeError):
+        return broken(f"an event is not JSON ({text})")
+    return RequestFailed(f"The anthropic SDK cannot make the request: {text}")
+
+
+def _unanswered(error: Any, waits: Timeouts, secrets: list[str]) -> RequestFailed:
+    import anthropic
+
+    if isinstance(error, anthropic.APITimeoutError):
+        return HttpFailed(f"Connection error. The request was not answered {_within(waits)}", kind="timeout")
+    return HttpFailed(f"Connection error. {redact(str(error.__cause__ or ''), secrets)}".rstrip(), kind="connect")
+
+
+def _refused(error: Any, secrets: list[str]) -> RequestFailed:
+    response = error.response
+    if response.is_success:  # an error event in the midst of the answer
+        body = error.body if isinstance(error.body, dict) else {"type": "error", "error": {"message": str(error)}}
+        return error_of(body)
+    headers = {key.lower(): value for key, value in response.headers.items()}
+    return answer_failure(response.status_code, headers, response.content, secrets=secrets)
+
+
+def _within(waits: Timeouts) -> str:
+    return "in time" if waits.idle is None else f"for {waits.idle:g} s"
+
+
+class _Watch:
+    """Awaits something until the signal is set; then it raises ``Aborted``, as the kit's transport does."""
+
+    def __init__(self, signal: AbortSignal | None) -> None:
+        self._signal = signal
+        self._scope: asyncio.Timeout | None = None
+        self.close = signal.on_abort(self._abort) if signal is not None else _nothing
+
+    async def __call__(self, work: Awaitable[T]) -> T:
+        signal = self._signal
+        if signal is None:
+            return await work
+        try:
+            async with asyncio.timeout(0 if signal.aborted else None) as self._scope:
+                return await work
+        except TimeoutError:
+            if signal.aborted:
+                raise Aborted(signal.reason or "Request was aborted") from None
+            raise
+        finally:
+            self._scope = None
+
+    def _abort(self) -> None:
+        if self._scope is not None:
+            self._scope.reschedule(asyncio.get_running_loop().time())
+
+
+def _nothing() -> None:
+    """Withdraw nothing: there is no signal."""

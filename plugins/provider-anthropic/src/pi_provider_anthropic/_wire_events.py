@@ -1,0 +1,79 @@
+"""The API's events as data: parsed as leniently as is safe, with the words for a stream that is not as it should be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pi_hookspecs.errors import RequestFailed
+
+__all__ = ["broken", "compact", "error_of", "parse_event"]
+
+_SNIPPET = 120
+
+_STATUS_OF = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status that an error would have had, had it come before the stream."""
+
+
+def parse_event(name: str, data: bytes) -> dict[str, Any]:
+    """Return the event that the server sent; ``name`` counts where its JSON has no type.
+
+    Raises:
+        RequestFailed: It is not JSON, or no object.
+    """
+    import orjson
+
+    try:
+        event = orjson.loads(data)
+    except ValueError:
+        event = _lenient(data)
+    if not isinstance(event, dict):
+        raise broken(f"{_shown(data)} is not an event")
+    event.setdefault("type", name)
+    return event
+
+
+def error_of(event: dict[str, Any]) -> RequestFailed:
+    """Return the failure that an ``error`` event tells of, in the event's own JSON."""
+    problem = event.get("error")
+    kind = problem.get("type") if isinstance(problem, dict) else None
+    request_id = event.get("request_id")
+    return RequestFailed(
+        compact(event),
+        status=_STATUS_OF.get(kind) if isinstance(kind, str) else None,
+        request_id=request_id if isinstance(request_id, str) else None,
+    )
+
+
+def broken(what: str) -> RequestFailed:
+    """Return the failure of a stream that nobody can make sense of."""
+    return RequestFailed(f"Anthropic stream is broken: {what}. Try again, or check what stands between pi and the API.")
+
+
+def compact(value: Any) -> str:
+    """Return plain data as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _lenient(data: bytes) -> Any:
+    """Parse what only the standard library's parser takes, such as an escaped half of a surrogate pair."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise broken(f"{_shown(data)} is not JSON ({error})") from error
+
+
+def _shown(data: bytes) -> str:
+    text = data[:_SNIPPET].decode("utf-8", "replace")
+    return repr(text + "..." if len(data) > _SNIPPET else text)

@@ -1,0 +1,73 @@
+"""A whole session over the fake API: what one turn received is what the next one sends."""
+
+from __future__ import annotations
+
+from pi_core import create_agent_session
+from pi_hookspecs import ProviderInfo, Tool, ToolResult, hookimpl
+from pi_testing.fake_servers.anthropic import message, redacted_thinking, text, thinking, tool_use
+
+
+class Served:
+    """A plugin that knows the fake's model."""
+
+    def __init__(self, model):
+        self.model = model
+
+    @hookimpl
+    def register_models(self):
+        return [
+            ProviderInfo(
+                id="anthropic",
+                name="Fake",
+                api="anthropic-messages",
+                key_variables=("ANTHROPIC_API_KEY",),
+                models=(self.model,),
+            )
+        ]
+
+
+async def test_tool_turn_replays_thinking_call_and_result(server, model, pi_host, tmp_path):
+    async def execute(call_id, params, signal, on_update, ctx):
+        return ToolResult.text(f"content of {params['path']}")
+
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    tool = Tool(name="read", description="Read a file.", parameters=schema, execute=execute)
+    server.answers(
+        message(
+            thinking("I should read it.", signature="c2ln"),
+            redacted_thinking("b3BhcXVl"),
+            text("I read it."),
+            tool_use("toolu_1", "read", path="a.txt"),
+        ),
+        message(text("Done.")),
+    )
+    session = create_agent_session(
+        cwd=tmp_path,
+        host=pi_host,
+        settings=pi_host.settings,
+        model="anthropic/claude-fake",
+        thinking_level="low",
+        tools=["read"],
+        custom_tools=[tool],
+        plugins={"served": Served(model(server.url, reasoning=True))},
+        environ={"ANTHROPIC_API_KEY": "key-0123456789"},
+    )
+    async with session:
+        answer = await session.prompt("What is in a.txt?")
+
+    assert answer.text == "Done."
+    assert server.requests[0].headers["x-api-key"] == "key-0123456789"
+    _, called, returned = server.requests[1].json["messages"]
+    assert called["content"] == [
+        {"type": "thinking", "thinking": "I should read it.", "signature": "c2ln"},
+        {"type": "redacted_thinking", "data": "b3BhcXVl"},
+        {"type": "text", "text": "I read it."},
+        {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"path": "a.txt"}},
+    ]
+    assert returned["content"][0] == {
+        "type": "tool_result",
+        "tool_use_id": "toolu_1",
+        "content": "content of a.txt",
+        "is_error": False,
+        "cache_control": {"type": "ephemeral"},
+    }

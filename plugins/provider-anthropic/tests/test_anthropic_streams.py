@@ -1,0 +1,348 @@
+"""Streams become messages: content, usage, stop reasons, however the bytes were cut."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pi_hookspecs import Model, ModelCost, RequestFailed, TextContent, ThinkingContent, ToolCall
+from pi_provider_anthropic._identity import ToolNames
+from pi_provider_anthropic._reading import Reading
+from pi_provider_anthropic._wire_events import parse_event
+from pi_provider_kit import AnswerBuilder, SseDecoder
+from pi_testing.fake_servers.anthropic import (
+    event,
+    message,
+    message_events,
+    redacted_thinking,
+    stream,
+    text,
+    thinking,
+    tool_use,
+)
+
+MODEL = Model(
+    id="claude-fake",
+    name="Fake",
+    api="anthropic-messages",
+    provider="anthropic",
+    cost=ModelCost(input=3, output=15, cache_read=0.3, cache_write=3.75),
+)
+
+RECORDED = message(
+    thinking("Let me", " see: ä", " 日本", signature="c2ln"),
+    redacted_thinking("b3BhcXVl"),
+    text("Grüße, ", "\N{WAVING HAND SIGN}", ' {"not": json}'),
+    tool_use("toolu_1", "read", path="a\nb.txt", deep={"list": [1, 2.5, None, "\N{SNOWMAN}"]}),
+    tool_use("toolu_2", "bash", command="ls"),
+    usage={"cache_read_input_tokens": 5},
+).body
+
+
+def read(chunks):
+    """Return what the codec makes of a body in these chunks, in plain values."""
+    builder = AnswerBuilder(MODEL)
+    reading = Reading(builder, ToolNames((), claude_code=False))
+    decoder = SseDecoder()
+    events = []
+    try:
+        for chunk in chunks:
+            for name, data in decoder.feed(chunk):
+                events.extend(reading.feed(parse_event(name, data)))
+        for name, data in decoder.close():
+            events.extend(reading.feed(parse_event(name, data)))
+        events.extend(reading.end())
+    except RequestFailed as failure:
+        events.append(builder.end_for(failure))
+    return events
+
+
+def plain(events):
+    shown = []
+    for each in events:
+        fields = {name: getattr(each, name) for name in ("content_index", "delta", "content") if hasattr(each, name)}
+        shown.append((each.type, fields))
+    last = events[-1].message if events[-1].type == "done" else events[-1].error
+    return shown, last.content, last.usage, last.stop_reason, last.error_message
+
+
+WHOLE = plain(read([RECORDED]))
+
+
+def test_recorded_stream_is_read_completely():
+    _, content, usage, reason, _ = WHOLE
+
+    assert content == (
+        ThinkingContent("Let me see: ä 日本", thinking_signature="c2ln"),
+        ThinkingContent("", thinking_signature="b3BhcXVl", redacted=True),
+        TextContent('Grüße, \N{WAVING HAND SIGN} {"not": json}'),
+        ToolCall("toolu_1", "read", {"path": "a\nb.txt", "deep": {"list": [1, 2.5, None, "\N{SNOWMAN}"]}}),
+        ToolCall("toolu_2", "bash", {"command": "ls"}),
+    )
+    assert reason == "toolUse"
+    assert (usage.input, usage.output, usage.cache_read, usage.total_tokens) == (11, 7, 5, 23)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+def test_cutting_the_stream_into_equal_pieces_changes_nothing(size):
+    assert plain(read([RECORDED[at : at + size] for at in range(0, len(RECORDED), size)])) == WHOLE
+
+
+@given(st.lists(st.integers(0, len(RECORDED)), max_size=12))
+def test_cutting_the_stream_anywhere_changes_nothing(places):
+    edges = [0, *sorted(places), len(RECORDED)]
+
+    assert plain(read([RECORDED[start:end] for start, end in pairwise(edges)])) == WHOLE
+
+
+@pytest.mark.parametrize("end", range(0, len(RECORDED), 5))
+def test_stream_that_breaks_off_anywhere_keeps_whole_blocks_and_no_half_call(end):
+    _, content, _, reason, error = plain(read([RECORDED[:end]]))
+
+    whole = WHOLE[1]
+    assert (reason, error) == ("error", "Anthropic stream ended before message_stop")
+    for got, complete in zip(content, whole, strict=False):
+        if isinstance(got, ToolCall):
+            assert got == complete
+        else:
+            assert type(got) is type(complete)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.permutations(message_events(text("a", "b"), tool_use("toolu_1", "read", path="x"))),
+    st.sets(st.integers(0, 9), max_size=4),
+)
+def test_events_in_any_order_end_in_one_event_and_never_in_half_a_call(events, left_out):
+    kept = [each for number, each in enumerate(events) if number not in left_out]
+    heard = read([event(each) for each in kept])
+
+    assert [each.type for each in heard].count("done") + [each.type for each in heard].count("error") == 1
+    last = heard[-1].message if heard[-1].type == "done" else heard[-1].error
+    deltas = [each["delta"]["partial_json"] for each in kept if each.get("delta", {}).get("type") == "input_json_delta"]
+    for call in last.tool_calls:
+        if last.stop_reason == "toolUse" and len(deltas) == 2 and call.arguments_error is None:
+            assert call.arguments in ({"path": "x"}, {})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(
+    ["index", "content_block", "delta", "message", "usage", "error", "type", "text", "partial_json", "id", "name"]
+)
+KINDS = st.sampled_from(
+    "message_start content_block_start content_block_delta content_block_stop message_delta message_stop error text "
+    "text_delta tool_use input_json_delta thinking signature_delta".split()
+)
+NONSENSE = st.recursive(
+    JSON | KINDS, lambda inner: st.dictionaries(KEYS, inner | KINDS | st.integers(0, 2), max_size=4), max_leaves=8
+)
+
+
+@given(st.lists(st.tuples(KINDS, NONSENSE), max_size=8))
+def test_nonsense_is_an_answer_with_an_error_never_an_exception(events):
+    sent = [b"event: %s\ndata: %s\n\n" % (kind.encode(), json.dumps(data).encode()) for kind, data in events]
+
+    assert read(sent)[-1].type in ("done", "error")
+
+
+def test_events_come_in_the_stream_s_order():
+    shown, *_ = plain(read([message(thinking("hm"), text("a", "b"), tool_use("t", "read", path="x")).body]))
+
+    assert [kind for kind, _ in shown] == (
+        "start thinking_start thinking_delta thinking_end text_start text_delta text_delta text_end "
+        "toolcall_start toolcall_delta toolcall_delta toolcall_end done"
+    ).split()
+    assert [fields.get("content_index") for _, fields in shown] == [None, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, None]
+
+
+@pytest.mark.parametrize(
+    ("stop", "reason"),
+    [
+        ("end_turn", "stop"),
+        ("pause_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("tool_use", "stop"),
+        ("refusal", "error"),
+        ("sensitive", "error"),
+        ("something_new", "error"),
+    ],
+)
+def test_stop_reasons(stop, reason):
+    last = read([message(text("a"), stop=stop).body])[-1]
+    final = last.message if last.type == "done" else last.error
+
+    assert (final.stop_reason, final.raw_stop_reason, final.text) == (reason, stop, "a")
+
+
+def test_refusal_says_why_and_what_to_do():
+    details = {"type": "refusal", "category": "cyber", "explanation": "Not this."}
+    refused = read([message(text("I"), stop="refusal", stop_details=details).body])[-1].error
+
+    assert refused.error_message == (
+        "The model refused to answer (stop reason 'refusal'): Not this. "
+        "Rephrase the request, or choose another model with --model."
+    )
+
+
+def test_unknown_stop_reason_is_an_unknown_error():
+    assert read([message(stop="novel").body])[-1].error.error_message == (
+        "An unknown error occurred (stop reason 'novel')"
+    )
+
+
+def test_usage_counts_long_cache_writes_and_reasoning_and_costs_them():
+    usage = {
+        "input_tokens": 100,
+        "cache_read_input_tokens": 1000,
+        "cache_creation_input_tokens": 500,
+        "cache_creation": {"ephemeral_5m_input_tokens": 200, "ephemeral_1h_input_tokens": 300},
+    }
+    events = message_events(text("a"), usage=usage)
+    events[-2]["usage"] |= {"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 20}}
+    used = read([stream(events).body])[-1].message.usage
+
+    assert (used.input, used.output, used.cache_read, used.cache_write) == (100, 50, 1000, 500)
+    assert (used.cache_write_1h, used.reasoning, used.total_tokens) == (300, 20, 1650)
+    assert used.cost.cache_write == pytest.approx((200 * 3.75 + 300 * 2 * 3) / 1e6)
+    assert used.cost.total == pytest.approx((100 * 3 + 50 * 15 + 1000 * 0.3 + 200 * 3.75 + 300 * 6) / 1e6)
+
+
+def test_usage_of_the_beginning_stays_where_the_end_has_none():
+    events = message_events(text("a"))
+    events[-2]["usage"] = {"output_tokens": 9, "input_tokens": None, "cache_read_input_tokens": None}
+    used = read([stream(events).body])[-1].message.usage
+
+    assert (used.input, used.output) == (11, 9)
+
+
+def test_usage_of_the_beginning_is_known_when_the_stream_breaks_off():
+    events = message_events(text("a"))[:3]
+
+    assert read([stream(events).body])[-1].error.usage.input == 11
+
+
+def test_message_knows_its_id_and_who_answered():
+    answered = read([message(text("a"), message_id="msg_1", model="claude-fake-20260101").body])[-1].message
+
+    assert (answered.response_id, answered.response_model, answered.model) == (
+        *("msg_1", "claude-fake-20260101"),
+        "claude-fake",
+    )
+
+
+def test_half_characters_of_two_deltas_become_one():
+    half = json.dumps("\N{WAVING HAND SIGN}")[1:-1]
+    first, second = half[:6], half[6:]
+    events = [event(each) for each in message_events(text("FIRST", "SECOND"))]
+    sent = b"".join(events).replace(b"FIRST", first.encode()).replace(b"SECOND", second.encode())
+
+    heard = read([sent])
+
+    assert heard[-1].message.text == "\N{WAVING HAND SIGN}"
+    assert all(each.delta.isprintable() for each in heard if each.type == "text_delta")
+
+
+def test_input_that_comes_with_the_beginning_of_a_call_counts():
+    events = message_events(tool_use("toolu_1", "read"))
+    events[2]["content_block"]["input"] = {"path": "x"}
+
+    assert read([stream(events).body])[-1].message.tool_calls[0].arguments == {"path": "x"}
+
+
+def test_text_that_comes_with_the_beginning_of_a_block_counts():
+    events = message_events(text("b"), thinking("d", signature=""))
+    events[2]["content_block"]["text"] = "a"
+    events[5]["content_block"] |= {"thinking": "c", "signature": "s"}
+    content = read([stream(events).body])[-1].message.content
+
+    assert content == (TextContent("ab"), ThinkingContent("cd", thinking_signature="s"))
+
+
+def test_gateway_that_counts_every_block_as_the_first_is_understood():
+    events = message_events(text("a"), tool_use("toolu_1", "read", path="x"))
+    for each in events:
+        if "index" in each:
+            each["index"] = 0
+    answered = read([stream(events).body])[-1].message
+
+    assert (answered.text, answered.tool_calls[0].arguments) == ("a", {"path": "x"})
+
+
+def test_call_without_id_gets_one_of_its_own():
+    events = message_events(tool_use("", "read", path="x"), tool_use("", "read", path="y"))
+    first, second = read([stream(events).body])[-1].message.tool_calls
+
+    assert first.id
+    assert second.id
+    assert first.id != second.id
+
+
+def test_what_the_api_may_add_is_passed_over():
+    events = message_events(text("a"))
+    events.insert(2, {"type": "novel_event", "index": 0})
+    events[4:4] = [{"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": {}}}]
+    events[-2:-2] = [
+        {
+            "type": "content_block_start",
+            "index": 1,
+            "content_block": {"type": "server_tool_use", "id": "s", "name": "w"},
+        },
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{"}},
+        {"type": "content_block_stop", "index": 1},
+    ]
+
+    assert read([stream(events).body])[-1].message.content == (TextContent("a"),)
+
+
+def test_event_is_known_by_its_name_where_its_data_has_no_type():
+    events = []
+    for each in message_events(text("a")):
+        kind = each.pop("type")
+        events.append(b"event: %s\ndata: %s\n\n" % (kind.encode(), json.dumps(each).encode()))
+
+    assert read(events)[-1].message.text == "a"
+
+
+def test_arguments_that_are_almost_json_are_repaired():
+    answered = read([message(tool_use("toolu_1", "read", deltas=['{"path": "x",}'])).body])[-1].message
+
+    assert answered.tool_calls[0].arguments == {"path": "x"}
+    assert answered.tool_calls[0].arguments_error is None
+
+
+def test_arguments_of_a_message_that_stopped_for_length_are_not_repaired():
+    cut = message(tool_use("toolu_1", "read", deltas=['{"path": "x",']), stop="max_tokens")
+    answered = read([cut.body])[-1].message
+
+    assert answered.stop_reason == "length"
+    assert answered.tool_calls[0].arguments_error is not None
+
+
+def test_answer_without_content_is_done():
+    answered = read([message().body])[-1].message
+
+    assert (answered.content, answered.stop_reason) == ((), "stop")
+
+
+def test_replayed_answer_has_what_was_received(model):
+    from pi_provider_anthropic._compat import Compat
+    from pi_provider_anthropic._messages import to_messages
+
+    answered = read([RECORDED])[-1].message
+    (sent, _) = to_messages([answered], model(), Compat(), ToolNames((), claude_code=False))
+
+    assert [block["type"] for block in sent["content"]] == [
+        *("thinking", "redacted_thinking", "text", "tool_use", "tool_use"),
+    ]
+    assert sent["content"][0]["signature"] == "c2ln"
+    assert sent["content"][1]["data"] == "b3BhcXVl"

@@ -1,0 +1,159 @@
+"""Which quirks a host of Chat Completions has: found by its address, corrected by what the model says (pi.md 4.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+
+__all__ = ["DEFAULTS", "compat_of", "host_of"]
+
+DEFAULTS: dict[str, Any] = {
+    "cacheControlFormat": None,
+    "chatTemplateArgs": {},
+    "chatTemplateKwargs": {},
+    "maxTokensField": "max_completion_tokens",
+    "openRouterRouting": None,
+    "promptCacheKeyMode": "long",
+    "reasoningEffortMap": {},
+    "requiresAssistantAfterToolResult": False,
+    "requiresNonNullAssistantContent": False,
+    "requiresReasoningContentOnAssistantMessages": False,
+    "requiresThinkingAsText": False,
+    "requiresToolResultName": False,
+    "requiresToolsWithToolHistory": False,
+    "sendSessionAffinityHeaders": False,
+    "sessionAffinityFormat": "openai",
+    "supportsDeveloperRole": True,
+    "supportsFinishReason": True,
+    "supportsLongCacheRetention": True,
+    "supportsMidConvoSystemMessages": False,
+    "supportsMidConvoToolAdditions": False,
+    "supportsOpenAIGrammarTools": False,
+    "supportsReasoningEffort": True,
+    "supportsStore": True,
+    "supportsStrictMode": False,
+    "supportsThinkingTokenBudget": False,
+    "supportsUsageInStreaming": True,
+    "thinkingFormat": "openai",
+    "thinkingTokenBudgetField": None,
+    "vercelGatewayRouting": None,
+    "vllmPriority": None,
+    "zaiToolStream": False,
+}
+"""Every flag, as OpenAI itself and hosts that nothing is known of have it; names and values as in models.json.
+
+- ``promptCacheKeyMode``: ``session`` sends the session's id as ``prompt_cache_key``, ``long`` only for the retention
+  ``long``, ``none`` never. (The contract names the flag and not its values.)
+- ``supportsMidConvoToolAdditions`` and ``supportsOpenAIGrammarTools`` change nothing: pi's tools have no grammar, and
+  all active ones go into ``tools``.
+"""
+
+_NOT_STANDARD = {"supportsStore": False, "supportsDeveloperRole": False}
+_NO_EFFORT = {"supportsReasoningEffort": False}
+_MAX_TOKENS = {"maxTokensField": "max_tokens"}
+_SHORT_CACHE = {"supportsLongCacheRetention": False}
+
+
+class _Host(NamedTuple):
+    providers: tuple[str, ...]
+    hosts: tuple[str, ...]
+    flags: dict[str, Any]
+
+
+_HOSTS = (
+    _Host(("openai",), ("api.openai.com",), {"promptCacheKeyMode": "session"}),
+    _Host(("cerebras",), ("cerebras.ai",), _NOT_STANDARD),
+    _Host(("xai",), ("api.x.ai",), {**_NOT_STANDARD, **_NO_EFFORT}),
+    _Host(("chutes",), ("chutes.ai",), {**_NOT_STANDARD, **_MAX_TOKENS}),
+    _Host(
+        ("deepseek",),
+        ("deepseek.com",),
+        {
+            **_NOT_STANDARD,
+            **_MAX_TOKENS,
+            "thinkingFormat": "deepseek",
+            "requiresReasoningContentOnAssistantMessages": True,
+        },
+    ),
+    _Host(
+        ("zai", "zai-coding-cn"),
+        ("z.ai", "bigmodel.cn"),
+        {**_NOT_STANDARD, **_NO_EFFORT, **_MAX_TOKENS, "thinkingFormat": "zai"},
+    ),
+    _Host(("opencode", "opencode-go"), ("opencode.ai",), _NOT_STANDARD),
+    _Host(
+        ("nvidia",),
+        ("integrate.api.nvidia.com",),
+        {**_NOT_STANDARD, **_NO_EFFORT, **_MAX_TOKENS, **_SHORT_CACHE},
+    ),
+    _Host(
+        ("together",),
+        ("together.ai", "together.xyz"),
+        {**_NOT_STANDARD, **_NO_EFFORT, **_MAX_TOKENS, **_SHORT_CACHE, "thinkingFormat": "together"},
+    ),
+    _Host(
+        ("moonshotai", "moonshotai-cn"),
+        ("api.moonshot.ai", "api.moonshot.cn"),
+        {**_NOT_STANDARD, **_NO_EFFORT, **_MAX_TOKENS},
+    ),
+    _Host(("cloudflare-workers-ai",), ("api.cloudflare.com",), {**_NOT_STANDARD, **_SHORT_CACHE}),
+    _Host(
+        ("cloudflare-ai-gateway",),
+        ("gateway.ai.cloudflare.com",),
+        {**_NOT_STANDARD, **_NO_EFFORT, **_MAX_TOKENS, **_SHORT_CACHE},
+    ),
+    _Host(
+        ("ant-ling",),
+        ("api.ant-ling.com",),
+        {**_NOT_STANDARD, **_NO_EFFORT, **_MAX_TOKENS, **_SHORT_CACHE, "thinkingFormat": "ant-ling"},
+    ),
+    _Host(
+        ("openrouter",),
+        ("openrouter.ai",),
+        {
+            "supportsDeveloperRole": False,
+            "thinkingFormat": "openrouter",
+            "sendSessionAffinityHeaders": True,
+            "sessionAffinityFormat": "openrouter",
+        },
+    ),
+)
+
+_OPENROUTER_OWN_ROLES = ("anthropic/", "openai/")
+"""Vendors whose models take the developer role also behind OpenRouter."""
+
+
+def host_of(base_url: str) -> str:
+    """Return the host's name in lower case; empty where the URL has none."""
+    try:
+        return urlsplit(base_url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def compat_of(model: Model) -> dict[str, Any]:
+    """Return every flag's value: the default, then what the host is known for, then ``model.compat``.
+
+    The model's ``compat`` holds its provider's already. A flag set to null counts as not set.
+    """
+    host = host_of(model.base_url)
+    flags = dict(DEFAULTS)
+    for row in _HOSTS:
+        if model.provider in row.providers or any(host == name or host.endswith(f".{name}") for name in row.hosts):
+            flags.update(row.flags)
+            if "openrouter" in row.providers:
+                flags.update(_openrouter_model(model.id))
+    flags.update({name: value for name, value in (model.compat or {}).items() if value is not None})
+    return flags
+
+
+def _openrouter_model(model_id: str) -> dict[str, Any]:
+    flags: dict[str, Any] = {}
+    if model_id.startswith(_OPENROUTER_OWN_ROLES):
+        flags["supportsDeveloperRole"] = True
+    if model_id.startswith("anthropic/"):
+        flags["cacheControlFormat"] = "anthropic"
+    return flags

@@ -1,0 +1,81 @@
+"""Tokens of Entra for Azure: of a managed identity, a signed-in developer, a service principal (document 003)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+from pi_hookspecs.errors import UserError
+
+__all__ = ["SCOPE", "EntraToken", "entra_token"]
+
+SCOPE = "https://cognitiveservices.azure.com/.default"
+
+_WHERE = ("AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_RESOURCE_NAME")
+
+
+class EntraToken:
+    """Answers for the token of provider ``azure-openai-responses``, where the user has no key.
+
+    ``AZURE_OPENAI_AD_TOKEN`` is taken as it is. Else the package azure-identity is asked, if it is installed and a
+    resource is named: looking for a managed identity takes seconds on a machine that has none.
+    """
+
+    name = "azure-openai-responses"
+
+    async def credential(self, provider: str) -> str | None:
+        """Return a token that is valid now, None where there is none.
+
+        Raises:
+            UserError: azure-identity is installed and got no token.
+        """
+        if provider != self.name:
+            return None
+        if token := os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip():
+            return token
+        if not any(os.environ.get(name) for name in _WHERE) or _identity() is None:
+            return None
+        return await entra_token()
+
+
+async def entra_token() -> str:
+    """Return a token for Azure's models; azure-identity keeps it until it expires.
+
+    Raises:
+        UserError: The package is not installed, or got no token.
+    """
+    identity = _identity()
+    if identity is None:
+        message = (
+            "A token of Entra needs the package azure-identity."
+            " Install pluggypi-provider-openai[entra], or set AZURE_OPENAI_API_KEY."
+        )
+        raise UserError(message)
+    try:
+        token = await asyncio.to_thread(_credential(identity).get_token, SCOPE)
+    except Exception as error:  # its errors come from several packages
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        message = f"No token of Entra for Azure OpenAI: {reason} Sign in with `az login`, or set AZURE_OPENAI_API_KEY."
+        raise UserError(message) from error
+    return str(token.token)
+
+
+_credentials: dict[Any, Any] = {}
+"""The credential by the module that made it: it holds the tokens."""
+
+
+def _credential(identity: Any) -> Any:
+    if identity not in _credentials:
+        _credentials[identity] = identity.DefaultAzureCredential()
+    return _credentials[identity]
+
+
+def _identity() -> Any:
+    """Return the module azure.identity, None where it is not installed."""
+    from importlib import import_module
+
+    try:
+        return import_module("azure.identity")
+    except ImportError:
+        return None

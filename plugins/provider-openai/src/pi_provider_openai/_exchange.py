@@ -1,0 +1,106 @@
+"""One request and its answer: which transport carries it, and how what goes wrong ends the answer."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from pi_hookspecs.errors import Aborted, RequestFailed
+from pi_provider_kit import HttpRequest, final_payload, stream_events
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_kit import Http
+    from pi_provider_openai._feed import Feeder
+
+__all__ = ["Call", "answered"]
+
+
+@frozen(kw_only=True, eq=False)
+class Call:
+    """A request that either transport can make.
+
+    Attributes:
+        base_url: What the path is put behind.
+        path: ``/chat/completions`` or ``/responses``.
+        payload: The body.
+        headers: Without the key.
+        key: The key or token; None where the host takes none.
+        azure_version: The ``api-version`` of Azure; None for other hosts.
+        error_text: How an HTTP error reads, with ``{status}`` and ``{body}``.
+    """
+
+    base_url: str
+    path: str
+    payload: dict[str, Any] = field(repr=False)
+    headers: dict[str, str] = field(factory=dict, repr=False)
+    key: str | None = field(default=None, repr=False)
+    azure_version: str | None = None
+    error_text: str = "{status}: {body}"
+
+    @property
+    def key_is_token(self) -> bool:
+        """Whether the key is a token of Entra (a JWT) and not a key of Azure."""
+        return self.key is not None and self.key.startswith("eyJ") and self.key.count(".") == 2  # noqa: PLR2004
+
+    def http_request(self, payload: Any) -> HttpRequest:
+        """Return the request as the kit makes it."""
+        url = f"{self.base_url.rstrip('/')}{self.path}"
+        headers = dict(self.headers)
+        if self.azure_version is not None:
+            url = f"{url}?api-version={self.azure_version}"
+        if self.key and self.azure_version is not None and not self.key_is_token:
+            headers["api-key"] = self.key
+        elif self.key:
+            headers["authorization"] = f"Bearer {self.key}"
+        return HttpRequest(url=url, body=payload, headers=headers, error_text=self.error_text)
+
+
+async def answered(
+    http: Http,
+    prepare: Callable[[], Call],
+    feeder: Feeder,
+    model: Model,
+    options: StreamOptions,
+    *,
+    refine: Callable[[RequestFailed], RequestFailed] | None = None,
+) -> AsyncIterator[AssistantMessageEvent]:
+    """Make the call and yield the answer, whole or with the error that ended it.
+
+    Args:
+        http: The provider's connections.
+        prepare: Builds the call; it may raise ``RequestFailed``.
+        feeder: Understands the answer.
+        model: Who is asked.
+        options: Their ``transport`` ``sdk`` takes the vendor's own client.
+        refine: Makes more of a failure than the API said.
+    """
+    try:
+        call = prepare()
+        payload = await final_payload(call.payload, model, options)
+        async with aclosing(_events(http, call, payload, options)) as events:
+            async for _, data in events:
+                for event in feeder.feed(data):
+                    yield event
+                if feeder.finished:
+                    return
+        for event in feeder.end():
+            yield event
+    except RequestFailed as problem:
+        yield feeder.builder.end_for(refine(problem) if refine is not None else problem)
+    except Aborted as problem:
+        yield feeder.builder.end_for(problem)
+
+
+def _events(http: Http, call: Call, payload: Any, options: StreamOptions) -> AsyncGenerator[tuple[str, bytes]]:
+    if options.transport == "sdk":
+        from pi_provider_openai._sdk import sdk_events
+
+        return sdk_events(call, payload, options, http.user_agent)
+    return stream_events(http, call.http_request(payload), options)

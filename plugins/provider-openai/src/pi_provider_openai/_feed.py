@@ -1,0 +1,64 @@
+"""What the feeders of both APIs share: they are given one event after another and yield what became of the answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from attrs import evolve
+
+from pi_provider_kit import AnswerBuilder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_hookspecs.content import ToolCall
+    from pi_hookspecs.stream import AssistantMessageEvent
+
+__all__ = ["Answer", "Feeder"]
+
+
+class Answer(AnswerBuilder):
+    """A builder whose blocks can be put right, because hosts say some things only when a block is over."""
+
+    def received(self, index: int) -> str:
+        """Return the text of a block so far."""
+        return "".join(self._blocks[index].parts)
+
+    def replace(self, index: int, text: str) -> None:
+        """Put another text into an open block."""
+        self._blocks[index].parts[:] = [text]
+
+    def change(self, index: int, **fields: Any) -> None:
+        """Change fields of a closed block."""
+        content = self._blocks[index].finished
+        if content is not None:
+            self._blocks[index].finished = evolve(content, **fields)
+
+    def call(self, index: int) -> ToolCall:
+        """Return a closed call."""
+        call: Any = self._blocks[index].finished
+        return call  # type: ignore[no-any-return] # what the index leads to
+
+
+class Feeder(Protocol):
+    """Turns an API's events into ours. It knows nothing of where the events come from."""
+
+    builder: Answer
+    finished: bool
+    """Whether the answer is complete; nothing more need be read then."""
+
+    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+        """Yield what one event (the data of a server-sent event) adds.
+
+        Raises:
+            RequestFailed: The event tells of a failure, or cannot be understood.
+        """
+        ...
+
+    def end(self) -> Iterator[AssistantMessageEvent]:
+        """Yield what is left when the stream is over.
+
+        Raises:
+            RequestFailed: The answer is not complete.
+        """
+        ...

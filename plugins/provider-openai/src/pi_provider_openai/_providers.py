@@ -1,0 +1,158 @@
+"""The four APIs behind the provider contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_provider_kit import Http
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_openai._exchange import Call
+
+__all__ = ["AzureResponses", "CodexResponses", "Completions", "Responses"]
+
+# The codecs are imported by ``stream``: registering must cost nothing (orjson, attrs classes, tables).
+
+
+class _OpenAI:
+    """What the four have in common."""
+
+    def __init__(self, http: Http | None = None) -> None:
+        self._http = http or Http()  # costs nothing until the first request
+
+
+class Completions(_OpenAI):
+    """Implements the API id ``openai-completions``: Chat Completions of OpenAI and of all compatible hosts."""
+
+    api = "openai-completions"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``."""
+        from pi_provider_openai._completions_compat import compat_of
+        from pi_provider_openai._completions_events import CompletionsFeeder
+        from pi_provider_openai._completions_request import completions_headers, completions_payload
+        from pi_provider_openai._exchange import Call, answered
+        from pi_provider_openai._local import is_local
+
+        compat = compat_of(model)
+        tools = [tool.name for tool in context.tools] if is_local(model.base_url) else []
+        feeder = CompletionsFeeder(model, needs_finish_reason=bool(compat["supportsFinishReason"]), tools=tools)
+
+        def prepare() -> Call:
+            return Call(
+                base_url=model.base_url,
+                path="/chat/completions",
+                payload=completions_payload(model, context, options, compat),
+                headers=completions_headers(model, context, options, compat),
+                key=options.api_key,
+            )
+
+        return answered(self._http, prepare, feeder, model, options)
+
+
+class Responses(_OpenAI):
+    """Implements the API id ``openai-responses``: nothing is stored, reasoning goes back encrypted."""
+
+    api = "openai-responses"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``."""
+        from pi_provider_openai._exchange import Call, answered
+        from pi_provider_openai._responses_events import ResponsesFeeder
+        from pi_provider_openai._responses_request import responses_compat, responses_headers, responses_payload
+
+        compat = responses_compat(model)
+
+        def prepare() -> Call:
+            return Call(
+                base_url=model.base_url,
+                path="/responses",
+                payload=responses_payload(model, context, options, compat),
+                headers=responses_headers(model, context, options, compat),
+                key=options.api_key,
+                error_text=_named_error(model),
+            )
+
+        return answered(self._http, prepare, ResponsesFeeder(model), model, options)
+
+
+class AzureResponses(_OpenAI):
+    """Implements the API id ``azure-openai-responses``: Responses of a deployment, with a key or an Entra token."""
+
+    api = "azure-openai-responses"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``.
+
+        Raises:
+            MissingKey: There is neither a key nor a token, and the SDK is not to look for one.
+        """
+        from pi_hookspecs.errors import MissingKey
+        from pi_provider_openai._azure import azure_config, azure_payload
+        from pi_provider_openai._exchange import Call, answered
+        from pi_provider_openai._responses_events import ResponsesFeeder
+
+        if not options.api_key and options.transport != "sdk":
+            message = f"No API key for provider: {model.provider}. Set AZURE_OPENAI_API_KEY, or sign in to Entra."
+            raise MissingKey(message)
+
+        def prepare() -> Call:
+            config = azure_config(model)
+            return Call(
+                base_url=config.base_url,
+                path="/responses",
+                payload=azure_payload(model, context, options, config.deployment),
+                headers=dict(model.headers or {}),
+                key=options.api_key,
+                azure_version=config.api_version,
+                error_text=_named_error(model),
+            )
+
+        return answered(self._http, prepare, ResponsesFeeder(model), model, options)
+
+
+class CodexResponses(_OpenAI):
+    """Implements the API id ``openai-codex-responses``: the backend of ChatGPT plans, over server-sent events."""
+
+    api = "openai-codex-responses"
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """See ``Provider.stream``.
+
+        Raises:
+            MissingKey: Nobody is logged in.
+        """
+        from pi_hookspecs.errors import MissingKey
+        from pi_provider_openai._codex import codex_base_url, codex_headers, codex_limit, codex_payload
+        from pi_provider_openai._exchange import Call, answered
+        from pi_provider_openai._responses_events import ResponsesFeeder
+
+        token = options.api_key
+        if not token:
+            message = f"No API key for provider: {model.provider}. Log in to it first."
+            raise MissingKey(message)
+
+        def prepare() -> Call:
+            return Call(
+                base_url=codex_base_url(model.base_url),
+                path="/responses",
+                payload=codex_payload(model, context, options),
+                headers=codex_headers(model, options, token),
+                key=token,
+                error_text=_named_error(model),
+            )
+
+        return answered(
+            self._http, prepare, ResponsesFeeder(model, says="Codex error: "), model, options, refine=codex_limit
+        )
+
+
+def _named_error(model: Model) -> str:
+    """Return how errors of Responses read: ``<provider> API error (<status>): <body>``."""
+    provider = model.provider.replace("{", "{{").replace("}", "}}")
+    return f"{provider} API error ({{status}}): {{body}}"

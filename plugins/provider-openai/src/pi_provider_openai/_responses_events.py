@@ -1,0 +1,355 @@
+"""Events of Responses become an answer; items may come interleaved, twice, or only when they are over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from attrs import define, evolve
+
+from pi_hookspecs.errors import RequestFailed
+from pi_hookspecs.messages import Usage
+from pi_provider_kit import with_cost
+from pi_provider_openai._feed import Answer
+from pi_provider_openai._responses_messages import TextSignature
+from pi_provider_openai._shared import compact, dicts, integer, loads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.stream import AssistantMessageEvent
+
+__all__ = ["ResponsesFeeder", "responses_usage"]
+
+_NO_END = "OpenAI Responses stream ended before a terminal response event"
+
+_KINDS: dict[str, Literal["text", "thinking", "call"]] = {
+    "message": "text",
+    "reasoning": "thinking",
+    "function_call": "call",
+}
+
+
+@define(eq=False)
+class _Item:
+    """An item of the output and the block that it becomes."""
+
+    kind: Literal["text", "thinking", "call"]
+    index: int
+    id: str = ""
+    part: Any = None
+    """The summary or content part that came last."""
+    closed: bool = False
+    has_all: bool = False
+    """Whether a call's arguments were said to be complete."""
+    signed: dict[str, Any] | None = None
+    """The reasoning item that the block's signature holds."""
+
+
+class ResponsesFeeder:
+    """A ``Feeder`` for one answer.
+
+    Args:
+        model: Who answers.
+        says: What stands before the text of an error that comes in the stream.
+    """
+
+    def __init__(self, model: Model, *, says: str = "") -> None:
+        self.builder = Answer(model)
+        self.finished = False
+        self._says = says
+        self._started = False
+        self._items: dict[Any, _Item] = {}
+        self._takes: dict[str, Callable[[dict[str, Any]], Iterator[AssistantMessageEvent]]] = {
+            "response.output_text.delta": self._text,
+            "response.refusal.delta": self._text,
+            "response.reasoning_summary_text.delta": self._thinking,
+            "response.reasoning_text.delta": self._thinking,
+            "response.function_call_arguments.delta": self._arguments,
+            "response.function_call_arguments.done": self._all_arguments,
+            "response.output_item.added": self._added,
+            "response.output_item.done": self._done,
+            "response.created": self._created,
+            "response.completed": self._completed,
+            "response.incomplete": self._completed,
+            "response.done": self._completed,
+            "response.failed": self._failed,
+            "error": self._error,
+        }
+
+    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+        """See ``Feeder``."""
+        if self.finished:
+            return
+        if not self._started:
+            self._started = True
+            yield self.builder.start()
+        if data.strip() == b"[DONE]":
+            yield from self.end()
+            return
+        event = loads(data)
+        if not isinstance(event, dict):
+            return
+        kind = event.get("type")
+        take = self._takes.get(kind) if isinstance(kind, str) else None
+        if take is not None:
+            yield from take(event)
+        elif kind is None and event.get("error"):
+            yield from self._error(event)
+
+    def end(self) -> Iterator[AssistantMessageEvent]:
+        """See ``Feeder``."""
+        if not self.finished:
+            raise RequestFailed(f"{_NO_END}. The answer is not complete: try again.")
+        yield from ()
+
+    # Pieces
+
+    def _text(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        item = yield from self._open(event, "text")
+        if item is not None and isinstance(event.get("delta"), str) and event["delta"]:
+            yield self.builder.text(item.index, event["delta"])
+
+    def _thinking(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        item = yield from self._open(event, "thinking")
+        if item is None or not isinstance(event.get("delta"), str) or not event["delta"]:
+            return
+        part = (event["type"], event.get("summary_index", event.get("content_index")))
+        if item.part is not None and part != item.part:
+            yield self.builder.thinking(item.index, "\n\n")
+        item.part = part
+        yield self.builder.thinking(item.index, event["delta"])
+
+    def _arguments(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        item = self._items.get(_key(event))
+        open_call = item is not None and item.kind == "call" and not item.closed and not item.has_all
+        if item is not None and open_call and isinstance(event.get("delta"), str) and event["delta"]:
+            yield self.builder.tool_call(item.index, event["delta"])
+
+    def _all_arguments(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        item = self._items.get(_key(event))
+        if item is not None and item.kind == "call" and not item.closed and isinstance(event.get("arguments"), str):
+            item.has_all = True
+            yield from self._complete(item, event["arguments"])
+
+    def _open(
+        self, event: dict[str, Any], kind: Literal["text", "thinking"]
+    ) -> Generator[AssistantMessageEvent, None, _Item | None]:
+        """Yield the start of the block if it is new; return the item, None where it cannot grow."""
+        key = _key(event)
+        item = self._items.get(key)
+        if item is None:
+            start = self.builder.text_start() if kind == "text" else self.builder.thinking_start()
+            item = self._items[key] = _Item(kind, start.content_index, str(event.get("item_id") or ""))
+            yield start
+        return item if item.kind == kind and not item.closed else None
+
+    # Items
+
+    def _added(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        item = event.get("item")
+        if isinstance(item, dict) and _key(event) not in self._items:
+            yield from self._begin(_key(event), item)
+
+    def _begin(self, key: Any, item: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        kind = _KINDS.get(str(item.get("type")))
+        item_id = item["id"] if isinstance(item.get("id"), str) else ""
+        if kind == "text":
+            start: Any = self.builder.text_start()
+        elif kind == "thinking":
+            start = self.builder.thinking_start()
+        elif kind == "call" and isinstance(item.get("name"), str) and item["name"]:
+            start = self.builder.tool_call_start(_call_id(item, key), item["name"])
+        else:  # a call whose name is still to come, or an item that pi has no use for
+            return
+        self._items[key] = _Item(kind, start.content_index, item_id)
+        yield start
+        if kind == "call" and isinstance(item.get("arguments"), str) and item["arguments"]:
+            yield self.builder.tool_call(start.content_index, item["arguments"])
+
+    def _done(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        if isinstance(event.get("item"), dict):
+            yield from self._finish(_key(event), event["item"])
+
+    def _finish(self, key: Any, item: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        """Close the item's block with what the whole item says; one that was never begun comes at once."""
+        if key not in self._items:
+            if item.get("type") == "function_call" and not item.get("name"):
+                raise RequestFailed("The model made a tool call without a name. Try again, or choose another model.")
+            yield from self._begin(key, item)
+        known = self._items.get(key)
+        if known is None or known.closed or _KINDS.get(str(item.get("type"))) != known.kind:
+            return
+        known.closed = True
+        if known.kind == "text":
+            yield from self._complete(known, _joined(item.get("content"), ""))
+            yield self.builder.text_end(known.index, _text_signature(item))
+        elif known.kind == "thinking":
+            yield from self._complete(known, _joined(item.get("summary")) or _joined(item.get("content")))
+            known.signed = item
+            yield self.builder.thinking_end(known.index, compact(item))
+        else:
+            yield from self._complete(known, item.get("arguments"))
+            yield from self._end_call(known, item)
+
+    def _end_call(self, known: _Item, item: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        end = self.builder.tool_call_end(known.index)
+        if isinstance(item.get("namespace"), str):
+            self.builder.change(known.index, namespace=item["namespace"])
+            end = evolve(end, tool_call=self.builder.call(known.index))
+        yield end
+
+    def _complete(self, known: _Item, text: Any) -> Iterator[AssistantMessageEvent]:
+        """Add what is missing of a block's text; where the host says something else in the end, that counts."""
+        if not isinstance(text, str) or not text:
+            return
+        received = self.builder.received(known.index)
+        if not text.startswith(received):
+            self.builder.replace(known.index, text)
+        elif len(text) > len(received):
+            add: dict[str, Callable[[int, str], AssistantMessageEvent]] = {
+                "text": self.builder.text,
+                "thinking": self.builder.thinking,
+                "call": self.builder.tool_call,
+            }
+            yield add[known.kind](known.index, text[len(received) :])
+
+    # The response
+
+    def _created(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        response = event.get("response")
+        if isinstance(response, dict):
+            self._note(response)
+        return iter(())
+
+    def _note(self, response: dict[str, Any]) -> None:
+        extras = self.builder.extras
+        if isinstance(response.get("id"), str) and response["id"]:
+            extras["response_id"] = response["id"]
+        model = response.get("model")
+        if isinstance(model, str) and model not in ("", self.builder.model.id):
+            extras["response_model"] = model
+
+    def _completed(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        response = event["response"] if isinstance(event.get("response"), dict) else {}
+        self._note(response)
+        if isinstance(response.get("usage"), dict):
+            self.builder.usage = responses_usage(response["usage"], self.builder.model)
+        status = str(response.get("status") or event["type"].rpartition(".")[2])
+        details = response.get("incomplete_details")
+        why = details.get("reason") if isinstance(details, dict) else None
+        self.builder.extras["raw_stop_reason"] = f"{status}.{why}" if isinstance(why, str) else status
+        if status in ("failed", "cancelled"):
+            raise self._failure(response.get("error"), f"The response was {status}")
+        incomplete = status == "incomplete"
+        yield from self._fill_in(dicts(response.get("output")), incomplete=incomplete)
+        yield from self._close_rest(incomplete=incomplete)
+        if incomplete and why == "content_filter":
+            raise RequestFailed("Response incomplete: content_filter")
+        self.finished = True
+        yield self.builder.done("length" if incomplete else "stop")
+
+    def _fill_in(self, output: list[dict[str, Any]], *, incomplete: bool) -> Iterator[AssistantMessageEvent]:
+        """Take from the end of the response what no event of its own said."""
+        for number, item in enumerate(output):
+            key = next((key for key, known in self._items.items() if known.id and known.id == item.get("id")), number)
+            known = self._items.get(key)
+            if known is None or not known.closed:
+                if not incomplete or item.get("type") != "function_call":
+                    yield from self._finish(key, item)
+            elif known.signed is not None and item.get("encrypted_content"):
+                # Azure may leave it out of the item itself, and without it the reasoning cannot be sent back.
+                self.builder.change(known.index, thinking_signature=compact({**known.signed, **item}))
+
+    def _close_rest(self, *, incomplete: bool) -> Iterator[AssistantMessageEvent]:
+        """Close what is still open. A call that the host did not complete is never run."""
+        for item in self._items.values():
+            if item.closed:
+                continue
+            item.closed = True
+            if item.kind == "text":
+                yield self.builder.text_end(item.index)
+            elif item.kind == "thinking":
+                yield self.builder.thinking_end(item.index)
+            elif item.has_all:
+                yield self.builder.tool_call_end(item.index)
+            elif not incomplete:
+                raise RequestFailed("The host ended the answer within a tool call, which is not run. Try again.")
+
+    def _failed(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        response = event["response"] if isinstance(event.get("response"), dict) else {}
+        self._note(response)
+        self.builder.extras["raw_stop_reason"] = str(response.get("status") or "failed")
+        details = response.get("incomplete_details")
+        why = details.get("reason") if isinstance(details, dict) else None
+        raise self._failure(
+            response.get("error"), f"incomplete: {why}" if why else "Unknown error (no error details in response)"
+        )
+
+    def _error(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        error = event["error"] if isinstance(event.get("error"), dict) else event
+        code = error.get("code") or error.get("type")
+        code = None if code == "error" else code
+        text = error.get("message") or compact(event)
+        raise RequestFailed(f"{self._says or f'Error Code {code}: '}{text}", status=_status(error))
+
+    def _failure(self, error: Any, otherwise: str) -> RequestFailed:
+        if not isinstance(error, dict):
+            return RequestFailed(f"{self._says}{otherwise}")
+        text = f"{error.get('code') or 'unknown'}: {error.get('message') or 'no message'}"
+        return RequestFailed(f"{self._says}{text}", status=_status(error))
+
+
+def responses_usage(usage: dict[str, Any], model: Model) -> Usage:
+    """Return the tokens of a response with their cost; ``input_tokens`` includes what the cache gave and took."""
+    inputs = usage.get("input_tokens_details")
+    inputs = inputs if isinstance(inputs, dict) else {}
+    outputs = usage.get("output_tokens_details")
+    outputs = outputs if isinstance(outputs, dict) else {}
+    read = integer(inputs.get("cached_tokens"))
+    written = integer(inputs.get("cache_write_tokens"))
+    return with_cost(
+        model,
+        Usage(
+            input=max(0, integer(usage.get("input_tokens")) - read - written),
+            output=integer(usage.get("output_tokens")),
+            cache_read=read,
+            cache_write=written,
+            total_tokens=integer(usage.get("total_tokens")),
+            reasoning=integer(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
+        ),
+    )
+
+
+def _key(event: dict[str, Any]) -> Any:
+    """Return what tells items apart: their place in the output, or their id where a host leaves that out."""
+    index = event.get("output_index")
+    if isinstance(index, int):
+        return index
+    item = event.get("item")
+    return str(event.get("item_id") or (item.get("id") if isinstance(item, dict) else None) or "")
+
+
+def _call_id(item: dict[str, Any], key: Any) -> str:
+    """Return ``call|item``; the second part is for the replay to the same model."""
+    call = item["call_id"] if isinstance(item.get("call_id"), str) else ""
+    item_id = item["id"] if isinstance(item.get("id"), str) else ""
+    call = call or item_id or f"call_{key}"
+    return f"{call}|{item_id}" if item_id else call
+
+
+def _text_signature(item: dict[str, Any]) -> str | None:
+    if not isinstance(item.get("id"), str) or not item["id"]:
+        return None
+    return str(TextSignature(item["id"], item.get("phase")))
+
+
+def _joined(parts: Any, between: str = "\n\n") -> str:
+    """Return the text of an item's parts; a refusal is text too."""
+    texts = (part.get("text", part.get("refusal")) for part in dicts(parts))
+    return between.join(text for text in texts if isinstance(text, str))
+
+
+def _status(error: dict[str, Any]) -> int | None:
+    status = error.get("status", error.get("status_code"))
+    return status if isinstance(status, int) and not isinstance(status, bool) else None

@@ -1,0 +1,207 @@
+"""The other transport: OpenAI's own client makes the request, and its bytes feed the same codec.
+
+It earns its import where it knows a login that the kit does not, or where the user asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.errors import Aborted, RequestFailed
+from pi_provider_kit import HttpFailed, SseDecoder, Timeouts, answer_failure
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable
+
+    from pi_hookspecs.provider import StreamOptions
+    from pi_provider_openai._exchange import Call
+
+__all__ = ["sdk_events"]
+
+_NO_KEY = "none"
+"""Stands for the key of a host that takes none; the client insists on one."""
+
+
+async def sdk_events(
+    call: Call, payload: Any, options: StreamOptions, user_agent: str
+) -> AsyncGenerator[tuple[str, bytes]]:
+    """Make the call with the vendor's client and yield the events as ``stream_events`` of the kit does.
+
+    Raises:
+        RequestFailed: The request failed, or the client is not installed.
+        Aborted: ``options.signal`` was set.
+    """
+    sdk, httpx = _sdk()
+    timeouts = Timeouts.of(options)
+    watch = _Watch(options)
+    try:
+        client = await watch(_client(sdk, call, options, _waits(httpx, timeouts), user_agent))
+        async with client:
+            resource = client.chat.completions if call.path == "/chat/completions" else client.responses
+            # The payload is finished: as ``extra_body`` it replaces what the client would make of its own parameters.
+            spoken: dict[str, Any] = {"messages": []} if call.path == "/chat/completions" else {"input": []}
+            request = resource.with_streaming_response.create(
+                **spoken, model=payload.get("model", ""), stream=True, extra_body=payload
+            )
+            response = await watch(request.__aenter__())
+            try:
+                if options.on_response is not None:
+                    headers = {name.lower(): value for name, value in response.headers.items()}
+                    await watch(options.on_response(response.status_code, headers))
+                async for event in _decoded(response, watch):
+                    yield event
+            finally:
+                await request.__aexit__(None, None, None)
+    except (sdk.OpenAIError, httpx.HTTPError) as error:
+        raise _failure(sdk, error, call, timeouts) from error
+    finally:
+        watch.stop()
+
+
+async def _decoded(response: Any, watch: _Watch) -> AsyncGenerator[tuple[str, bytes]]:
+    decoder = SseDecoder()
+    chunks = response.iter_bytes().__aiter__()
+    first = True
+    while (chunk := await watch(anext(chunks, b""))) or first:
+        if first and not response.headers.get("content-type", "").startswith("text/event-stream"):
+            _refuse_page(response, chunk)
+        first = False
+        for event in decoder.feed(chunk):
+            watch.raise_if_aborted()
+            yield event
+        if not chunk:
+            break
+    for event in decoder.close():
+        yield event
+
+
+def _refuse_page(response: Any, chunk: bytes) -> None:
+    """Refuse a page or a JSON error that comes with status 200 where a stream of events should be."""
+    if chunk.lstrip()[:1] in (b"<", b"{", b"["):
+        raise answer_failure(response.status_code, _lower(response.headers), chunk)
+
+
+async def _client(sdk: Any, call: Call, options: StreamOptions, waits: Any, user_agent: str) -> Any:
+    headers = {"user-agent": user_agent, **call.headers, **(options.headers or {})}
+    common: dict[str, Any] = {
+        "base_url": call.base_url.rstrip("/"),
+        "max_retries": 0,
+        "default_headers": headers,
+        "timeout": waits,
+        # A redirect would carry the key elsewhere.
+        "http_client": sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+    }
+    if call.azure_version is None:
+        return sdk.AsyncOpenAI(api_key=call.key or _NO_KEY, **common)
+    if call.key and not call.key_is_token:
+        return sdk.AsyncAzureOpenAI(api_key=call.key, api_version=call.azure_version, **common)
+    token = call.key
+    if token is None:
+        from pi_provider_openai._entra import entra_token
+
+        token = await entra_token()
+    return sdk.AsyncAzureOpenAI(azure_ad_token=token, api_version=call.azure_version, **common)
+
+
+def _waits(httpx: Any, timeouts: Timeouts) -> Any:
+    return httpx.Timeout(timeouts.idle, connect=timeouts.connect)
+
+
+def _sdk() -> tuple[Any, Any]:
+    """Return the SDK, and the HTTP client that it is built on: its errors come through where a body is read."""
+    try:
+        return import_module("openai"), import_module("httpx2")
+    except ImportError as error:
+        message = (
+            "The transport 'sdk' needs the package openai."
+            " Install pluggypi-provider-openai[sdk], or choose another transport."
+        )
+        raise RequestFailed(message) from error
+
+
+def _failure(sdk: Any, error: Any, call: Call, timeouts: Timeouts) -> RequestFailed:
+    """Return the failure in the words of the kit's transport; the same trouble reads the same either way."""
+    if isinstance(error, sdk.APIStatusError):
+        response = error.response
+        return answer_failure(
+            error.status_code,
+            _lower(response.headers),
+            _content(response),
+            error_text=call.error_text,
+            secrets=[call.key] if call.key else (),
+        )
+    waited = "in time" if timeouts.idle is None else f"for {timeouts.idle:g} s"
+    if isinstance(error, sdk.APITimeoutError):
+        return HttpFailed(f"Connection error. The host took the request and did not answer {waited}", kind="timeout")
+    if isinstance(error, sdk.APIConnectionError):
+        return _unanswered(error)
+    if isinstance(error, sdk.OpenAIError):
+        return RequestFailed(str(error))
+    if type(error).__name__ == "ReadTimeout":
+        return HttpFailed(f"terminated: the answer stalled, nothing was received {waited}", kind="stalled", status=200)
+    message = f"terminated: the connection was closed before the answer was complete ({error})"
+    return HttpFailed(message, kind="dropped", status=200)
+
+
+def _unanswered(error: BaseException) -> RequestFailed:
+    import socket
+    import ssl
+
+    causes = []
+    cause: BaseException | None = error
+    while cause is not None:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    kinds = {"dns": socket.gaierror, "tls": ssl.SSLError, "refused": ConnectionRefusedError}
+    kind = next((kind for kind, known in kinds.items() if any(isinstance(each, known) for each in causes)), "connect")
+    reason = str(next((each for each in causes[1:] if str(each)), error))
+    if kind == "connect" and "refused" in reason.lower():
+        kind = "refused"
+    return HttpFailed(f"Connection error. No connection to the host ({reason})", kind=kind)
+
+
+def _lower(headers: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _content(response: Any) -> bytes:
+    try:
+        content: bytes = response.content
+    except Exception:  # noqa: BLE001 - a body that was not read is none; the status tells enough
+        return b""
+    return content
+
+
+class _Watch:
+    """Awaits, and ends each wait within one turn of the event loop when the run is aborted."""
+
+    def __init__(self, options: StreamOptions) -> None:
+        self._signal = options.signal
+        self._scope: asyncio.Timeout | None = None
+        self._aborted = False
+        self._forget = self._signal.on_abort(self._abort) if self._signal is not None else None
+
+    async def __call__(self, work: Awaitable[Any]) -> Any:
+        try:
+            async with asyncio.timeout(0 if self._aborted else None) as self._scope:
+                return await work
+        except TimeoutError:
+            self.raise_if_aborted()
+            raise
+        finally:
+            self._scope = None
+
+    def raise_if_aborted(self) -> None:
+        if self._aborted:
+            raise Aborted((self._signal.reason if self._signal is not None else None) or "Request was aborted")
+
+    def stop(self) -> None:
+        if self._forget is not None:
+            self._forget()
+
+    def _abort(self) -> None:
+        self._aborted = True
+        if self._scope is not None:
+            self._scope.reschedule(asyncio.get_running_loop().time())

@@ -1,0 +1,193 @@
+"""What the requests of all four APIs have in common: levels, limits, caching, headers, JSON."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_hookspecs.content import ImageContent, TextContent
+from pi_hookspecs.errors import RequestFailed
+from pi_provider_kit import clamp_thinking_level, default_max_tokens, estimate_context_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pi_hookspecs.messages import Message
+    from pi_hookspecs.models import Model, ThinkingLevel
+    from pi_hookspecs.provider import Context, StreamOptions
+
+__all__ = [
+    "Thinking",
+    "affinity_headers",
+    "cache_key",
+    "cache_retention",
+    "compact",
+    "copilot_headers",
+    "data_url",
+    "dicts",
+    "integer",
+    "loads",
+    "max_tokens",
+    "result_text",
+    "sampling",
+    "thinking_of",
+]
+
+_CACHE_KEY = 64
+"""Characters of a prompt cache key at the most."""
+
+_SHOWN = 200
+"""Characters of a broken event that its error shows."""
+
+
+class Thinking(NamedTuple):
+    """How hard the model is to think, in the API's words.
+
+    Attributes:
+        level: pi's level; None is off.
+        effort: What the API calls it; None where it has no word for "off".
+    """
+
+    level: ThinkingLevel | None
+    effort: str | None
+
+
+def thinking_of(
+    model: Model, options: StreamOptions, names: Mapping[str, str | None] | None = None, *, off: str | None = "none"
+) -> Thinking:
+    """Return what the options ask for, as far as the model can (pi.md 4.5).
+
+    Args:
+        model: Its ``thinking_level_map`` has the API's values; null for ``off`` says that it cannot be turned off.
+        options: Their ``reasoning``.
+        names: Further values, which the model's own map wins over (``reasoningEffortMap``).
+        off: The API's word for "off" where the model has none of its own.
+    """
+    words = {**(names or {}), **(model.thinking_level_map or {})}
+    level = None if options.reasoning in (None, "off") else clamp_thinking_level(model, options.reasoning)
+    if level is None or level == "off" or not model.reasoning:
+        return Thinking(None, words.get("off", off))
+    return Thinking(level, words.get(level, level))
+
+
+def max_tokens(model: Model, context: Context, options: StreamOptions) -> int:
+    """Return the output tokens to ask for: the options' own, else the model's limit as far as the window has room."""
+    return options.max_tokens or default_max_tokens(model, estimate_context_tokens(context))
+
+
+def cache_retention(options: StreamOptions) -> str:
+    """Return ``none``, ``short`` or ``long``: of the options, else of ``PI_CACHE_RETENTION``, else ``short``."""
+    wanted = options.cache_retention or os.environ.get("PI_CACHE_RETENTION", "").strip().lower()
+    return wanted if wanted in ("none", "short", "long") else "short"
+
+
+def cache_key(options: StreamOptions) -> str | None:
+    """Return the session's id as a cache key; None where nothing is to be cached."""
+    if not options.session_id or cache_retention(options) == "none":
+        return None
+    return options.session_id[:_CACHE_KEY]
+
+
+def affinity_headers(options: StreamOptions, style: str, *, marked: bool = False) -> dict[str, str]:
+    """Return the headers by which a host keeps a session on one machine.
+
+    Args:
+        options: Their ``session_id``; without one, or without caching, there are none.
+        style: ``openai``, ``openai-nosession`` or ``openrouter`` (``sessionAffinityFormat``).
+        marked: Also send ``x-session-affinity``.
+    """
+    session = options.session_id
+    if not session or cache_retention(options) == "none":
+        return {}
+    if style == "openrouter":
+        return {"x-session-id": session}
+    headers = {"x-client-request-id": session}
+    if style == "openai":
+        headers["session_id"] = session
+    if marked:
+        headers["x-session-affinity"] = session
+    return headers
+
+
+def copilot_headers(model: Model, messages: Iterable[Message]) -> dict[str, str]:
+    """Return what GitHub Copilot bills by: who asks, and whether there are images; for other providers nothing."""
+    if model.provider != "github-copilot":
+        return {}
+    messages = tuple(messages)
+    asked = not messages or messages[-1].role == "user"
+    headers = {"x-initiator": "user" if asked else "agent", "openai-intent": "conversation-edits"}
+    if any(isinstance(block, ImageContent) for message in messages for block in message.content):
+        headers["copilot-vision-request"] = "true"
+    return headers
+
+
+def sampling(model: Model, thinking: Thinking) -> dict[str, Any]:
+    """Return the model's own request fields (pi.md 5, model extras); they replace what the codec would send."""
+    fields: dict[str, Any] = {}
+    by_level = model.extra.get("samplingParamsByThinkingLevel")
+    for found in (
+        model.extra.get("samplingParams"),
+        by_level.get(thinking.level or "off") if isinstance(by_level, dict) else None,
+    ):
+        fields.update(found if isinstance(found, dict) else {})
+    return fields
+
+
+def result_text(content: Iterable[Any]) -> str:
+    """Return the text of a tool's result, or what stands for it where it has none."""
+    blocks = tuple(content)
+    text = "\n".join(block.text for block in blocks if isinstance(block, TextContent))
+    if text:
+        return text
+    return "(see attached image)" if any(isinstance(block, ImageContent) for block in blocks) else "(no tool output)"
+
+
+def data_url(image: ImageContent) -> str:
+    """Return the image as a data URL."""
+    return f"data:{image.mime_type};base64,{image.data}"
+
+
+def compact(value: Any) -> str:
+    """Return plain data as JSON without spaces."""
+    import orjson
+
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a number beyond 64 bits, half a surrogate pair
+        import json
+
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def loads(data: bytes) -> Any:
+    """Return an event's JSON.
+
+    Raises:
+        RequestFailed: It is none. Nothing is retried then: the host would say the same again.
+    """
+    import orjson
+
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        import json
+
+        try:
+            return json.loads(data)  # lets halves of surrogate pairs pass: they meet again in the next event
+        except (ValueError, RecursionError) as error:
+            shown = data[:_SHOWN].decode("utf-8", "replace")
+            message = f"The host sent an event that is not JSON: {shown!r}. Choose another model with --model."
+            raise RequestFailed(message) from error
+
+
+def dicts(value: Any) -> list[dict[str, Any]]:
+    """Return the objects in a list; whatever else a host sends there is left out."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def integer(*values: Any) -> int:
+    """Return the first of the values that is a number of tokens, 0 where none is."""
+    for value in values:
+        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:  # noqa: PLR0124 - no NaN
+            return max(0, int(value))
+    return 0

@@ -1,0 +1,228 @@
+"""Azure: where a deployment is, strict tools, keys and tokens."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from pi_hookspecs import MissingKey, RequestFailed, UserError
+from pi_provider_openai._azure import azure_config, deployment_of
+from pi_provider_openai._entra import SCOPE, EntraToken
+from pi_provider_openai._strict import strict_schema
+from pi_testing.fake_servers.openai import FakeOpenAI, error, response, text
+
+JWT = "eyJhbGciOiJub25lIn0.e30.c2ln"
+
+
+@pytest.mark.parametrize(
+    ("environ", "base_url", "expected"),
+    [
+        ({"AZURE_OPENAI_RESOURCE_NAME": "r"}, "", "https://r.openai.azure.com/openai/v1"),
+        ({"AZURE_OPENAI_BASE_URL": "https://r.openai.azure.com/"}, "", "https://r.openai.azure.com/openai/v1"),
+        ({"AZURE_OPENAI_BASE_URL": "https://r.openai.azure.com/openai"}, "", "https://r.openai.azure.com/openai/v1"),
+        (
+            {"AZURE_OPENAI_BASE_URL": "https://r.openai.azure.com/openai/v1/responses?api-version=v1"},
+            "",
+            "https://r.openai.azure.com/openai/v1",
+        ),
+        ({"AZURE_OPENAI_BASE_URL": "https://r.services.ai.azure.com"}, "", "https://r.services.ai.azure.com/openai/v1"),
+        (
+            {"AZURE_OPENAI_BASE_URL": "https://a.test/x/", "AZURE_OPENAI_RESOURCE_NAME": "r"},
+            "https://model.test",
+            "https://a.test/x",
+        ),
+        ({}, "https://model.test/openai/v1", "https://model.test/openai/v1"),
+    ],
+)
+def test_base_urls(make_model, environ, base_url, expected):
+    config = azure_config(make_model("azure-openai-responses", base_url=base_url), environ)
+
+    assert (config.base_url, config.api_version, config.deployment) == (expected, "v1", "gpt-fake")
+
+
+def test_version_and_deployment_come_from_the_environment(make_model):
+    environ = {
+        "AZURE_OPENAI_RESOURCE_NAME": "r",
+        "AZURE_OPENAI_API_VERSION": "2024-12-01-preview",
+        "AZURE_OPENAI_DEPLOYMENT_NAME_MAP": "gpt-4o=my-gpt4o, gpt-fake = mine ,",
+    }
+    config = azure_config(make_model("azure-openai-responses"), environ)
+
+    assert (config.api_version, config.deployment) == ("2024-12-01-preview", "mine")
+
+
+@pytest.mark.parametrize("names", ["", "other=x", "gpt=", "=x", "gpt", ",,"])
+def test_a_model_that_the_map_does_not_name_is_deployed_under_its_id(names):
+    assert deployment_of("gpt", names) == "gpt"
+
+
+def test_without_an_address_the_error_says_what_to_set(make_model):
+    with pytest.raises(RequestFailed, match="Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME"):
+        azure_config(make_model("azure-openai-responses", base_url=""), {})
+
+
+async def test_a_missing_address_is_an_answer_with_an_error(make_model, said, reply):
+    message = await reply(make_model("azure-openai-responses", base_url=""), said.user("a"), api_key="k")
+
+    assert message.error_message.startswith("It is not known where Azure OpenAI is.")
+
+
+async def test_a_missing_key_is_raised(make_model, said, ask):
+    with pytest.raises(MissingKey, match="No API key for provider: fake"):
+        await ask(make_model("azure-openai-responses"), said.user("a"), api_key=None)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [("0123456789abcdef", ("0123456789abcdef", None)), (JWT, (None, f"Bearer {JWT}"))],
+)
+async def test_a_request(make_model, said, reply, read_tool, monkeypatch, key, expected):
+    async with FakeOpenAI() as server:
+        monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
+        monkeypatch.setenv("AZURE_OPENAI_DEPLOYMENT_NAME_MAP", "gpt-fake=mine")
+        server.answers(response(text("Hi")))
+        model = make_model("azure-openai-responses")
+        message = await reply(model, said.user("a"), tools=[read_tool], api_key=key, session_id="s1")
+
+    sent = server.request
+    assert (message.text, message.error_message) == ("Hi", None)
+    assert (sent.path, sent.query) == ("/openai/v1/responses", "api-version=v1")
+    assert (sent.headers.get("api-key"), sent.headers.get("authorization")) == expected
+    assert not {"session_id", "x-client-request-id"} & sent.headers.keys()
+    assert (sent.json["model"], sent.json["prompt_cache_key"], sent.json["store"]) == ("mine", "s1", False)
+    assert sent.json["tools"] == [
+        {
+            "type": "function",
+            "name": "read",
+            "description": "Reads a file.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "limit": {"anyOf": [{"type": "integer", "description": "Lines"}, {"type": "null"}]},
+                },
+                "required": ["path", "limit"],
+                "additionalProperties": False,
+            },
+            "strict": True,
+        }
+    ]
+
+
+async def test_errors_are_named_for_the_provider(make_model, said, reply, monkeypatch):
+    async with FakeOpenAI() as server:
+        monkeypatch.setenv("AZURE_OPENAI_BASE_URL", server.azure_url)
+        server.answers(error(429, "Slow"))
+        message = await reply(make_model("azure-openai-responses", provider="az{u}re"), said.user("a"), api_key="k")
+
+    assert message.error_message.startswith('az{u}re API error (429): {"error":{"message":"Slow"')
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (
+            {"type": "object", "properties": {}},
+            {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {
+                    "edits": {
+                        "type": "array",
+                        "items": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+                    },
+                    "n": {"type": ["integer", "null"], "default": 1},
+                },
+                "required": ["edits"],
+            },
+            {
+                "type": "object",
+                "properties": {
+                    "edits": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {"a": {"type": "string"}},
+                            "required": ["a"],
+                            "additionalProperties": False,
+                        },
+                    },
+                    "n": {"type": ["integer", "null"]},
+                },
+                "required": ["edits", "n"],
+                "additionalProperties": False,
+            },
+        ),
+        ({"type": "object", "properties": {"any": {"type": "object"}}}, None),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, None),
+        ({"type": "object", "properties": {"a": {"oneOf": [{"type": "string"}]}}}, None),
+    ],
+)
+def test_strict_schemas(schema, expected):
+    before = repr(schema)
+
+    assert strict_schema(schema) == expected
+    assert repr(schema) == before
+
+
+async def test_a_tool_that_cannot_be_strict_is_sent_as_it_is(make_model, said, payload_of, read_tool):
+    from attrs import evolve
+
+    schema = {"type": "object", "additionalProperties": {"type": "string"}}
+    tool = evolve(read_tool, parameters=schema)
+    body = await payload_of(make_model("azure-openai-responses"), said.user("a"), tools=[tool])
+
+    assert (body["tools"][0]["strict"], body["tools"][0]["parameters"]) == (False, schema)
+
+
+# Tokens of Entra
+
+
+@pytest.fixture
+def identity(monkeypatch):
+    """A stand-in for the package azure-identity."""
+    asked = []
+
+    class DefaultAzureCredential:
+        def get_token(self, scope):
+            asked.append(scope)
+            if len(asked) > 2:
+                raise RuntimeError("No managed identity.\nMore lines.")
+            return SimpleNamespace(token=f"token{len(asked)}")
+
+    module = ModuleType("azure.identity")
+    module.DefaultAzureCredential = DefaultAzureCredential
+    monkeypatch.setitem(sys.modules, "azure", ModuleType("azure"))
+    monkeypatch.setitem(sys.modules, "azure.identity", module)
+    monkeypatch.setattr("pi_provider_openai._entra._credentials", {})
+    return asked
+
+
+async def test_a_token_of_the_environment_is_taken_as_it_is(monkeypatch):
+    monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", JWT)
+
+    assert await EntraToken().credential("azure-openai-responses") == JWT
+    assert await EntraToken().credential("openai") is None
+
+
+async def test_an_identity_is_only_looked_for_where_a_resource_is_named(monkeypatch, identity):
+    without = await EntraToken().credential("azure-openai-responses")
+    monkeypatch.setenv("AZURE_OPENAI_RESOURCE_NAME", "r")
+
+    assert without is None
+    assert await EntraToken().credential("azure-openai-responses") == "token1"
+    assert await EntraToken().credential("azure-openai-responses") == "token2"
+    with pytest.raises(UserError, match=r"No managed identity\. Sign in with `az login`"):
+        await EntraToken().credential("azure-openai-responses")
+    assert set(identity) == {SCOPE}
+
+
+async def test_without_the_package_there_is_no_token(monkeypatch):
+    monkeypatch.setitem(sys.modules, "azure.identity", None)
+    monkeypatch.setenv("AZURE_OPENAI_RESOURCE_NAME", "r")
+
+    assert await EntraToken().credential("azure-openai-responses") is None

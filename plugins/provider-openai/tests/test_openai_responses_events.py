@@ -1,0 +1,302 @@
+"""Events of Responses, in order and out of it."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_hookspecs import Model, RequestFailed
+from pi_provider_openai._responses_events import ResponsesFeeder, responses_usage
+from pi_testing.fake_servers.openai import call, reasoning, response_events, text
+
+
+@pytest.fixture
+def answer(make_model, fed, final):
+    def message(*data, **fields):
+        return final(fed(ResponsesFeeder(make_model("openai-responses"), **fields), *data))
+
+    return message
+
+
+def without(events, *kinds):
+    return [event for event in events if event["type"].removeprefix("response.") not in kinds]
+
+
+WHOLE = response_events(
+    reasoning("Hm", "."), text("Hel", "lo", phase="commentary"), call("call_1", "read", path="a"), call("call_2", "ls")
+)
+
+
+def test_text_thinking_and_calls_in_order(make_model, fed, final):
+    events = fed(ResponsesFeeder(make_model("openai-responses")), *WHOLE)
+
+    assert [event.type for event in events] == [
+        "start",
+        *("thinking_start", "thinking_delta", "thinking_delta", "thinking_end"),
+        *("text_start", "text_delta", "text_delta", "text_end"),
+        *(("toolcall_start", "toolcall_delta", "toolcall_delta", "toolcall_end") * 2),
+        "done",
+    ]
+    message = final(events)
+    thinking, words, *calls = message.content
+    assert thinking.thinking == "Hm."
+    assert json.loads(thinking.thinking_signature) == {
+        "type": "reasoning",
+        "id": "rs_fake",
+        "summary": [{"type": "summary_text", "text": "Hm."}],
+        "encrypted_content": "ZW5jcnlwdGVk",
+    }
+    assert (words.text, json.loads(words.text_signature)) == (
+        "Hello",
+        {"v": 1, "id": "msg_fake", "phase": "commentary"},
+    )
+    assert [(each.id, each.name, each.arguments) for each in calls] == [
+        ("call_1|fc_call_1", "read", {"path": "a"}),
+        ("call_2|fc_call_2", "ls", {}),
+    ]
+    assert (message.stop_reason, message.raw_stop_reason, message.response_id) == ("toolUse", "completed", "resp_fake")
+    assert (message.usage.input, message.usage.output, message.usage.total_tokens) == (11, 7, 18)
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        ["output_item.added"],
+        ["output_item.done"],
+        ["output_text.delta", "reasoning_summary_text.delta", "function_call_arguments.delta"],
+        ["function_call_arguments.done", "output_text.done"],
+        ["output_item.added", "output_item.done"],
+        ["created", "in_progress"],
+    ],
+    ids=" ".join,
+)
+def test_the_same_message_comes_of_it_when_a_host_leaves_events_out(answer, missing):
+    message, whole = answer(*without(WHOLE, *missing)), answer(*WHOLE)
+
+    assert (message.content, message.stop_reason) == (whole.content, whole.stop_reason)
+
+
+def test_everything_may_come_twice(answer):
+    twice = [event for event in WHOLE[:-1] for _ in range(1 if event["type"].endswith(".delta") else 2)]
+
+    assert answer(*twice, WHOLE[-1]).content == answer(*WHOLE).content
+
+
+def test_items_may_come_interleaved(answer):
+    items = [[e for e in WHOLE if e.get("output_index") == number] for number in range(4)]
+    mixed = [event for step in range(9) for item in items for event in item[step : step + 1]]
+
+    message = answer(WHOLE[0], *mixed, WHOLE[-1])
+
+    assert {block.type for block in message.content} == {"thinking", "text", "toolCall"}
+    assert [each.arguments for each in message.tool_calls] == [{"path": "a"}, {}]
+    assert message.text == "Hello"
+
+
+@settings(max_examples=100, deadline=None)
+@given(shuffled=st.permutations(WHOLE))
+def test_no_order_of_events_breaks_the_feeder(shuffled):
+    feeder = ResponsesFeeder(Model(id="m", name="M", api="openai-responses", provider="fake"))
+    try:
+        last = [event for data in shuffled for event in feeder.feed(orjson.dumps(data))][-1]
+    except RequestFailed:
+        return
+
+    assert last.type == "done"
+
+
+def test_a_stream_that_just_ends_is_an_error_that_keeps_the_text(answer):
+    message = answer(*WHOLE[:-1])
+
+    assert message.error_message.startswith("OpenAI Responses stream ended before a terminal response event")
+    assert message.text == "Hello"
+
+
+def test_a_half_received_call_is_never_there(answer):
+    end = next(n for n, event in enumerate(WHOLE) if event["type"] == "response.function_call_arguments.delta")
+    message = answer(*WHOLE[: end + 1])
+
+    assert (message.stop_reason, message.tool_calls) == ("error", ())
+
+
+def test_an_end_within_a_call_is_an_error(answer):
+    cut = without(WHOLE, "output_item.done", "function_call_arguments.done")
+    cut[-1] = {**cut[-1], "response": {"id": "r", "status": "completed"}}
+    message = answer(*cut)
+
+    assert message.error_message.startswith("The host ended the answer within a tool call")
+    assert message.tool_calls == ()
+
+
+def test_an_answer_cut_by_the_limit_has_the_reason_length(answer):
+    cut = without(
+        response_events(text("Hel"), call("c", "read", path="a"), status="incomplete"),
+        *("output_item.done", "function_call_arguments.done"),
+    )
+    message = answer(*cut)
+
+    assert (message.stop_reason, message.text, message.tool_calls) == ("length", "Hel", ())
+
+
+def test_an_answer_that_was_filtered_is_an_error(answer):
+    message = answer(
+        *response_events(text("Hel"), status="incomplete", incomplete_details={"reason": "content_filter"})
+    )
+
+    assert (message.stop_reason, message.error_message) == ("error", "Response incomplete: content_filter")
+    assert message.raw_stop_reason == "incomplete.content_filter"
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_a_response_that_failed_says_why(answer, status):
+    error = {"code": "server_error", "message": "Down"}
+    message = answer(*response_events(text("Hel"), status=status, error=error)[:-1], {
+        "type": "response.failed" if status == "failed" else "response.completed",
+        "response": {"id": "r", "status": status, "error": error},
+    })  # fmt: skip
+
+    assert message.error_message == "server_error: Down"
+    assert message.text == "Hel"
+
+
+@pytest.mark.parametrize(
+    ("event", "text_"),
+    [
+        ({"type": "error", "code": "rate_limit_exceeded", "message": "Slow"}, "Error Code rate_limit_exceeded: Slow"),
+        ({"type": "error", "error": {"code": "x", "message": "Down"}}, "Error Code x: Down"),
+        ({"error": {"type": "x", "message": "Down"}}, "Error Code x: Down"),
+        ({"type": "response.failed"}, "Unknown error (no error details in response)"),
+        (
+            {"type": "response.failed", "response": {"incomplete_details": {"reason": "x"}}},
+            "incomplete: x",
+        ),
+    ],
+)
+def test_an_error_event_after_text(answer, event, text_):
+    end = next(n for n, each in enumerate(WHOLE) if each["type"] == "response.output_text.done")
+    message = answer(*WHOLE[:end], event)
+
+    assert (message.error_message, message.text, message.stop_reason) == (text_, "Hello", "error")
+
+
+def test_an_empty_answer_is_an_empty_message(answer):
+    message = answer(*response_events())
+
+    assert (message.content, message.stop_reason) == ((), "stop")
+
+
+def test_what_is_not_json_is_an_error(answer):
+    message = answer(*WHOLE[:3], b"{")
+
+    assert message.error_message.startswith("The host sent an event that is not JSON")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *([], 5, None, {}, {"type": 5}, {"type": "response.output_item.added"}, {"type": "response.future"}),
+        {"type": "response.output_item.added", "output_index": 9, "item": {"type": "web_search_call"}},
+        {"type": "response.output_item.done", "output_index": 9, "item": {"type": "web_search_call"}},
+        {"type": "response.output_item.done", "output_index": 9, "item": 5},
+        {"type": "response.function_call_arguments.delta", "output_index": 9, "delta": "{"},
+        {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": "{"},
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "x"},
+        {"type": "response.output_text.delta", "output_index": 1, "delta": 5},
+        {"type": "response.created", "response": 5},
+    ],
+)
+def test_odd_events_do_no_harm(answer, odd):
+    end = next(n for n, each in enumerate(WHOLE) if each["type"] == "response.output_text.done")
+
+    assert answer(*WHOLE[:end], odd, *WHOLE[end:]).content == answer(*WHOLE).content
+
+
+def test_a_call_without_an_id_gets_one_and_one_without_a_name_is_an_error(answer):
+    item = {"type": "function_call", "name": "read", "arguments": "{}"}
+    good = answer({"type": "response.output_item.done", "output_index": 3, "item": item}, WHOLE[-1] | {"response": {}})
+    del item["name"]
+    bad = answer({"type": "response.output_item.done", "output_index": 3, "item": item}, WHOLE[-1])
+
+    assert good.tool_calls[0].id == "call_3"
+    assert bad.error_message.startswith("The model made a tool call without a name.")
+
+
+def test_arguments_that_differ_in_the_end_count_as_they_are_in_the_end(answer):
+    events = response_events(call("c", "read", path="a"))
+    for event in events:
+        if event["type"] == "response.output_item.done":
+            event["item"]["arguments"] = '{ "path": "b" }'
+
+    assert answer(*events).tool_calls[0].arguments == {"path": "b"}
+
+
+def test_several_summaries_are_paragraphs(answer):
+    def delta(index, words):
+        kind = "response.reasoning_summary_text.delta"
+        return {"type": kind, "output_index": 0, "summary_index": index, "delta": words}
+
+    item = {"type": "reasoning", "id": "rs", "summary": [{"text": "One."}, {"text": "Two."}]}
+    done = {"type": "response.output_item.done", "output_index": 0, "item": item}
+    message = answer(delta(0, "One"), delta(0, "."), delta(1, "Two."), done, {"type": "response.completed"})
+
+    assert message.content[0].thinking == "One.\n\nTwo."
+
+
+def test_open_reasoning_text_is_thinking_too(answer):
+    item = {"type": "reasoning", "id": "rs", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]}
+    message = answer(
+        {"type": "response.reasoning_text.delta", "output_index": 0, "content_index": 0, "delta": "Hm."},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {"status": "completed"}},
+    )
+
+    assert message.content[0].thinking == "Hm."
+
+
+def test_a_refusal_is_text(answer):
+    item = {"type": "message", "id": "m", "content": [{"type": "refusal", "refusal": "No."}]}
+    message = answer(
+        {"type": "response.refusal.delta", "output_index": 0, "delta": "No"},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {"status": "completed"}},
+    )
+
+    assert message.text == "No."
+
+
+def test_encrypted_reasoning_that_only_the_end_brings_is_kept(answer):
+    events = response_events(reasoning("Hm."), text("a"))
+    for event in events:
+        if event["type"] == "response.output_item.done" and event["item"]["type"] == "reasoning":
+            event["item"] = {**event["item"], "encrypted_content": None}
+
+    assert json.loads(answer(*events).content[0].thinking_signature)["encrypted_content"] == "ZW5jcnlwdGVk"
+
+
+def test_a_namespace_is_kept(answer):
+    events = response_events(call("c", "read"))
+    for event in events:
+        if event["type"] == "response.output_item.done":
+            event["item"]["namespace"] = "ns"
+
+    assert answer(*events).tool_calls[0].namespace == "ns"
+
+
+def test_usage_leaves_the_cache_out_of_the_input(make_model):
+    usage = responses_usage(
+        {
+            "input_tokens": 100,
+            "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 10},
+            "output_tokens": 9,
+            "output_tokens_details": {"reasoning_tokens": 4},
+            "total_tokens": 109,
+        },
+        make_model("openai-responses"),
+    )
+
+    assert (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning) == (30, 60, 10, 9, 4)
+    assert usage.total_tokens == 109

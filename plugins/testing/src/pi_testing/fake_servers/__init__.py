@@ -1,0 +1,34 @@
+"""Model servers on the loopback interface: what they share is here, each wire format is a module of its own.
+
+``pi_testing.fake_servers.anthropic`` speaks Messages, ``.openai`` Completions and Responses. Such a module has a server
+that refuses what the real API refuses, and functions that make whole answers; the vendor's own client proves it in the
+tests of the provider.
+"""
+
+from __future__ import annotations
+
+from pi_testing.fake_servers._server import (
+    Answer,
+    FakeServer,
+    Request,
+    closed_url,
+    html_page,
+    json_answer,
+    redirect,
+    silence,
+    sse,
+    sse_event,
+)
+
+__all__ = [
+    "Answer",
+    "FakeServer",
+    "Request",
+    "closed_url",
+    "html_page",
+    "json_answer",
+    "redirect",
+    "silence",
+    "sse",
+    "sse_event",
+]

@@ -1,0 +1,110 @@
+"""What OpenAI's APIs refuse in a request: the rules that a client is most likely to break."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["completions_complaint", "responses_complaint"]
+
+_CALL_ID = 40
+_ITEM_ID = 64
+_LEAST_OUTPUT = 16
+_CACHE_KEY = 64
+
+
+def completions_complaint(body: Any) -> str | None:
+    """Return what the API says is wrong with the body, None where it is right."""
+    return next(_completions(body), None)
+
+
+def responses_complaint(body: Any) -> str | None:
+    """Return what the API says is wrong with the body, None where it is right."""
+    return next(_responses(body), None)
+
+
+def _completions(body: Any) -> Iterator[str]:
+    yield from _common(body, "messages")
+    waiting: set[str] = set()
+    for number, message in enumerate(body["messages"]):
+        place = f"messages.[{number}]"
+        role = message.get("role")
+        if role not in ("system", "developer", "user", "assistant", "tool"):
+            yield f"Invalid value: '{role}' at '{place}.role'."
+        if role == "tool":
+            if message.get("tool_call_id") not in waiting:
+                yield f"Invalid parameter: {place} has role 'tool' but no preceding message has its 'tool_calls'."
+            waiting.discard(message["tool_call_id"])
+        elif waiting:
+            yield f"An assistant message with 'tool_calls' must be followed by tool messages: {sorted(waiting)}"
+        calls = message.get("tool_calls", [])
+        waiting |= {each["id"] for each in calls}
+        if len(waiting) < len(calls):
+            yield f"Duplicate ids at '{place}.tool_calls'."
+        if any(not each["id"] or len(each["id"]) > _CALL_ID for each in calls):
+            yield f"Invalid '{place}.tool_calls[0].id': string too long. Expected maximum length {_CALL_ID}."
+        if not message.get("content") and not (role == "assistant" and calls) and message.get("content") != "":
+            yield f"Invalid value for 'content': expected a string, got null at '{place}'."
+    if waiting:
+        yield f"An assistant message with 'tool_calls' must be followed by tool messages: {sorted(waiting)}"
+    yield from _strict(tool.get("function", {}) for tool in body.get("tools", []))
+
+
+def _responses(body: Any) -> Iterator[str]:
+    yield from _common(body, "input")
+    if body.get("max_output_tokens", _LEAST_OUTPUT) < _LEAST_OUTPUT:
+        yield "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16."
+    if isinstance(body["input"], str):  # the API takes it for one message of the user
+        return
+    yield from _items(body["input"])
+    yield from _strict(body.get("tools", []))
+
+
+def _items(items: list[dict[str, Any]]) -> Iterator[str]:
+    calls: set[str] = set()
+    for number, item in enumerate(items):
+        place = f"input[{number}]"
+        kind = item.get("type", "message")
+        if kind not in ("message", "reasoning", "function_call", "function_call_output"):
+            yield f"Invalid value: '{kind}' at '{place}.type'."
+        if len(item.get("id") or "") > _ITEM_ID or len(item.get("call_id") or "") > _ITEM_ID:
+            yield f"Invalid '{place}.id': string too long. Expected a string with maximum length {_ITEM_ID}."
+        if kind == "function_call":
+            calls.add(item["call_id"])
+            if "id" in item and not item["id"].startswith("fc"):
+                yield f"Invalid '{place}.id': '{item['id']}'. Expected an ID that begins with 'fc'."
+        if kind == "function_call_output" and item["call_id"] not in calls:
+            yield f"No tool call found for function call output with call_id {item['call_id']}."
+        if kind == "reasoning" and not item.get("encrypted_content"):
+            yield f"Item with id '{item.get('id')}' not found. Items are not persisted when `store` is set to false."
+    answered = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
+    if calls - answered:
+        yield f"No tool output found for function call {min(calls - answered)}."
+
+
+def _common(body: Any, needed: str) -> Iterator[str]:
+    for name in ("model", needed):
+        if not isinstance(body, dict) or not body.get(name):
+            yield f"Missing required parameter: '{name}'."
+    if len(body.get("prompt_cache_key") or "") > _CACHE_KEY:
+        yield "Invalid 'prompt_cache_key': string too long."
+
+
+def _strict(functions: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Complain about functions that say they are strict and are not."""
+    for function in functions:
+        if function.get("strict") and (problem := _not_strict(function.get("parameters") or {})):
+            yield f"Invalid schema for function '{function['name']}': {problem}"
+
+
+def _not_strict(schema: dict[str, Any]) -> str | None:
+    properties = schema.get("properties")
+    if properties is not None:
+        if schema.get("additionalProperties") is not False:
+            return "'additionalProperties' is required to be supplied and to be false."
+        if set(schema.get("required", ())) != set(properties):
+            return "'required' is required to be supplied and to be an array including every key in properties."
+    below = [*(properties or {}).values(), schema.get("items"), *schema.get("anyOf", ())]
+    return next((found for each in below if isinstance(each, dict) and (found := _not_strict(each))), None)

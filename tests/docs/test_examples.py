@@ -1,0 +1,56 @@
+"""The examples of the pages in docs/ run as they stand there, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return a page's code blocks of one language."""
+    found = BLOCK.finditer((DOCS / page).read_text(encoding="utf-8"))
+    return [block["code"] for block in found if block["language"] == language]
+
+
+def run(code: str, folder: Path) -> str:
+    """Run a program in a folder of its own, without the developer's keys and files; return what it printed."""
+    environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "PI_CODING_AGENT_DIR": str(folder / "agent")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(("number", "printed"), [(0, "0.0"), (1, "Hello\n")])
+def test_the_model_layer_answers_as_the_page_says(tmp_path: Path, number: int, printed: str) -> None:
+    assert printed in run(blocks("models.md", "python")[number], tmp_path)
+
+
+def test_the_models_file_of_the_page_has_no_problem(tmp_path: Path) -> None:
+    (content,) = blocks("models.md", "json")
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "models.json").write_text(content, encoding="utf-8")
+    program = (
+        "from pi_core import ModelRegistry\n"
+        "models = ModelRegistry.create()\n"
+        "print(models.find('ollama/qwen3:8b').context_window, models.warnings)"
+    )
+
+    assert json.loads(content)["providers"]
+    assert run(program, tmp_path) == "40960 []\n"

@@ -1,0 +1,70 @@
+"""On the way to the first request nothing is imported or read that it does not need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import asyncio, sys
+heavy = {"cattrs", "jsonschema", "importlib_metadata", "tempfile", "click", "difflib"}
+opened = []
+sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
+from pi_core import create_agent_session
+from pi_hookspecs import MessageBuilder, hookimpl
+
+seen = []
+
+class Fake:
+    api = "anthropic-messages"
+
+    async def stream(self, model, context, options):
+        seen.append(options.api_key)
+        seen.extend(sorted(heavy & set(sys.modules)))
+        builder = MessageBuilder(model)
+        yield builder.start()
+        yield builder.done()
+
+class Plugin:
+    @hookimpl
+    def register_providers(self):
+        return [Fake()]
+
+async def main():
+    async with create_agent_session(model=MODEL, plugins={"fake": Plugin()}) as session:
+        answer = await session.prompt("hi")
+        assert answer.stop_reason == "stop", answer
+
+asyncio.run(main())
+data = [name for name in opened if name.replace("\\\\", "/").rpartition("/")[0].endswith("pi_models/data")]
+print(seen, sorted({name.replace("\\\\", "/").rpartition("/")[2] for name in data}))
+"""
+
+
+def run(model: str, folder: Path) -> str:
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "PI_CODING_AGENT_DIR": str(folder / "agent"),
+        "ANTHROPIC_API_KEY": "k",
+    }
+    program = PROGRAM.replace("MODEL", model)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_first_request_imports_no_machinery_and_reads_one_providers_table(tmp_path: Path) -> None:
+    run("'anthropic/claude-opus-4-8'", tmp_path)  # makes the index
+
+    expected = "['k'] ['anthropic.json', 'providers.json']"
+    assert run("'anthropic/claude-opus-4-8'", tmp_path) == expected
+    assert run("'claude-opus-4-8'", tmp_path) == expected
+    assert run("None", tmp_path) == expected
