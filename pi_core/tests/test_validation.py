@@ -553,3 +553,24 @@ class TestCompiling:
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
         assert result.stdout == "False\n"
+
+
+def test_the_schema_library_is_loaded_once_a_call_begins_and_not_before():
+    code = """
+import asyncio, sys
+from pi_core.validation import ArgumentValidator
+
+async def main():
+    validator = ArgumentValidator()
+    before = "jsonschema" in sys.modules
+    validator.load_soon()
+    validator.load_soon()
+    await validator._loading
+    print(before, "jsonschema" in sys.modules)
+
+asyncio.run(main())
+"""
+
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert printed.split() == ["False", "True"]

@@ -139,6 +139,8 @@ class _Request:
         self.latest = event
         if event.type == "toolcall_end":
             self.whole_calls.append(event.tool_call)
+        elif event.type == "toolcall_start":
+            self.config.validator.load_soon()
         if not self.announced:
             self.announced = True
             await self.emit(MessageStartEvent(message=event.partial))

@@ -6,7 +6,9 @@ often get nearly right: a number in quotes, a null for "not given".
 
 from __future__ import annotations
 
+import asyncio
 import json
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -29,6 +31,12 @@ class ArgumentValidator:
 
     def __init__(self) -> None:
         self._compiled: WeakKeyDictionary[Tool, CompiledSchema] = WeakKeyDictionary()
+        self._loading: asyncio.Future[Any] | None = None
+
+    def load_soon(self) -> None:
+        """Import jsonschema beside the stream of a call's arguments; it takes longer than most tools do."""
+        if self._loading is None:
+            self._loading = asyncio.get_running_loop().run_in_executor(None, import_module, "jsonschema")
 
     def validate(self, tool: Tool, call: ToolCall) -> dict[str, Any]:
         """Return the arguments as the tool may have them: a deep copy, prepared and coerced.

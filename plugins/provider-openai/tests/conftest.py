@@ -30,7 +30,7 @@ PROVIDERS = {provider.api: provider for provider in (Completions, Responses, Azu
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch):
-    for name in os.environ:
+    for name in list(os.environ):
         if name.startswith(("AZURE_", "OPENAI_", "PI_")) or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
 

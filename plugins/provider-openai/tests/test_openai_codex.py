@@ -9,6 +9,7 @@ import pytest
 
 from pi_hookspecs import MissingKey, RequestFailed
 from pi_provider_openai._codex import account_of, codex_base_url
+from pi_testing.fake_servers import json_answer
 from pi_testing.fake_servers.openai import FakeOpenAI, call, error, events, response_events, text
 
 
@@ -105,8 +106,6 @@ async def test_a_plan_s_limit_says_when_it_is_lifted(make_model, said, reply):
         limited = error(429, "The usage limit has been reached", kind="usage_limit_reached")
         body = json.loads(limited.body)
         body["error"]["resets_in_seconds"] = 90
-        from pi_testing.fake_servers._server import json_answer
-
         server.answers(json_answer(429, body))
         message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), said.user("Hi"))
 

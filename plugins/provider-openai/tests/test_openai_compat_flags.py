@@ -332,12 +332,15 @@ def test_openrouter_knows_roles_and_marks_by_vendor(make_model):
 
 
 def test_every_flag_of_the_contract_has_a_default():
-    contract = """supportsStore supportsDeveloperRole supportsReasoningEffort reasoningEffortMap
-        supportsUsageInStreaming maxTokensField requiresToolResultName requiresAssistantAfterToolResult requiresThinkingAsText thinkingFormat
-        openRouterRouting vercelGatewayRouting supportsStrictMode supportsFinishReason requiresNonNullAssistantContent
-        requiresToolsWithToolHistory requiresReasoningContentOnAssistantMessages chatTemplateKwargs chatTemplateArgs
-        zaiToolStream thinkingTokenBudgetField supportsThinkingTokenBudget supportsOpenAIGrammarTools
-        supportsMidConvoSystemMessages supportsMidConvoToolAdditions cacheControlFormat sendSessionAffinityHeaders
-        sessionAffinityFormat promptCacheKeyMode supportsLongCacheRetention vllmPriority"""
+    contract = """
+        supportsStore supportsDeveloperRole supportsReasoningEffort reasoningEffortMap supportsUsageInStreaming
+        maxTokensField requiresToolResultName requiresAssistantAfterToolResult requiresThinkingAsText
+        thinkingFormat openRouterRouting vercelGatewayRouting supportsStrictMode supportsFinishReason
+        requiresNonNullAssistantContent requiresToolsWithToolHistory requiresReasoningContentOnAssistantMessages
+        chatTemplateKwargs chatTemplateArgs zaiToolStream thinkingTokenBudgetField supportsThinkingTokenBudget
+        supportsOpenAIGrammarTools supportsMidConvoSystemMessages supportsMidConvoToolAdditions
+        cacheControlFormat sendSessionAffinityHeaders sessionAffinityFormat promptCacheKeyMode
+        supportsLongCacheRetention vllmPriority
+    """
 
     assert set(contract.split()) == set(DEFAULTS)

@@ -110,6 +110,18 @@ def test_a_call_without_an_id_gets_one(answer):
     assert [(each.id, each.name) for each in message.tool_calls] == [("call_0_c", "read"), ("call_1_c", "ls")]
 
 
+def test_two_calls_with_one_id_become_two(answer):
+    message = answer(pieces(piece(0, "a", "read", "{}"), piece(1, "a", "ls", "{}")), chunk("tool_calls"), DONE)
+
+    assert [(each.id, each.name) for each in message.tool_calls] == [("a", "read"), ("call_1_c", "ls")]
+
+
+def test_a_call_that_the_limit_cut_before_its_name_is_left_out(answer):
+    message = answer(chunk(content="a"), pieces(piece(0, "a")), chunk("length"), DONE)
+
+    assert (message.stop_reason, message.text, message.tool_calls) == ("length", "a", ())
+
+
 def test_arguments_that_come_as_an_object_are_taken(answer):
     message = answer(
         pieces({"index": 0, "function": {"name": "read", "arguments": {"path": "x"}}}), chunk("tool_calls")

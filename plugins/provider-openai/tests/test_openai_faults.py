@@ -241,6 +241,18 @@ async def test_local_servers_need_no_key(api, transport, make_model, said, reply
     assert message.text == "Hi"
 
 
+@pytest.mark.parametrize("fields", [{"compat": {"transport": "sdk"}}, {"extra": {"transport": "sdk"}}])
+async def test_the_model_s_data_may_ask_for_the_sdk(make_model, said, reply, fields):
+    async with FakeOpenAI() as server:
+        server.answers(completion(text("Hi")), completion(text("Hi")))
+        model = make_model(base_url=server.base_url, **fields)
+        message = await reply(model, said.user("Hi"))
+        await reply(model, said.user("Hi"), transport="http")
+
+    assert message.text == "Hi"
+    assert ["x-stainless-lang" in request.headers for request in server.requests] == [True, False]
+
+
 async def test_the_sdk_is_named_where_it_is_missing(api, make_model, said, reply, monkeypatch):
     import sys
 

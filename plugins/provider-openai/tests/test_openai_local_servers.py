@@ -6,8 +6,8 @@ import pytest
 
 from pi_provider_openai import discover_local_models
 from pi_provider_openai._local import LOCAL_SERVERS, LocalServer, is_local
-from pi_testing.fake_servers._server import FakeServer
-from pi_testing.fake_servers.openai import FakeOpenAI, closed_url, silence
+from pi_testing.fake_servers import FakeServer, closed_url, silence
+from pi_testing.fake_servers.openai import FakeOpenAI
 
 
 def at(name, base_url):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
 import pytest
@@ -74,6 +76,28 @@ def failure(call):
         return str(caught.value)
 
     return run
+
+
+@contextmanager
+def _nobody():
+    """Be a user whom modes concern; root, whom they do not, lends its process to nobody, all threads of it."""
+    root = os.getuid() == 0
+    if root:
+        os.setresuid(65534, 65534, 0)
+    try:
+        yield
+    finally:
+        if root:
+            os.setresuid(0, 0, 0)
+
+
+@pytest.fixture
+def plain_user(ctx):
+    """``with plain_user: ...`` runs without root's rights; the working directory is one that it may enter."""
+    with TemporaryDirectory() as folder:
+        ctx.cwd = Path(folder)
+        ctx.cwd.chmod(0o777)  # noqa: S103 - whoever runs the test, it is nobody's too
+        yield _nobody()
 
 
 def _alive(token):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -78,7 +79,9 @@ async def test_a_timeout_that_is_none(failure, timeout):  # noqa: ASYNC109 - the
 
 async def test_the_longest_timeout(text, failure):
     assert await text("bash", command="echo x", timeout=2147483.647) == "x\n"
-    assert await failure("bash", command="true", timeout=2147484) == "Invalid timeout: maximum is 2147483.647 seconds"
+    for timeout in (2147484, 10**400):
+        message = await failure("bash", command="true", timeout=timeout)
+        assert message == "Invalid timeout: maximum is 2147483.647 seconds"
 
 
 async def test_long_output_is_in_the_file_that_is_named(call):
@@ -196,6 +199,26 @@ async def test_prefix_and_shell_from_the_settings(text, failure, ctx):
 
     ctx.settings["shellPath"] = "/no/such/shell"
     assert (await failure("bash", command="true")).startswith("Custom shell path not found: /no/such/shell\n")
+
+
+async def test_a_setting_that_is_no_number_is_named(failure, ctx):
+    ctx.settings["bash.maxOutputFileBytes"] = "1 GB"
+
+    assert "bash.maxOutputFileBytes is '1 GB'" in await failure("bash", command="true")
+
+
+async def test_what_pi_inherited_is_not_for_commands(text):
+    program = (
+        "import asyncio, os, pathlib, types, pi_tools; from pi_hookspecs import AbortController\n"
+        "os.dup2(os.open('/dev/null', os.O_RDONLY), 77)\n"
+        "ctx = types.SimpleNamespace(cwd=pathlib.Path.cwd(), session=None, model=None)\n"
+        "bash = pi_tools.create_bash_tool(ctx.cwd)\n"
+        "arguments = {'command': 'ls /proc/self/fd'}\n"
+        "run = bash.execute('1', arguments, AbortController().signal, lambda _: None, ctx)\n"
+        "print(asyncio.run(run).content[0].text)\n"
+    )
+
+    assert (await text("bash", command=f'{sys.executable} -c "{program}"')).split() == ["0", "1", "2", "3"]
 
 
 async def test_many_commands_at_once(text):

@@ -153,12 +153,34 @@ async def test_a_supervisor_that_is_killed_is_replaced(text):
     assert await text("bash", command="echo next") == "next\n"
 
 
+async def test_when_the_supervisor_is_killed_too_the_session_of_the_command_is_ended(failure, text, token, none_left):
+    command = f"sleep {token} & kill -9 $(ps -o ppid= $PPID) $PPID; sleep {token}"
+
+    assert "watched the command was killed" in await failure("bash", command=command)
+
+    assert await none_left(token) == []
+    assert await text("bash", command="echo next") == "next\n"
+
+
+def test_what_another_event_loop_started_is_ended_at_once(ctx, token, alive):
+    bash = create_bash_tool(ctx.cwd)
+    arguments = {"command": f"sleep {token} & echo"}
+    asyncio.run(bash.execute("1", arguments, AbortController().signal, lambda _: None, ctx))
+    assert len(alive(token)) == 1
+
+    asyncio.run(pi_tools.session_shutdown(SimpleNamespace(reason="quit"), ctx))
+
+    assert alive(token) == []
+    [(_, message)] = ctx.ui
+    assert "Not all" not in message
+
+
 async def test_all_pythons_may_be_ended_by_name(text):
     assert "pi-keeper" in await text("bash", command="cat /proc/$PPID/comm")
 
 
 PROGRAM = """
-import asyncio, pathlib, signal, sys, types
+import asyncio, os, pathlib, signal, sys, time, types
 import pi_tools
 from pi_hookspecs import AbortController
 
@@ -172,8 +194,14 @@ async def main():
     options = pi_tools.BashOptions(keep_background=True if sys.argv[2] == "keep" else None)
     bash = pi_tools.create_bash_tool(ctx.cwd, options)
     result = await bash.execute("1", {"command": sys.argv[1]}, AbortController().signal, lambda _: None, ctx)
+    if sys.argv[2] == "fork":
+        pid = os.fork()
+        if not pid:
+            time.sleep(60)
+            os._exit(0)
+        print(pid, flush=True)
     print("done", flush=True)
-    if sys.argv[2] in ("background", "keep"):
+    if sys.argv[2] in ("background", "keep", "fork"):
         await asyncio.sleep(60)
 
 asyncio.run(main())
@@ -230,6 +258,19 @@ async def test_the_end_of_pi_is_the_end_of_what_is_in_the_background(token, aliv
     assert await none_left(token) == []
 
 
+async def test_a_process_that_pi_forked_and_that_outlives_it_holds_nothing_up(token, alive, until):
+    program = start(family(token, "true"), "fork")
+    fork = program.stdout.readline().split()[0].decode()
+    program.stdout.readline()
+
+    end(program, signal.SIGKILL)
+
+    await until(lambda: len(alive(token)) == 1)
+    [left] = alive(token)
+    os.kill(int(fork), signal.SIGKILL)
+    assert left.startswith(f"{fork} ")
+
+
 async def test_a_program_that_ends_by_itself_leaves_nothing(token, none_left):
     program = start(family(token, "true"))
     program.wait()
@@ -253,11 +294,11 @@ async def test_what_is_to_be_kept_is_kept(token, alive, none_left):
 
 
 async def test_no_supervisor_or_keeper_is_left_either(token, none_left):
-    before = await none_left("_supervisor.main()", seconds=1)
+    before = await none_left("_supervisor.main(", seconds=1)
     program = start(family(token, "true"))
     program.wait()
     program.stdout.close()
     await none_left(token)
 
-    left = await none_left("_supervisor.main()", seconds=1)
+    left = await none_left("_supervisor.main(", seconds=1)
     assert len(left) <= len(before)

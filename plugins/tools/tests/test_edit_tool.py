@@ -80,6 +80,10 @@ def test_what_is_no_known_shape_is_left_to_validation(given):
     assert fold(given) == given
 
 
+def test_a_json_text_nested_beyond_measure_is_left_to_validation():
+    assert fold({"path": "a", "edits": "[" * 200_000})["edits"] == "[" * 200_000
+
+
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pi_tools import _globs
 from pi_tools._walk import find
 
 
@@ -85,6 +89,30 @@ async def test_many_bytes(call, tmp_path):
 @pytest.mark.parametrize("pattern", ["[", "{a", "a}", "[z-a]"])
 async def test_a_malformed_pattern(failure, tree, pattern):
     assert (await failure("find", pattern=pattern)).startswith(f"Invalid glob pattern {pattern!r}: ")
+
+
+GLOBS = st.lists(st.sampled_from(["a", "b", "*", "**/", "/**", "/", "?", "[ab]", "a*", "*b"]), max_size=8).map("".join)
+PATHS = st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4).map("/".join)
+
+
+@settings(max_examples=400)
+@given(GLOBS, st.lists(PATHS, max_size=8))
+def test_stars_that_give_nothing_back_match_what_those_that_do_match(glob, paths):
+    quick = re.compile(_globs.ignore_regex(glob), re.DOTALL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_globs, "_without_retries", "".join)
+        plain = re.compile(_globs.ignore_regex(glob), re.DOTALL)
+
+    assert [bool(quick.fullmatch(path)) for path in paths] == [bool(plain.fullmatch(path)) for path in paths]
+
+
+@pytest.mark.parametrize("glob", ["*a" * 40 + "b", "**/" + "a*" * 40 + "b", "*/**/" * 20 + "b"])
+async def test_many_stars_take_no_time(text, tmp_path, glob):
+    """Otherwise hours, in which nothing else of pi runs; the pattern may come from a repository's ignore file."""
+    (tmp_path / ("a" * 200)).touch()
+    (tmp_path / ".gitignore").write_text(glob)
+
+    assert await found(text, glob) == ["No files found matching pattern"]
 
 
 async def test_odd_names(text, tmp_path):

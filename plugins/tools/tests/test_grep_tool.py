@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import time
 
@@ -156,3 +157,20 @@ async def test_a_search_ends_at_an_abort(call, tmp_path, none_left):
 
     assert time.monotonic() - start < 20
     assert await none_left("nowhere.*to.*be") == []
+
+
+async def test_a_huge_context_costs_no_more_than_the_file(text, tmp_path):
+    (tmp_path / "a").write_text("x\n" * 20_000)
+
+    assert (await text("grep", pattern="x", limit=1, context=10**12)).startswith("a:1: x\na-2- x\n")
+    assert (await text("grep", pattern="x", limit=10**9, context=10**12)).startswith("a:1: x\na-2- x\n")
+
+
+async def test_without_descriptors_the_reason_is_told(failure, call, monkeypatch):
+    def refuse():
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("os.pipe", refuse)
+
+    assert "ripgrep could not be started" in await failure("grep", pattern="x")
+    assert await failure("bash", command="true") == "EMFILE: too many open files, pipe"

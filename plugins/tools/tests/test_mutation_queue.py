@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -23,7 +24,7 @@ async def test_changes_of_one_file_come_one_after_another_in_order(tmp_path):
     await asyncio.gather(*(work(log, tmp_path / ("link" if n % 2 else "a"), n) for n in range(4)))
 
     assert log == [f"{n} {step}" for n in range(4) for step in ("in", "out")]
-    assert _mutation_queue._queues == {}
+    assert _mutation_queue._last == {}
 
 
 async def test_changes_of_different_files_do_not_wait(tmp_path):
@@ -52,4 +53,23 @@ async def test_a_change_that_fails_or_is_cancelled_lets_the_next_in(tmp_path):
     await waiting
 
     assert log == ["first in", "first out", "last in", "last out"]
-    assert _mutation_queue._queues == {}
+    assert _mutation_queue._last == {}
+
+
+async def test_changes_from_other_threads_and_event_loops_wait_too(tmp_path):
+    (tmp_path / "a").write_text("0")
+
+    async def count():
+        for _ in range(50):
+            async with file_mutation_queue(str(tmp_path / "a")):
+                number = int((tmp_path / "a").read_text())
+                await asyncio.sleep(0)
+                (tmp_path / "a").write_text(str(number + 1))
+
+    other = threading.Thread(target=lambda: asyncio.run(count()))
+    other.start()
+    await asyncio.gather(count(), count())
+    await asyncio.to_thread(other.join)
+
+    assert (tmp_path / "a").read_text() == "150"
+    assert _mutation_queue._last == {}

@@ -23,11 +23,13 @@ async def test_a_file_as_directory(failure, tmp_path):
     assert await failure("read", path="a/b") == f"ENOTDIR: not a directory, access '{tmp_path}/a/b'"
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-async def test_an_unreadable_file(failure, tmp_path):
-    (tmp_path / "a").touch(mode=0)
+async def test_an_unreadable_file(failure, ctx, plain_user):
+    (ctx.cwd / "a").touch(mode=0)
 
-    assert await failure("read", path="a") == f"EACCES: permission denied, access '{tmp_path}/a'"
+    with plain_user:
+        message = await failure("read", path="a")
+
+    assert message == f"EACCES: permission denied, access '{ctx.cwd}/a'"
 
 
 async def test_a_broken_link_and_a_circle(failure, tmp_path):
@@ -59,6 +61,13 @@ async def test_a_socket(failure, tmp_path):
 @pytest.mark.parametrize("path", ["a\0b", "\ud800", ""])
 async def test_a_path_that_is_none(failure, path):
     assert await failure("read", path=path)
+
+
+async def test_an_offset_with_more_digits_than_python_prints(failure, text, tmp_path):
+    (tmp_path / "a").write_text("x\n")
+
+    assert (await failure("read", path="a", offset=10**5000)).endswith("is beyond end of file (2 lines total)")
+    assert await text("read", path="a", limit=10**5000) == "x\n"
 
 
 async def test_a_name_too_long(failure):

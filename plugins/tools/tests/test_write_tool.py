@@ -178,10 +178,48 @@ async def test_a_fifo_and_a_device_are_refused(failure, tmp_path):
     assert "a character device" in await failure("write", path="/dev/null", content="x")
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write everything")
-async def test_a_read_only_file_stays_as_it_is(failure, tmp_path):
-    (tmp_path / "a").write_text("old")
-    (tmp_path / "a").chmod(0o444)
+async def test_a_read_only_file_stays_as_it_is(failure, ctx, plain_user):
+    (ctx.cwd / "a").write_text("old")
+    (ctx.cwd / "a").chmod(0o444)
 
-    assert (await failure("write", path="a", content="x")).startswith("EACCES: permission denied, open")
-    assert (tmp_path / "a").read_text() == "old"
+    with plain_user:
+        written = await failure("write", path="a", content="x")
+        edited = await failure("edit", path="a", oldText="old", newText="x")
+
+    assert written == f"EACCES: permission denied, open '{ctx.cwd}/a'"
+    assert edited == "Could not edit file: a. Error code: EACCES."
+    assert (ctx.cwd / "a").read_text() == "old"
+
+
+async def test_in_a_closed_directory_the_file_is_written_in_place(text, ctx, plain_user):
+    (ctx.cwd / "d").mkdir()
+    (ctx.cwd / "d/a").write_text("old")
+    (ctx.cwd / "d/a").chmod(0o666)
+    (ctx.cwd / "d").chmod(0o555)
+
+    with plain_user:
+        await text("write", path="d/a", content="new")
+
+    assert (ctx.cwd / "d/a").read_text() == "new"
+    assert names_in(ctx.cwd / "d") == ["a"]
+
+
+@pytest.mark.parametrize("name", ["\U0001f600" * 60, "x" * 255, "caf\udce9" * 50])
+async def test_the_longest_names_can_be_written(text, tmp_path, name):
+    await text("write", path=name, content="old")
+    os.link(tmp_path / name, tmp_path / "second")
+    await text("write", path=name, content="new")
+
+    assert (tmp_path / "second").read_text() == "new"
+
+
+async def test_a_file_system_without_attributes_is_no_obstacle(text, tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("old")
+
+    def refuse(*_):
+        raise OSError(errno.ENOTSUP, "not supported")
+
+    monkeypatch.setattr(os, "listxattr", refuse, raising=False)
+    await text("write", path="a", content="new")
+
+    assert (tmp_path / "a").read_text() == "new"

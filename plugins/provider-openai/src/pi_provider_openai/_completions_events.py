@@ -242,7 +242,8 @@ class CompletionsFeeder:
         yield from self._close_text()
         if not self._details:
             yield from self._close_thinking()
-        call.id = call.id or self._own_id(self._calls.index(call))
+        if not call.id or any(other.id == call.id and other.index is not None for other in self._calls):
+            call.id = self._own_id(self._calls.index(call))
         event = self.builder.tool_call_start(call.id, call.name)
         call.index = event.content_index
         yield event
@@ -269,6 +270,8 @@ class CompletionsFeeder:
         for call in self._calls:
             if call.index is None and call.name:  # neither an id nor arguments came
                 yield from self._open_call(call)
+            if call.index is None and self._reason == "length":  # the limit cut it before its name
+                continue
             if call.index is None:
                 raise RequestFailed("The model made a tool call without a name. Try again, or choose another model.")
             detail = next((each for each in self._details if each.get("id") == call.id and each.get("data")), None)

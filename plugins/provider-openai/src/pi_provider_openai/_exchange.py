@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_provider_kit import Http
     from pi_provider_openai._feed import Feeder
 
-__all__ = ["Call", "answered"]
+__all__ = ["Call", "answered", "wants_sdk"]
 
 
 @frozen(kw_only=True, eq=False)
@@ -78,13 +78,13 @@ async def answered(
         prepare: Builds the call; it may raise ``RequestFailed``.
         feeder: Understands the answer.
         model: Who is asked.
-        options: Their ``transport`` ``sdk`` takes the vendor's own client.
+        options: How it is asked, see ``wants_sdk`` for the transport.
         refine: Makes more of a failure than the API said.
     """
     try:
         call = prepare()
         payload = await final_payload(call.payload, model, options)
-        async with aclosing(_events(http, call, payload, options)) as events:
+        async with aclosing(_events(http, call, payload, model, options)) as events:
             async for _, data in events:
                 for event in feeder.feed(data):
                     yield event
@@ -98,8 +98,16 @@ async def answered(
         yield feeder.builder.end_for(problem)
 
 
-def _events(http: Http, call: Call, payload: Any, options: StreamOptions) -> AsyncGenerator[tuple[str, bytes]]:
-    if options.transport == "sdk":
+def wants_sdk(model: Model, options: StreamOptions) -> bool:
+    """Whether the vendor's own client is to carry the request: the options say so, else the model's data do."""
+    wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
+    return bool(wanted == "sdk")
+
+
+def _events(
+    http: Http, call: Call, payload: Any, model: Model, options: StreamOptions
+) -> AsyncGenerator[tuple[str, bytes]]:
+    if wants_sdk(model, options):
         from pi_provider_openai._sdk import sdk_events
 
         return sdk_events(call, payload, options, http.user_agent)

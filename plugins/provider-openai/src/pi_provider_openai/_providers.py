@@ -94,10 +94,10 @@ class AzureResponses(_OpenAI):
         """
         from pi_hookspecs.errors import MissingKey
         from pi_provider_openai._azure import azure_config, azure_payload
-        from pi_provider_openai._exchange import Call, answered
+        from pi_provider_openai._exchange import Call, answered, wants_sdk
         from pi_provider_openai._responses_events import ResponsesFeeder
 
-        if not options.api_key and options.transport != "sdk":
+        if not options.api_key and not wants_sdk(model, options):
             message = f"No API key for provider: {model.provider}. Set AZURE_OPENAI_API_KEY, or sign in to Entra."
             raise MissingKey(message)
 

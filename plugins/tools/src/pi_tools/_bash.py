@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.tools import Tool, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._settings import setting
-from pi_tools._text import clean, number_text
+from pi_tools._text import as_count, clean, number_text
 
 if TYPE_CHECKING:
     import asyncio
@@ -65,7 +65,7 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
 def _timeout(value: float | None) -> float | None:
     if value is None:
         return None
-    if not math.isfinite(value) or value <= 0:
+    if value != value or value == math.inf or value <= 0:  # noqa: PLR0124 - the test for NaN; an integer may be too big for isfinite
         raise ToolFailure("Invalid timeout: must be a finite number of seconds")
     if value > _MAX_TIMEOUT:
         raise ToolFailure(f"Invalid timeout: maximum is {_MAX_TIMEOUT} seconds")
@@ -97,7 +97,9 @@ async def _run(
     from pi_tools._output import DEFAULT_FILE_CAP, Output
 
     cap = setting(ctx, "bash.maxOutputFileBytes", options and options.max_output_file_bytes, DEFAULT_FILE_CAP)
-    output = Output(int(cap))
+    if not isinstance(cap, int | float):
+        raise ToolFailure(f"Setting bash.maxOutputFileBytes is {cap!r}, which is no number of bytes. Change it.")
+    output = Output(as_count(cap, DEFAULT_FILE_CAP))
     updates = _Updates(output, on_update)
     code, verdict = None, ""
     try:

@@ -98,7 +98,7 @@ def fold(arguments: Any) -> Any:
     if isinstance(edits, str):
         try:
             edits = json.loads(edits)
-        except ValueError:
+        except (ValueError, RecursionError):
             return folded
     if isinstance(edits, dict):
         edits = [edits]

@@ -61,7 +61,42 @@ def _translate(pattern: str, *, braces: bool) -> str:
         out.append(piece)
     if depth:
         raise ValueError("unclosed alternate group; missing '}'")
-    return "".join(out)
+    return "".join(out) if "(?:" in out else _without_retries(out)
+
+
+_STAR = "[^/]*"
+_FOLDERS = "(?:.*/)?"
+
+
+def _without_retries(pieces: list[str]) -> str:
+    """Join the pieces so that a star never gives back what it has found.
+
+    ``*a*a*a*a*b`` would try every way to share a long name among its stars, for hours, and no abort reaches an
+    expression at work. The first place where the text behind a star fits is as good as any: what is
+    skipped otherwise, the next star can take. So each but the last of its kind is an atomic group. Braces
+    are left as they are: what stands behind a star is not one text there.
+    """
+    first, *more = [_stars_in(part) for part in _split(pieces, _FOLDERS)]
+    if not more:
+        return first
+    return first + "".join(f"(?>(?:.*?/)??{part})" for part in more[:-1]) + _FOLDERS + more[-1]
+
+
+def _stars_in(pieces: list[str]) -> str:
+    first, *more = ["".join(part) for part in _split(pieces, _STAR)]
+    if not more:
+        return first
+    return first + "".join(f"(?>[^/]*?{part})" for part in more[:-1]) + _STAR + more[-1]
+
+
+def _split(pieces: list[str], at: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for piece in pieces:
+        if piece == at:
+            parts.append([])
+        else:
+            parts[-1].append(piece)
+    return parts
 
 
 def _escaped(pattern: str, at: int) -> tuple[str, int]:
@@ -88,12 +123,12 @@ def _stars(pattern: str, at: int) -> tuple[str, int]:
         at += 1
     alone = at - start == 2 and (start == 0 or pattern[start - 1] == "/") and pattern[at : at + 1] in ("", "/")  # noqa: PLR2004 - "**"
     if not alone:
-        return "[^/]*", at
+        return _STAR, at
     if at == len(pattern):
         return ".*" if start == 0 else ".+", at
     while pattern.startswith("**/", at + 1):
         at += 3  # once more says nothing new, and would only be slow
-    return "(?:.*/)?", at + 1
+    return _FOLDERS, at + 1
 
 
 def _class(pattern: str, at: int) -> tuple[str, int]:

@@ -36,6 +36,7 @@ _PARAMETERS = {
     "required": ["pattern"],
 }
 _LIMIT = 100
+_MOST_CONTEXT = 1_000_000
 
 
 def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Tool:
@@ -78,7 +79,7 @@ async def _grep(operations: GrepOperations, params: dict[str, Any], cwd: str, si
     if not directory:
         _require_file(path)
     limit = max(as_count(params.get("limit"), _LIMIT), 1)
-    context = max(as_count(params.get("context"), 0), 0)
+    context = min(max(as_count(params.get("context"), 0), 0), _MOST_CONTEXT)
     matches = Matches(path if directory else None, limit, context)
     failure = await _search(operations, _arguments(params, path, context), cwd, signal, matches)
     check(signal)
@@ -110,7 +111,7 @@ def _arguments(params: dict[str, Any], path: str, context: int) -> list[str]:
     if params.get("glob"):
         arguments += ["--glob", clean(params["glob"])]
     if context:
-        arguments += ["--context", str(min(context, 1_000_000))]
+        arguments += ["--context", str(context)]
     return [*arguments, "--regexp", pattern, "--", path]
 
 

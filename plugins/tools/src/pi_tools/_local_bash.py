@@ -57,13 +57,16 @@ class LocalBashOperations:
     ) -> int | None:
         """Run the command; see ``BashOperations``."""
         shell = find_shell(self._shell_path)
-        out, into = output_pipe()
+        try:
+            out, into = output_pipe()
+        except OSError as error:
+            raise system_failure(error, "pipe") from error
         process: Process | None = None
         try:
             process = await self._launch([shell, "-c", command], cwd, env, out=out, into=into)
             os.close(into)
             into = -1
-            return await self._attend(process, Pump(out, on_data), signal, timeout)
+            return await self._attend(process, _pump(out, on_data), signal, timeout)
         finally:
             if process is not None and not process.exited.done():
                 process.kill()
@@ -118,6 +121,13 @@ class LocalBashOperations:
             process.drain()
         else:
             keep(self._session, process)
+
+
+def _pump(out: int, on_data: Callable[[bytes], None]) -> Pump:
+    try:
+        return Pump(out, on_data)
+    except OSError as error:
+        raise system_failure(error, "pipe") from error
 
 
 def _missing(cwd: str) -> ToolFailure:

@@ -63,7 +63,7 @@ def read_regular(path: str) -> bytes:
     """Return the content of a regular file; errors as ``open_regular``."""
     file, _ = open_regular(path)
     with file:
-        return file.read()
+        return file.read() or b""  # None: a file of the system that has nothing to say now
 
 
 def replace_file(path: str, content: bytes) -> None:
@@ -101,7 +101,12 @@ def replace_file(path: str, content: bytes) -> None:
 
 def _new_beside(target: str) -> tuple[int, str]:
     folder, name = os.path.split(target)
-    return tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".pi-tmp", dir=folder)
+    return tempfile.mkstemp(prefix=f".{_short(name)}.", suffix=".pi-tmp", dir=folder)
+
+
+def _short(name: str) -> str:
+    """Return the beginning of a name, in bytes: with what is put around it, it is no longer than a system allows."""
+    return os.fsencode(name)[:100].decode("utf-8", "ignore")
 
 
 def _rename_over(target: str, content: bytes, old: os.stat_result | None) -> None:
@@ -128,10 +133,17 @@ def _keep_attributes(descriptor: int, target: str, old: os.stat_result | None) -
     new = os.fstat(descriptor)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         os.fchown(descriptor, old.st_uid, old.st_gid)
-    for name in os.listxattr(target) if hasattr(os, "listxattr") else ():
+    for name in _attributes(target):
         with suppress(OSError):  # attributes of the security modules are the system's to set
             os.setxattr(descriptor, name, os.getxattr(target, name))
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+
+
+def _attributes(path: str) -> list[str]:
+    """Return the names of a file's extended attributes; none where the system or the file system has no such thing."""
+    with suppress(OSError, AttributeError):
+        return os.listxattr(path)
+    return []
 
 
 def _umask() -> int:
@@ -168,7 +180,7 @@ def _save(target: str, old: bytes) -> str:
     try:
         descriptor, saved = _new_beside(target)
     except OSError:
-        descriptor, saved = tempfile.mkstemp(prefix=f"{os.path.basename(target)[:100]}.", suffix=".pi-saved")
+        descriptor, saved = tempfile.mkstemp(prefix=f"{_short(os.path.basename(target))}.", suffix=".pi-saved")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(old)

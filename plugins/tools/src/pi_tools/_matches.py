@@ -18,6 +18,8 @@ __all__ = ["Matches"]
 
 _MOST_KEPT = 1 << 26
 """Characters after which no limit, however huge, is worth reading on: 50 KB of them are shown."""
+_MOST_BUILT = 1 << 23
+"""The same for what is made of them: with much context every match repeats the lines of the others."""
 
 
 class _Match(NamedTuple):
@@ -59,6 +61,7 @@ class Matches:
         self._blocks: list[tuple[list[str], list[str]]] = []
         self._full_at: int | None = None
         self._kept = 0
+        self._built = 0
 
     def take(self, messages: Iterable[bytes]) -> bool:
         """Take complete messages, one per line; False when no more are needed."""
@@ -73,7 +76,7 @@ class Matches:
                 self.end()
                 if self.count >= self.limit:
                     return False
-        return self._kept < _MOST_KEPT
+        return self._kept < _MOST_KEPT and self._built < _MOST_BUILT
 
     def _add(self, data: dict[str, Any], *, matched: bool) -> bool:
         number = data["line_number"]
@@ -104,21 +107,27 @@ class Matches:
             return
         if file.ended and self._context:  # the empty line after the final newline counts as one
             file.lines.setdefault(file.last + 1, "")
-        lines = [line for match in file.matches for line in self._block(file, match)]
+        lines: list[str] = []
+        for match in file.matches:
+            if self._built >= _MOST_BUILT:
+                break
+            lines += self._block(file, match)
         if lines:
             self._blocks.append((file.name.split(os.sep), lines))
 
     def _block(self, file: _File, match: _Match) -> list[str]:
         block = []
-        for number in range(max(match.line - self._context, 1), match.line + match.height + self._context):
+        end = min(match.line + match.height + self._context, file.last + 2)
+        name = show_name(file.name.replace(os.sep, "/"))
+        for number in range(max(match.line - self._context, 1), end):
             line = file.lines.get(number)
             if line is None:
                 continue
             shown, cut = truncate_line(line.replace("\r", ""))
             self.cut = self.cut or cut
             matched = match.line <= number < match.line + match.height
-            name = show_name(file.name.replace(os.sep, "/"))
             block.append(f"{name}:{number}: {shown}" if matched else f"{name}-{number}- {shown}")
+            self._built += len(block[-1])
         return block
 
     def lines(self) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -12,8 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["file_mutation_queue"]
 
-_queues: dict[tuple[int, str], tuple[asyncio.Lock, int]] = {}
-"""Lock and number of users per event loop and real path; empty whenever nothing is being changed."""
+_last: dict[str, Future[None]] = {}
+"""By real path, what is done when the last in the queue has finished; empty whenever nothing is being changed."""
+_guard = threading.Lock()
 
 
 @asynccontextmanager
@@ -21,20 +24,29 @@ async def file_mutation_queue(path: str) -> AsyncIterator[None]:
     """Wait until nobody else changes the file, and keep others waiting meanwhile.
 
     Symbolic links are resolved, so that two names of one file share a queue. The queue is first in,
-    first out, and holds within one event loop.
+    first out, and one for the whole process: sessions in other threads and event loops wait in it too.
 
     Args:
         path: Absolute path; the file need not exist.
     """
-    key = (id(asyncio.get_running_loop()), os.path.realpath(path))  # noqa: ASYNC240 - a few calls of the system
-    lock, users = _queues.get(key) or (asyncio.Lock(), 0)
-    _queues[key] = (lock, users + 1)
+    key = os.path.realpath(path)  # noqa: ASYNC240 - a few calls of the system
+    finished: Future[None] = Future()
+    with _guard:
+        before = _last.get(key)
+        _last[key] = finished
     try:
-        async with lock:
-            yield
+        if before is not None:
+            await asyncio.shield(asyncio.wrap_future(before))  # whoever is cancelled here must not cancel the other
+        yield
     finally:
-        lock, users = _queues[key]
-        if users == 1:
-            del _queues[key]
-        else:
-            _queues[key] = (lock, users - 1)
+        if before is None or before.done():
+            _leave(key, finished)
+        else:  # cancelled while waiting: the next still waits for the one before
+            before.add_done_callback(lambda _: _leave(key, finished))
+
+
+def _leave(key: str, finished: Future[None]) -> None:
+    with _guard:
+        if _last.get(key) is finished:
+            del _last[key]
+    finished.set_result(None)

@@ -19,6 +19,7 @@ __all__ = ["Launcher", "Process", "launcher"]
 
 KILL_WAIT = 5.0
 """Seconds to wait for killed processes to be gone; only one stuck in the kernel takes longer."""
+_LOOK_EVERY = 0.02
 
 
 class Process:
@@ -53,8 +54,16 @@ class Process:
 
     async def ended(self, seconds: float = KILL_WAIT) -> bool:
         """Wait until nothing is left; False if that takes longer."""
-        await asyncio.wait({self.gone}, timeout=seconds)
-        return self.gone.done()
+        loop = asyncio.get_running_loop()
+        if self.gone.get_loop() is loop:
+            await asyncio.wait({self.gone}, timeout=seconds)
+            return self.gone.done()
+        end = loop.time() + seconds  # the loop that would be told may be closed: look instead
+        while left := bool(self.left()):
+            if loop.time() > end:
+                break
+            await asyncio.sleep(_LOOK_EVERY)
+        return not left
 
     def _finish(self, code: int, *, left: bool) -> None:
         if not self.exited.done():

@@ -43,10 +43,15 @@ class Pump(threading.Thread):
     def __init__(self, descriptor: int, take: Callable[[bytes], None]) -> None:
         super().__init__(daemon=True, name="pi-output")
         self._loop = asyncio.get_running_loop()
-        self._source = os.dup(descriptor)
         self._take = take
         self._finishing = threading.Event()
         self._wake, self._waker = os.pipe()
+        try:
+            self._source = os.dup(descriptor)
+        except OSError:
+            os.close(self._wake)
+            os.close(self._waker)
+            raise
         self.done: asyncio.Future[None] = self._loop.create_future()
 
     def run(self) -> None:

@@ -152,7 +152,7 @@ class _Local:
 def _read(file: BinaryIO, size: int, wanted: _Wanted) -> _Read:
     from pi_tools import _sniff
 
-    head = file.read(_sniff.HEAD)
+    head = file.read(_sniff.HEAD) or b""  # None: a file of the system that has nothing to say now
     mime = _sniff.image_type(head)
     if mime is not None:
         from pi_tools._images import fit

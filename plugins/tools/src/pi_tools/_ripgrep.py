@@ -56,9 +56,16 @@ class LocalGrepOperations:
         from pi_tools._processes import launcher
         from pi_tools._pump import output_pipe
 
-        out, into = output_pipe()
-        # A pipe that nobody reads meanwhile would stop ripgrep when it is full.
-        complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+        try:
+            # A pipe that nobody reads meanwhile would stop ripgrep when it is full.
+            complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+        except OSError as error:
+            raise _not_started(cwd, error) from error
+        try:
+            out, into = output_pipe()
+        except OSError as error:
+            complaints.close()
+            raise _not_started(cwd, error) from error
         process = None
         try:
             try:
@@ -66,7 +73,7 @@ class LocalGrepOperations:
                     [find_ripgrep(), *arguments], cwd, os.environ, out=into, error=complaints.fileno(), drain=out
                 )
             except OSError as error:
-                raise RipgrepFailed(f"ripgrep could not be started in '{cwd}': {error.strerror}") from error
+                raise _not_started(cwd, error) from error
             finally:
                 os.close(into)
             forget = signal.on_abort(process.kill)
@@ -85,6 +92,10 @@ class LocalGrepOperations:
                 process.kill()
             os.close(out)
             complaints.close()
+
+
+def _not_started(cwd: str, error: OSError) -> RipgrepFailed:
+    return RipgrepFailed(f"ripgrep could not be started in '{cwd}': {error.strerror or error}")
 
 
 def _is_directory(path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -77,7 +78,9 @@ class _Supervised(Process):
             self._loop.remove_reader(self._control)
             os.close(self._control)
             self._control = -1
-        lost = ToolFailure("The process that watched the command was killed; everything of the command was ended.")
+        if not self.exited.done():
+            _end_session_of(self.pid)  # the supervisor does, and more, unless it was killed too
+        lost = ToolFailure("The process that watched the command was killed, and the command was ended.")
         for future in (self.started, self.exited):
             if not future.done():
                 future.set_exception(lost)
@@ -102,6 +105,14 @@ class _Supervised(Process):
 
     def release(self) -> None:
         self._wish(b"r")
+
+
+def _end_session_of(leader: int) -> None:
+    for name in os.listdir("/proc") if leader else ():
+        if name.isdigit():
+            with suppress(OSError):
+                if os.getsid(int(name)) == leader:
+                    os.kill(int(name), signal.SIGKILL)
 
 
 def _command_line(pid: int) -> str:
@@ -206,7 +217,7 @@ class SupervisedLauncher:
         ours.settimeout(_SEND_TIMEOUT)
         atexit.register(ours.close)
         folder = os.path.dirname(os.path.abspath(__file__))
-        program = f"import sys; sys.path.append({folder!r}); import _supervisor; _supervisor.main()"
+        program = f"import sys; sys.path.append({folder!r}); import _supervisor; _supervisor.main({os.getpid()})"
         with theirs:
             self.pid = os.posix_spawn(
                 sys.executable,

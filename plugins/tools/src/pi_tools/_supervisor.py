@@ -22,7 +22,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import time
 from contextlib import suppress
 
@@ -147,9 +146,10 @@ class _Tree:
 class _Keeper:
     """One command, from its start until nothing of it is left."""
 
-    def __init__(self, control: socket.socket, drain: int) -> None:
+    def __init__(self, control: socket.socket, drain: int, pi: int) -> None:
         self._control = control
         self._drain = drain
+        self._pi = pi
         self._tree = _Tree()
         self._released = False
         self._wake = _wake_on_child()
@@ -165,6 +165,8 @@ class _Keeper:
         self._say(f"S {pid} {os.getpid()}\n")
         self._poll.register(self._control.fileno(), select.POLLIN)
         self._poll.register(self._wake, select.POLLIN)
+        if self._pi >= 0:
+            self._poll.register(self._pi, select.POLLIN)
         self._watch(pid)
 
     def _watch(self, pid: int) -> None:
@@ -181,6 +183,9 @@ class _Keeper:
                     _read_all(descriptor)
                 elif descriptor == self._drain:
                     self._forget_output()
+                elif descriptor == self._pi:
+                    self._poll.unregister(self._pi)
+                    self._without_pi()
                 else:
                     self._obey()
 
@@ -193,10 +198,15 @@ class _Keeper:
             self._released = True
         if b"d" in wishes:
             self._poll.register(self._drain, select.POLLIN)
-        if b"k" in wishes or (not wishes and not self._released):
+        if b"k" in wishes:
             self._tree.end()
         if not wishes:
             self._poll.unregister(self._control.fileno())
+            self._without_pi()
+
+    def _without_pi(self) -> None:
+        if not self._released:
+            self._tree.end()
 
     def _forget_output(self) -> None:
         try:
@@ -265,7 +275,7 @@ def _receive(requests: socket.socket) -> tuple[bytes, list[int]] | None:
     return b"".join(parts), descriptors
 
 
-def _fork_keeper(requests: socket.socket, wake: int, body: bytes, descriptors: list[int]) -> int:
+def _fork_keeper(requests: socket.socket, wake: int, pi: int, body: bytes, descriptors: list[int]) -> int:
     pid = os.fork()
     if pid:
         for descriptor in descriptors:
@@ -278,24 +288,46 @@ def _fork_keeper(requests: socket.socket, wake: int, body: bytes, descriptors: l
         _become(b"pi-keeper")
         control, out, error, drain = descriptors
         os.set_blocking(drain, False)
-        _Keeper(socket.socket(fileno=control), drain).run(marshal.loads(body), out, error)  # noqa: S302 - from pi itself
+        _Keeper(socket.socket(fileno=control), drain, pi).run(marshal.loads(body), out, error)  # noqa: S302 - from pi itself
         code = 0
     finally:
         os._exit(code)
 
 
-def main() -> None:
-    """Serve pi until its end of the socket on descriptor 0 closes, then end what is left."""
+def _end_of(pi: int) -> int:
+    """Return a descriptor that becomes readable when pi has ended; -1 where the system has none.
+
+    The socket tells it too, but not while a process that pi forked still holds a copy of its end.
+    """
+    with suppress(OSError, AttributeError):
+        descriptor = os.pidfd_open(pi)
+        if os.getppid() == pi:
+            return descriptor
+        os.close(descriptor)  # pi has ended already, and its number may be another's
+    return -1
+
+
+def main(pi: int) -> None:
+    """Serve pi, the process of that number, until it or its end of the socket on descriptor 0 is gone.
+
+    Then end what is left.
+    """
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
     _become(b"pi-supervisor")
     requests = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 0)
+    # What pi has inherited, as a lock or a pipe somebody waits at the end of, is not for its commands to hold.
+    os.closerange(3, requests.fileno())
+    os.closerange(requests.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
     wake, tree, keepers = _wake_on_child(), _Tree(), set[int]()
     poll = select.poll()
     poll.register(requests.fileno(), select.POLLIN)
     poll.register(wake, select.POLLIN)
+    life = _end_of(pi)
+    if life >= 0:
+        poll.register(life, select.POLLIN)
     serving = True
     while True:
         left = tree.reap()
@@ -309,15 +341,14 @@ def main() -> None:
             if descriptor == wake:
                 _read_all(wake)
                 continue
-            request = _receive(requests)
-            if request is None:
-                serving = False
+            request = _receive(requests) if descriptor != life else None
+            if request is not None:
+                keepers.add(_fork_keeper(requests, wake, life, *request))
+                continue
+            poll.unregister(descriptor)
+            if serving and descriptor == life:
                 poll.unregister(requests.fileno())
-                requests.close()
-            else:
-                keepers.add(_fork_keeper(requests, wake, *request))
+            serving = False
+            requests.close()
+            break
     tree.end()
-
-
-if __name__ == "__main__":
-    sys.exit(main())  # type: ignore[func-returns-value]

@@ -57,10 +57,10 @@ def show_names(names: Sequence[str]) -> str:
 
 
 def as_count(value: Any, default: int) -> int:
-    """Return a number of the model as an integer; what is no number, or absent, is the default."""
+    """Return a number of the model as an integer no index can exceed; what is no number, or absent, is the default."""
     if value is None or value != value:  # noqa: PLR0124 - the test for NaN
         return default
-    if isinstance(value, float) and abs(value) > sys.maxsize:
+    if abs(value) > sys.maxsize:  # infinity too; and of an integer of 5000 digits Python makes no text
         return sys.maxsize if value > 0 else -sys.maxsize
     return int(value)
 
