@@ -14,7 +14,7 @@ import pytest
 
 import pi_tools
 from pi_hookspecs import AbortController, Model
-from pi_tools._background import end_session
+from pi_tools._commands.background import end_session
 
 
 class Settings(dict):
@@ -96,7 +96,7 @@ def plain_user(ctx):
     """``with plain_user: ...`` runs without root's rights; the working directory is one that it may enter."""
     with TemporaryDirectory() as folder:
         ctx.cwd = Path(folder)
-        ctx.cwd.chmod(0o777)  # noqa: S103 - whoever runs the test, it is nobody's too
+        ctx.cwd.chmod(0o777)
         yield _nobody()
 
 

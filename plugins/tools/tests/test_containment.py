@@ -14,8 +14,8 @@ import pytest
 import pi_tools
 from pi_hookspecs import AbortController
 from pi_tools import BashOptions, create_bash_tool
-from pi_tools._background import running
-from pi_tools._processes import launcher
+from pi_tools._commands.background import running
+from pi_tools._commands.processes import launcher
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is Linux's")
 
@@ -294,11 +294,11 @@ async def test_what_is_to_be_kept_is_kept(token, alive, none_left):
 
 
 async def test_no_supervisor_or_keeper_is_left_either(token, none_left):
-    before = await none_left("_supervisor.main(", seconds=1)
+    before = await none_left("import supervisor; supervisor.main(", seconds=1)
     program = start(family(token, "true"))
     program.wait()
     program.stdout.close()
     await none_left(token)
 
-    left = await none_left("_supervisor.main(", seconds=1)
+    left = await none_left("import supervisor; supervisor.main(", seconds=1)
     assert len(left) <= len(before)

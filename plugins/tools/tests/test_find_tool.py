@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_tools import _globs
-from pi_tools._walk import find
+from pi_tools._searching import globs
+from pi_tools._searching.walk import find
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ PATHS = st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=4).
 @settings(max_examples=400)
 @given(GLOBS, st.lists(PATHS, max_size=8))
 def test_stars_that_give_nothing_back_match_what_those_that_do_match(glob, paths):
-    quick = re.compile(_globs.ignore_regex(glob), re.DOTALL)
+    quick = re.compile(globs.ignore_regex(glob), re.DOTALL)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_globs, "_without_retries", "".join)
-        plain = re.compile(_globs.ignore_regex(glob), re.DOTALL)
+        patch.setattr(globs, "_without_retries", "".join)
+        plain = re.compile(globs.ignore_regex(glob), re.DOTALL)
 
     assert [bool(quick.fullmatch(path)) for path in paths] == [bool(plain.fullmatch(path)) for path in paths]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_tools._output import Output
+from pi_tools._commands.output import Output
 from pi_tools._truncate import truncate_tail
 
 KINDS = st.sampled_from(

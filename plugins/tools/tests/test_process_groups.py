@@ -9,8 +9,8 @@ import pytest
 
 from pi_hookspecs import AbortController, Aborted
 from pi_tools import LocalBashOperations
-from pi_tools._background import end_session, running
-from pi_tools._grouped import GroupLauncher
+from pi_tools._commands.background import end_session, running
+from pi_tools._commands.grouped import GroupLauncher
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import AbortController
-from pi_tools import _read_text
 from pi_tools._failure import ToolFailure
-from pi_tools._read_text import read_lines, show
+from pi_tools._reading import text as read_text
+from pi_tools._reading.text import read_lines, show
 from pi_tools._truncate import truncate_head
 
 
@@ -115,7 +115,7 @@ async def test_of_a_large_file_the_rest_is_not_read(call, tmp_path):
 
 
 async def test_one_endless_line_of_a_large_file_is_not_measured(monkeypatch, text, tmp_path):
-    monkeypatch.setattr(_read_text, "EXACT_SIZE", 1 << 20)
+    monkeypatch.setattr(read_text, "EXACT_SIZE", 1 << 20)
     (tmp_path / "a").write_bytes(b"x" * (1 << 22))
 
     assert (await text("read", path="a")).startswith("[Line 1 is more than 1.")
@@ -128,7 +128,7 @@ pieces = st.lists(st.one_of(st.integers(0, 3), st.sampled_from([51_199, 51_200, 
 def test_reading_in_pieces_is_reading_at_once(sizes, newline, offset, limit, chunk):
     data = b"\n".join(b"x" * size for size in sizes) + b"\n" * newline
     lines = data.decode().split("\n")[offset - 1 :]
-    original, _read_text._CHUNK = _read_text._CHUNK, chunk if len(data) < 1000 else 1 << 16
+    original, read_text._CHUNK = read_text._CHUNK, chunk if len(data) < 1000 else 1 << 16
     try:
         if not lines:
             with pytest.raises(ToolFailure, match="beyond end of file"):
@@ -136,7 +136,7 @@ def test_reading_in_pieces_is_reading_at_once(sizes, newline, offset, limit, chu
             return
         piece = read_lines(io.BytesIO(data), len(data), offset, limit, stopped=lambda: False)
     finally:
-        _read_text._CHUNK = original
+        read_text._CHUNK = original
     shown, details = show(piece, "p", limit)
 
     wanted = "\n".join(lines if limit is None else lines[:limit])

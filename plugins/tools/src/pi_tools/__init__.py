@@ -16,15 +16,15 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from collections.abc import Sequence
 
     from pi_hookspecs import PiContext, SessionShutdownEvent, Tool
+    from pi_tools._commands.local import LocalBashOperations
     from pi_tools._factories import *
     from pi_tools._failure import ToolFailure
     from pi_tools._find import LocalFindOperations
-    from pi_tools._local_bash import LocalBashOperations
     from pi_tools._local_files import LocalEditOperations, LocalWriteOperations
     from pi_tools._mutation_queue import file_mutation_queue
     from pi_tools._operations import *
     from pi_tools._options import *
-    from pi_tools._ripgrep import LocalGrepOperations, RipgrepFailed
+    from pi_tools._searching.ripgrep import LocalGrepOperations, RipgrepFailed
     from pi_tools._truncate import truncate_head, truncate_line, truncate_tail
 
 _HOMES = {
@@ -37,7 +37,7 @@ _HOMES = {
     ),
     "_failure": "ToolFailure",
     "_find": "LocalFindOperations",
-    "_local_bash": "LocalBashOperations",
+    "_commands.local": "LocalBashOperations",
     "_local_files": "LocalEditOperations LocalWriteOperations",
     "_mutation_queue": "file_mutation_queue",
     "_operations": (
@@ -45,7 +45,7 @@ _HOMES = {
         "WriteOperations"
     ),
     "_options": ("BashOptions EditOptions FindOptions GrepOptions LsOptions ReadOptions ToolsOptions WriteOptions"),
-    "_ripgrep": "LocalGrepOperations RipgrepFailed",
+    "_searching.ripgrep": "LocalGrepOperations RipgrepFailed",
     "_truncate": "truncate_head truncate_line truncate_tail",
 }
 
@@ -77,6 +77,6 @@ async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
     """End, and name to the user, what commands left running in the background."""
     import sys
 
-    background = sys.modules.get("pi_tools._background")  # not loaded: no command has left anything
+    background = sys.modules.get("pi_tools._commands.background")  # not loaded: no command has left anything
     if background is not None and event.reason != "reload":
         await background.end_session(ctx.session.id, ctx.ui)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
+    from pi_tools._commands.output import Output
     from pi_tools._operations import BashOperations, SpawnContext
     from pi_tools._options import BashOptions
-    from pi_tools._output import Output
 
 __all__ = ["bash_tool"]
 
@@ -74,8 +74,8 @@ def _timeout(value: float | None) -> float | None:
 
 def _prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None) -> SpawnContext:
     """Return what is to be run, where and with which environment, as settings and the spawn hook want it."""
+    from pi_tools._commands.shell import environment
     from pi_tools._operations import SpawnContext
-    from pi_tools._shell import environment
 
     if "\0" in command:
         raise ToolFailure("Invalid command: it contains a NUL character, which no program can be given.")
@@ -94,7 +94,7 @@ async def _run(
     options: BashOptions | None,
 ) -> ToolResult:
     from pi_hookspecs.errors import Aborted
-    from pi_tools._output import DEFAULT_FILE_CAP, Output
+    from pi_tools._commands.output import DEFAULT_FILE_CAP, Output
 
     cap = setting(ctx, "bash.maxOutputFileBytes", options and options.max_output_file_bytes, DEFAULT_FILE_CAP)
     if not isinstance(cap, int | float):
@@ -127,7 +127,7 @@ def _result(output: Output, verdict: str, silent: str) -> ToolResult:
 def _operations(ctx: Any, options: BashOptions | None) -> BashOperations:
     if options is not None and options.operations is not None:
         return options.operations
-    from pi_tools._local_bash import LocalBashOperations
+    from pi_tools._commands.local import LocalBashOperations
 
     keep = setting(ctx, "bash.keepBackground", options and options.keep_background)
     return LocalBashOperations(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools._edit_match import Edit
+    from pi_tools._editing.match import Edit
     from pi_tools._operations import EditOperations
     from pi_tools._options import EditOptions
 
@@ -54,7 +54,7 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
     async def execute(
         _call_id: str, params: dict[str, Any], signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
     ) -> ToolResult:
-        from pi_tools._edit_match import Edit
+        from pi_tools._editing.match import Edit
 
         check(signal)
         edits = [Edit(clean(edit["oldText"]), clean(edit["newText"])) for edit in fold(params).get("edits") or ()]
@@ -133,8 +133,8 @@ async def _edit(
 
 
 def _changed(content: bytes, edits: list[Edit], path: str) -> tuple[bytes, dict[str, Any]]:
-    from pi_tools._edit_diff import differences
-    from pi_tools._edit_match import apply, split_lines
+    from pi_tools._editing.diff import differences
+    from pi_tools._editing.match import apply, split_lines
 
     text = _decode(content, path)
     bom = _BOM if text.startswith(_BOM) else ""
@@ -153,7 +153,7 @@ def _decode(content: bytes, path: str) -> str:
     Raises:
         ToolFailure: The file is encoded in another way, and would not survive being written back.
     """
-    from pi_tools._encoding import detect
+    from pi_tools._editing.encoding import detect
 
     found: str | None
     try:

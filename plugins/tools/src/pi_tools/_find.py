@@ -43,7 +43,7 @@ class LocalFindOperations:
 
     async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
         """Return the paths that match; see ``FindOperations``."""
-        from pi_tools._walk import find
+        from pi_tools._searching.walk import find
 
         return await look(signal, find, pattern, path, limit, lambda: signal.aborted)
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools._matches import Matches
     from pi_tools._operations import GrepOperations
     from pi_tools._options import GrepOptions
+    from pi_tools._searching.matches import Matches
 
 __all__ = ["grep_tool"]
 
@@ -49,7 +49,7 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
         where = cwd or str(ctx.cwd)
         operations: GrepOperations | None = None if options is None else options.operations
         if operations is None:
-            from pi_tools._ripgrep import LocalGrepOperations
+            from pi_tools._searching.ripgrep import LocalGrepOperations
 
             operations = LocalGrepOperations()
         return await _grep(operations, params, where, signal)
@@ -69,7 +69,7 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
 
 
 async def _grep(operations: GrepOperations, params: dict[str, Any], cwd: str, signal: AbortSignal) -> ToolResult:
-    from pi_tools._matches import Matches
+    from pi_tools._searching.matches import Matches
 
     path = resolve(params.get("path") or ".", cwd)
     try:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
-    from pi_tools._images import Shown
     from pi_tools._options import ReadOptions
+    from pi_tools._reading.images import Shown
 
 __all__ = ["read_tool"]
 
@@ -88,7 +88,7 @@ def _result(read: _Read, ctx: Any) -> ToolResult:
     if isinstance(read, ToolResult):
         return read
     from pi_hookspecs.content import ImageContent, TextContent
-    from pi_tools._images import OMITTED
+    from pi_tools._reading.images import OMITTED
 
     mime, image = read
     if image is None:
@@ -150,21 +150,21 @@ class _Local:
 
 
 def _read(file: BinaryIO, size: int, wanted: _Wanted) -> _Read:
-    from pi_tools import _sniff
+    from pi_tools._reading import sniff
 
-    head = file.read(_sniff.HEAD) or b""  # None: a file of the system that has nothing to say now
-    mime = _sniff.image_type(head)
+    head = file.read(sniff.HEAD) or b""  # None: a file of the system that has nothing to say now
+    mime = sniff.image_type(head)
     if mime is not None:
-        from pi_tools._images import fit
+        from pi_tools._reading.images import fit
 
         return mime, fit(head + file.read(), mime, resize=wanted.resize) if size <= _MAX_IMAGE else None
-    if _sniff.is_binary(head):
+    if sniff.is_binary(head):
         from pi_tools._truncate import format_size
 
-        kind = _sniff.describe_binary(head)
+        kind = sniff.describe_binary(head)
         note = f"[Binary file: {kind}, {format_size(size)}. Not shown as text; use bash to inspect it.]"
         return ToolResult.text(note)
-    from pi_tools._read_text import read_lines, show
+    from pi_tools._reading.text import read_lines, show
 
     piece = read_lines(file, size, wanted.offset, wanted.limit, head=head, stopped=wanted.stopped)
     text, details = show(piece, wanted.path, wanted.limit)

@@ -19,7 +19,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e", "\\": "\\\\", 
 
 def clean(text: str) -> str:
     """Return the text with U+FFFD for every lone surrogate, which no encoder takes; pairs are joined."""
-    if _SURROGATES.search(text) is None:
+    if text.isascii() or _SURROGATES.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -51,7 +51,8 @@ def show_name(name: str) -> str:
 def show_names(names: Sequence[str]) -> str:
     """Return file names one per line, each as ``show_name`` has it."""
     joined = "\n".join(names)
-    if joined.isprintable() or (_UNSHOWABLE_LINES.search(joined) is None and joined.count("\n") == len(names) - 1):
+    one_line_each = joined.count("\n") == len(names) - 1
+    if one_line_each and (joined.replace("\n", " ").isprintable() or _UNSHOWABLE_LINES.search(joined) is None):
         return clean(joined)
     return "\n".join(map(show_name, names))
 

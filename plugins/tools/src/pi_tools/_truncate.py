@@ -83,11 +83,12 @@ def truncate_head(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX
         (``lines``, ``bytes`` or None), totalLines, totalBytes, outputLines, outputBytes,
         lastLinePartial, firstLineExceedsLimit, maxLines, maxBytes. Without truncation ``content`` is the text.
     """
-    lines = _lines(text)
-    total = (len(lines), size_of(text))
+    total = (text.count("\n") + (text[-1:] not in ("", "\n")), size_of(text))
     limits = (max_lines, max_bytes)
     if total[0] <= max_lines and total[1] <= max_bytes:
         return _record(text, by=None, total=total, lines=total[0], limits=limits)
+    begin = text[: max(max_bytes, 0) + 1]  # the line that is cut here does not fit in any case
+    lines = _lines(text) if begin == text else begin.split("\n")
     if lines and size_of(lines[0]) > max_bytes:
         return _record("", by="bytes", total=total, lines=0, first_too_big=True, limits=limits)
     kept, used, by = 0, -1, "lines"
@@ -97,7 +98,7 @@ def truncate_head(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX
             by = "bytes"
             break
         kept += 1
-    if kept == len(lines):  # only the final newline was too much
+    if kept == total[0]:  # only the final newline was too much
         by = "bytes"
     return _record("\n".join(lines[:kept]), by=by, total=total, lines=kept, limits=limits)
 

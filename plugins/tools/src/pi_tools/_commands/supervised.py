@@ -9,8 +9,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pi_tools._commands.processes import Process
 from pi_tools._failure import ToolFailure
-from pi_tools._processes import Process
 
 if TYPE_CHECKING:
     import socket
@@ -99,7 +99,7 @@ class _Supervised(Process):
         self._wish(b"d")
 
     def left(self) -> list[str]:
-        from pi_tools._supervisor import descendants
+        from pi_tools._commands.supervisor import descendants
 
         return [f"{pid} {line}" for pid in descendants(self.root) if (line := _command_line(pid))]
 
@@ -149,7 +149,7 @@ class SupervisedLauncher:
                 return process
         if self._works:
             raise ToolFailure("The supervisor of commands does not stay alive. Restart pi.")
-        from pi_tools._grouped import GroupLauncher
+        from pi_tools._commands.grouped import GroupLauncher
 
         return await GroupLauncher().launch(argv, cwd, env, out=out, error=error, drain=drain)
 
@@ -195,7 +195,7 @@ class SupervisedLauncher:
     def _send(self, body: bytes, descriptors: list[int]) -> bool:
         import socket
 
-        from pi_tools._supervisor import HEADER
+        from pi_tools._commands.supervisor import HEADER
 
         assert self._requests is not None  # noqa: S101 - set with the pid
         try:
@@ -217,7 +217,7 @@ class SupervisedLauncher:
         ours.settimeout(_SEND_TIMEOUT)
         atexit.register(ours.close)
         folder = os.path.dirname(os.path.abspath(__file__))
-        program = f"import sys; sys.path.append({folder!r}); import _supervisor; _supervisor.main({os.getpid()})"
+        program = f"import sys; sys.path.append({folder!r}); import supervisor; supervisor.main({os.getpid()})"
         with theirs:
             self.pid = os.posix_spawn(
                 sys.executable,

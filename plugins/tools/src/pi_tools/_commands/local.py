@@ -7,17 +7,17 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import Aborted
+from pi_tools._commands.processes import KILL_WAIT, launcher
+from pi_tools._commands.pump import Pump, output_pipe
+from pi_tools._commands.shell import find_shell
 from pi_tools._failure import ToolFailure, system_failure
-from pi_tools._processes import KILL_WAIT, launcher
-from pi_tools._pump import Pump, output_pipe
-from pi_tools._shell import find_shell
 from pi_tools._threads import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_tools._processes import Launcher, Process
+    from pi_tools._commands.processes import Launcher, Process
 
 __all__ = ["LocalBashOperations"]
 
@@ -114,7 +114,7 @@ class LocalBashOperations:
             process.kill()
             await process.ended()
             return
-        from pi_tools._background import keep
+        from pi_tools._commands.background import keep
 
         if self._keep:
             process.release()

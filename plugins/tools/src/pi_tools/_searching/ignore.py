@@ -6,7 +6,8 @@ ones, ``!`` takes back. The rules of git end where a repository begins: nested o
 
 A walk in Python is as fast as ripgrep's only if rules cost next to nothing per name: all names of a folder
 are tested together, the usual forms (``name``, ``*.end``, ``start*``) without a regular expression, and
-only names that some rule may concern are looked at one by one.
+only names that some rule may concern are looked at one by one. The library for it, ignore-python, takes five times
+as long (100,000 files: 1.5 s instead of 0.3 s), in no order, and does not tell files from folders.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_tools._globs import ignore_regex
+from pi_tools._searching.globs import ignore_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

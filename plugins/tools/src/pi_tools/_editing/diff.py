@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pi_tools._edit_match import Change
+    from pi_tools._editing.match import Change
 
 __all__ = ["Differences", "differences"]
 

@@ -53,8 +53,8 @@ class LocalGrepOperations:
         """Run ripgrep; see ``GrepOperations``."""
         import tempfile
 
-        from pi_tools._processes import launcher
-        from pi_tools._pump import output_pipe
+        from pi_tools._commands.processes import launcher
+        from pi_tools._commands.pump import output_pipe
 
         try:
             # A pipe that nobody reads meanwhile would stop ripgrep when it is full.

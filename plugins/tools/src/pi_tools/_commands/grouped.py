@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_tools._processes import Process
+from pi_tools._commands.processes import Process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 from pi_tools._failure import ToolFailure
-from pi_tools._globs import find_regex
-from pi_tools._ignore import FILES, level_above
+from pi_tools._searching.globs import find_regex
+from pi_tools._searching.ignore import FILES, level_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pi_tools._ignore import Level
+    from pi_tools._searching.ignore import Level
 
 __all__ = ["find"]
 

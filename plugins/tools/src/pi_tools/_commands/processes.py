@@ -1,6 +1,6 @@
 """Starting programs so that pi can end them, and all that they start: below a supervisor, or in a group.
 
-Linux has the supervisor (``_supervised``). Elsewhere (``_grouped``) a program leads a process group and session of its
+Linux has the supervisor (``supervised``). Elsewhere (``grouped``) a program leads a process group and session of its
 own and is ended with its group and with its descendants as far as they can be found; what has
 left its group and lost its parent survives, and so does everything when pi itself is killed.
 """
@@ -111,12 +111,12 @@ def launcher() -> Launcher:
 
 
 def _supervised() -> Launcher:
-    from pi_tools._supervised import SupervisedLauncher
+    from pi_tools._commands.supervised import SupervisedLauncher
 
     return SupervisedLauncher()
 
 
 def _grouped() -> Launcher:
-    from pi_tools._grouped import GroupLauncher
+    from pi_tools._commands.grouped import GroupLauncher
 
     return GroupLauncher()

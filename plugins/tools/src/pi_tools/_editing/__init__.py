@@ -1,0 +1,1 @@
+"""How ``edit`` finds texts, puts others in their place, and shows what became of it."""

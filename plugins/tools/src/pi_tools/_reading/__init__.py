@@ -1,0 +1,1 @@
+"""How ``read`` shows what it finds: lines of texts of any size, images, and names for the rest."""
