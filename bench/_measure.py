@@ -1,4 +1,4 @@
-"""What the benches share: CPU time of a piece of work, the best of several rounds, and the table."""
+"""What the benches share: CPU time of a piece of work, the best of several rounds, and the tables."""
 
 from __future__ import annotations
 
@@ -25,8 +25,24 @@ async def _one_round(work: Callable[[int], Awaitable[Any]], steps: int) -> float
 
 def show(title: str, unit: str, rows: Sequence[tuple[str, float, float | None]]) -> None:
     """Print rows of what, figure and bar; a row without a bar is a peer or says something beside it."""
+    lines = [
+        (what, f"{figure:.2f}", "" if bar is None else f"{bar:.2f}", "" if bar is None else verdict(figure, bar))
+        for what, figure, bar in rows
+    ]
+    show_table(title, ["", unit, "bar", ""], lines)
+
+
+def verdict(figure: float, bar: float) -> str:
+    """Return whether a bar is reached, in a word."""
+    return "ok" if figure <= bar else "MISSED"
+
+
+def show_table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table whose columns are as wide as what is in them: the first and the last to the left, figures right."""
+    widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     print(f"{title}\n")
-    print(f"{'':58} {unit:>10} {'bar':>10}")
-    for what, figure, bar in rows:
-        verdict = "" if bar is None else "  ok" if figure <= bar else "  MISSED"
-        print(f"{what:58} {figure:10.2f} {'' if bar is None else f'{bar:.2f}':>10}{verdict}")
+    for cells in (heads, *lines):
+        first, *figures, last = cells
+        middle = "  ".join(f"{cell:>{width}}" for cell, width in zip(figures, widths[1:-1], strict=True))
+        print(f"{first:{widths[0]}}  {middle}  {last}".rstrip())
+    print()

@@ -366,7 +366,7 @@ class AgentSession(AgentDelegate):
     def _activate(self, plugin: str, activate: Callable[..., Any]) -> None:
         from pi_core.host.guarded import guarded
 
-        with guarded(lambda message: self.complain(plugin, "activate", message), "activate"):
+        with guarded(lambda message: self.complain(plugin, "activate", message), "activate", self.host.load_seconds):
             waiting = activate(PluginAPI(self, plugin))
             if hasattr(waiting, "__await__"):
                 getattr(waiting, "close", bool)()

@@ -189,7 +189,8 @@ class ModelRegistry:
                 return listed
         if named is not None:
             return self._of(named, model_id)
-        raise UnknownName("model", reference, [each.reference for each in self.get_models()], "name it as PROVIDER/ID")
+        hint = f"No plugin knows a provider {prefix!r}; pi plugins lists them" if slash else "Name it as PROVIDER/ID"
+        raise UnknownName("model", reference, [each.reference for each in self.get_models()], hint)
 
     def _may_list(self, named: ProviderInfo | None) -> Iterator[ProviderInfo]:
         """Go through where to look for an id, which at a gateway may look like ``named``'s own: first those with a key.

@@ -166,6 +166,13 @@ def test_table_of_plugins_fits_the_terminal(fake, at_terminal):
     assert "\n      tools read bash edit write grep find ls;" in shown
 
 
+def test_table_of_plugins_wraps_what_they_add_in_a_narrow_terminal(fake, at_terminal):
+    shown, code = at_terminal(fake, "plugins", script='stty cols 40; exec "$@"').end()
+
+    assert code == 0
+    assert all(len(line) <= 40 for line in shown.splitlines() if line.startswith("      "))
+
+
 # Which front end
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import pi_cli
+
+FULL = Path("/dev/full")
 
 
 def test_version_is_that_of_the_distribution():
@@ -24,6 +27,15 @@ def test_version_is_all_that_is_printed(pi, option):
 
 def test_version_behind_other_options_is_printed_too(pi):
     assert pi.run("--verbose", "--version").stdout == f"{pi_cli.__version__}\n"
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
+def test_version_that_cannot_be_written_is_no_traceback(pi):
+    with FULL.open("wb") as full:
+        process = pi.start("--version", stdout=full)
+        _, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, errors) == (1, b"")
 
 
 def test_version_loads_neither_click_nor_contract_nor_engine():

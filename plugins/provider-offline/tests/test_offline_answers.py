@@ -359,3 +359,13 @@ def test_written_text_is_read_and_counted_as_it_was(make_bench, text, tools):
 
 def _number(count, noun):
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+async def test_link_that_leads_to_itself_is_counted_as_a_file(bench):
+    (bench.folder / "loop").symlink_to("loop")
+    (bench.folder / "sub").mkdir()
+    (bench.folder / "link").symlink_to("sub")
+
+    answer = await bench.ask("count the files", "bash")
+
+    assert "This folder has 1 file and 2 folders." in answer

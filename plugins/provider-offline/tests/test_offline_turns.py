@@ -225,3 +225,19 @@ async def test_tool_that_takes_other_arguments_counts_as_missing(bench, make_too
 
     assert not tools.has("read", "path")
     assert tools.call("ls", {"path": "x"}) is None
+
+
+async def test_thousands_of_passages_are_one_answer(bench):
+    answer = await bench.ask("\n".join(f"{number} bottles" for number in range(20_000)))
+
+    assert bench.calls == []
+    assert "and 19995 other passages" in answer
+
+
+async def test_the_last_of_many_requests_waits_for_the_one_it_depends_on(bench):
+    reads = "\n".join(f"read file{number}.txt" for number in range(300))
+
+    answer = await bench.ask(f"write file7.txt: here\n{reads}\nreplace here with there in file7.txt\nread file7.txt")
+
+    assert [len(turn) for turn in bench.turns] == [300, 1, 1, 1]
+    assert answer.rstrip().split("file7.txt:\n")[-1].startswith("```\nthere\n```")

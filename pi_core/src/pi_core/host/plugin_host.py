@@ -110,6 +110,11 @@ class PluginHost:
 
     # Loading
 
+    @property
+    def load_seconds(self) -> float:
+        """How long a plugin may take to be imported, to register or to activate itself."""
+        return self._limit
+
     def load(self, *names: str) -> None:
         """Import plugins and ask what they register; what fails is reported, the rest works."""
         for name in names:

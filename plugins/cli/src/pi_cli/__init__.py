@@ -24,13 +24,22 @@ def main() -> int:
 
     gc.disable()  # start-up makes nothing but long-lived objects; the collector is back before the first request
     if sys.argv[1:2] in (["--version"], ["-v"]):
-        print(__version__)  # noqa: T201 - the whole output; print also puts up with a closed stdout
+        try:
+            print(__version__, flush=True)  # noqa: T201 - the whole output; print also puts up with a closed stdout
+        except OSError:  # nobody reads it, or there is no room for it
+            sys.stdout = None  # else the interpreter tries once more, and complains
+            return 1
         return 0
     import os
 
     from pi_cli._main import run
 
-    return run(sys.argv[1:], os.environ)
+    code = run(sys.argv[1:], os.environ)
+    if "threading" in sys.modules:
+        from pi_cli._leftovers import leave_threads
+
+        leave_threads(code)
+    return code
 
 
 def __getattr__(name: str) -> Any:

@@ -28,16 +28,16 @@ def call_line(tool: str, arguments: Mapping[str, Any], width: int) -> str:
 
 
 def failure_line(tool: str, arguments: Mapping[str, Any], reason: str, width: int) -> str:
-    """Return ``bash make: ... Command exited with code 2``: the call, and beginning and end of the reason."""
+    """Return ``bash make: ... Command exited with code 2``: call, beginning and end of the reason; fits the width."""
     call = shorten(call_line(tool, arguments, width), max(width // 2, len(tool)))
     if len(reason) > 2 * _ENOUGH:
         reason = reason[:_ENOUGH] + reason[-_ENOUGH:]
     reason = one_line(reason) or "failed without a reason"
-    room = max(width - width_of(call) - 2, _MINOR)
+    room = max(width - width_of(call) - 2, 2)
     if width_of(reason) > room:  # commands say what went wrong first and how they ended last
         tail = reason[-(room // 2) :].lstrip()
         reason = f"{shorten(reason, room - width_of(tail))}{tail}"
-    return f"{call}: {reason}"
+    return shorten(f"{call}: {reason}", width)
 
 
 def _summary(arguments: Mapping[str, Any]) -> str:

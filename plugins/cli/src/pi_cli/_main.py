@@ -50,14 +50,16 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     except PiError as error:
         say(f"Error: {one_line(str(error))}")
         code = getattr(error, "exit_code", 1)
-    except Exception as error:  # noqa: BLE001 - the last resort; a bug of ours, too, is told in one line
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the last resort: a bug of ours, a plugin that cancels or exits
         _tell_unexpected(error, verbose="--verbose" in arguments)
         code = 1
     _flush_or_drop()
     return code
 
 
-def _tell_unexpected(error: Exception, *, verbose: bool) -> None:
+def _tell_unexpected(error: BaseException, *, verbose: bool) -> None:
     name = type(error).__name__
     hint = "" if verbose else ". Run again with --verbose to see where"
     say(f"Error: unexpected {name}: {one_line(str(error)) or '(no message)'}{hint}")

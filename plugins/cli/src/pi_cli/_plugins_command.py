@@ -149,7 +149,7 @@ def _head(row: dict[str, Any]) -> tuple[str, str, str]:
 def _columns() -> int:
     """Return how wide the table may be; what goes into a pipe is not wrapped."""
     try:
-        return max(os.get_terminal_size(sys.stdout.fileno()).columns, 2 * _ROOM)
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, _ROOM)
     except (OSError, ValueError):
         return 100_000
 

@@ -18,6 +18,7 @@ from pi_cli._screen import Screen
 from pi_cli._signals import OrderlyEnd
 from pi_cli._words import one_line
 from pi_core.context import NoUserInterface
+from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from pi_hookspecs import AssistantMessage, NoticeLevel
 
 __all__ = ["run_print"]
+
+_CANCELLED = "The run was cancelled from inside: a plugin cancelled the task in which pi called it. See pi plugins"
 
 
 async def run_print(session: AgentSession, options: Options) -> int:
@@ -76,7 +79,7 @@ class _PrintRun:
                 code = await self._say_all(end)
             except asyncio.CancelledError:
                 if end.exit_code is None:
-                    raise
+                    raise PiError(_CANCELLED) from None
             finally:
                 end.cleaning_up()
                 screen.end_text()
@@ -149,7 +152,8 @@ class _PrintRun:
 
     def _on_extension_error(self, event: Any) -> None:
         whose = f"Plugin {event.extension_path!r}"
-        self._warn(event.error if whose in event.error else f"{whose} ({event.event}): {event.error}")
+        told = whose in event.error or event.extension_path == "(unknown)"  # code that no hook is to blame for
+        self._warn(event.error if told else f"{whose} ({event.event}): {event.error}")
         if self._options.verbose and event.stack:
             self._screen.line(event.stack.rstrip("\n"), dim=True)
 

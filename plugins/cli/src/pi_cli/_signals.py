@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,6 +19,12 @@ EXIT_CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 
 _LAST_SECONDS = 1.0
 """How long cleaning up may take after the second signal."""
+
+_DEAF_SECONDS = 3.0
+"""How long a plugin that blocks the event loop may keep the first signal from being heard."""
+
+_ORDERLY_SECONDS = 20.0
+"""How long ending in good order may take when nobody sits there who could send a second signal."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -43,7 +50,8 @@ class OrderlyEnd:
     """A context in which the first signal ends a session's work in good order and the second kills.
 
     The first aborts the run that is going on, or, where the session is not running, cancels the task that
-    entered the context.
+    entered the context. A first signal that a blocked event loop does not hear, or a polite kill that leads to
+    nothing, becomes a second one by itself.
 
     Attributes:
         exit_code: What to exit with, once a signal has come.
@@ -54,6 +62,8 @@ class OrderlyEnd:
         self.exit_code: int | None = None
         self._abort = abort
         self._busy = True
+        self._heard = threading.Event()
+        self._over = threading.Event()
         self._handlers: Any = None
 
     def __enter__(self) -> Self:
@@ -64,6 +74,7 @@ class OrderlyEnd:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over.set()
         self._handlers.__exit__(None, None, None)
 
     def cleaning_up(self) -> None:
@@ -77,8 +88,18 @@ class OrderlyEnd:
             _kill(self.exit_code)
         self.exit_code = _exit_code(number)
         self._loop.call_soon_threadsafe(self._begin)
+        threading.Thread(target=self._insist, args=[number], daemon=True).start()
+
+    def _insist(self, number: int) -> None:
+        """Send the second signal where the first one comes to nothing: who closed the terminal will not."""
+        self._over.wait(_DEAF_SECONDS)
+        if self._heard.is_set() and (number == signal.SIGINT or self._over.wait(_ORDERLY_SECONDS)):
+            return
+        if not self._over.is_set() and hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
 
     def _begin(self) -> None:
+        self._heard.set()
         if self._busy and not self._abort() and self._task is not None:
             self._task.cancel()
 
@@ -106,7 +127,6 @@ def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None
 def _kill(exit_code: int) -> None:
     """End the process soon, whatever hangs: cancelled tasks have a second to end the programs that they started."""
     import os
-    import threading
 
     for name in EXIT_CODES:
         number = getattr(signal, name, None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_cli._arguments import parse, peek, plugin_flags
+from pi_cli._leftovers import LastMoment
 from pi_cli._report import say, trace_line, warn
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
@@ -63,7 +64,11 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         if options.print_only:
             return 0
         raise UserError(_NOTHING_TO_DO)
-    return asyncio.run(_run(mode or _print_mode(host), options, host, cwd, environ))
+    last_moment = LastMoment()
+    try:
+        return asyncio.run(_run(mode or _print_mode(host), options, host, cwd, environ, last_moment))
+    finally:
+        last_moment.is_over()
 
 
 # Before any plugin
@@ -180,7 +185,14 @@ def _with_prompts(options: Options, cwd: Path, *, piped: bool) -> Options:
 # A session
 
 
-async def _run(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+async def _run(  # noqa: PLR0917 - everything that was found out so far
+    mode: Mode,
+    options: Options,
+    host: PluginHost,
+    cwd: Path,
+    environ: Mapping[str, str],
+    last_moment: LastMoment,
+) -> int:
     """Make a session and let a front end drive it; the front end starts it and shuts it down."""
     import gc
 
@@ -211,7 +223,12 @@ async def _run(mode: Mode, options: Options, host: PluginHost, cwd: Path, enviro
         raise
     gc.freeze()
     gc.enable()
-    return await mode.run(session, options)
+    code = 1
+    try:
+        code = await mode.run(session, options)
+    finally:
+        last_moment.begins(code)
+    return code
 
 
 def _model(options: Options, models: ModelRegistry) -> Model:

@@ -7,6 +7,7 @@ they were asked; a command may touch anything.
 from __future__ import annotations
 
 import posixpath
+from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
@@ -57,14 +58,18 @@ class Planned:
 def plan(conversation: Conversation, tools: Toolbox) -> list[Planned]:
     """Return every open request with its next call or its outcome, in the order asked."""
     planned: list[Planned] = []
+    earlier = _Earlier()
+    calls: defaultdict[int, list[Made]] = defaultdict(list)
+    for made in conversation.made:
+        calls[made.request].append(made)
     for number, asked in enumerate(conversation.asked, 1):
-        before = [other for other in planned if _conflict(other.request, asked.request)]
-        if any(other.outcome is None for other in before):
+        touched = _touched(asked.request)
+        done, place = earlier.conflicting(touched)
+        if done:
+            planned.append(_advance(asked, calls[number], max(asked.place, place), tools))
+        else:
             planned.append(Planned(asked.request))
-            continue
-        made = [made for made in conversation.made if made.request == number]
-        after = max([asked.place, *(other.place for other in before)])
-        planned.append(_advance(asked, made, after, tools))
+        earlier.add(touched, planned[-1])
     if conversation.rounds >= MAX_ROUNDS:
         gave_up = Failed(f"I stopped after {MAX_ROUNDS} turns")
         planned = [each if each.outcome else Planned(each.request, outcome=gave_up) for each in planned]
@@ -107,8 +112,29 @@ def _key(path: str) -> str:
     return posixpath.basename(posixpath.normpath(path.replace("\\", "/"))).casefold()
 
 
-def _conflict(earlier: Request, later: Request) -> bool:
-    one, other = _touched(earlier), _touched(later)
-    if one is None or other is None or not (one[1] or other[1]):
-        return False
-    return one[0] is None or other[0] is None or one[0] == other[0]
+class _Earlier:
+    """The requests before one, by what they touch: thousands of them are looked through in a few looks."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str | None, bool], tuple[bool, int]] = {}
+
+    def add(self, touched: _Touched | None, planned: Planned) -> None:
+        if touched is None:
+            return
+        key, changes = touched
+        for name in (key, _EVERY):
+            done, place = self._seen.get((name, changes), (True, -1))
+            self._seen[name, changes] = done and planned.outcome is not None, max(place, planned.place)
+
+    def conflicting(self, touched: _Touched | None) -> tuple[bool, int]:
+        """Return whether all is done that must come before, and the place of the last message that it took."""
+        if touched is None:
+            return True, -1
+        key, changes = touched
+        names = (_EVERY,) if key is None else (key, None)
+        found = [self._seen.get((name, kind), (True, -1)) for name in names for kind in {True, not changes}]
+        return all(done for done, _ in found), max(place for _, place in found)
+
+
+_EVERY = "/"
+"""Stands for all names; no file has it."""

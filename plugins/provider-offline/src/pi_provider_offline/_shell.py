@@ -38,12 +38,16 @@ class Shell:
     @staticmethod
     def count_files(folder: str, pattern: str | None) -> str:
         """Print two numbers: files and folders, in a folder or, by pattern, below it."""
-        depth = "-mindepth 1 -maxdepth 1" if pattern is None else f"-mindepth 1 {_matching(pattern)}"
-        # -L, because the tool ls calls a link to a folder a folder; names are counted by their NUL, for they may
-        # hold line ends
-        found = f"find {'-L ' if pattern is None else ''}{shell_path(folder)} {depth}"
-        counted = "-type d -print0 | tr -dc '\\000' | wc -c"
-        return f"set -o pipefail; {found} ! {counted} && {found} {counted}"
+        # -H, because the tool ls calls a link to a folder a folder, and so does -exec test; names are counted by
+        # their NUL, for they may hold line ends
+        if pattern is None:
+            found = f"find -H {shell_path(folder)} -mindepth 1 -maxdepth 1"
+            folders = "\\( -type d -o -type l -exec test -d {} \\; \\)"
+        else:
+            found = f"find {shell_path(folder)} -mindepth 1 {_matching(pattern)}"
+            folders = "-type d"
+        counted = "-print0 | tr -dc '\\000' | wc -c"
+        return f"set -o pipefail; {found} ! {folders} {counted} && {found} {folders} {counted}"
 
     @staticmethod
     def search(request: SearchText) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pi_testing.fake_ui import Dialog, FakeUI, Notice
+    from pi_testing.provider_contract import ProviderCase, ProviderContract, ServerCase
     from pi_testing.recorder import EventRecorder
     from pi_testing.scripted import Request, ScriptedProvider
     from pi_testing.stand_ins import FakeTool, make_tool
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "fake_ui": "Dialog FakeUI Notice",
+    "provider_contract": "ProviderCase ProviderContract ServerCase",
     "recorder": "EventRecorder",
     "scripted": "Request ScriptedProvider",
     "stand_ins": "FakeTool make_tool",
@@ -44,8 +46,11 @@ __all__ = [
     "FakeTool",
     "FakeUI",
     "Notice",
+    "ProviderCase",
+    "ProviderContract",
     "Request",
     "ScriptedProvider",
+    "ServerCase",
     "Step",
     "delay",
     "error",

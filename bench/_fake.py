@@ -1,0 +1,148 @@
+"""A model server in a process of its own, which answers with as many deltas as the prompt asks for.
+
+Run as a script it prints its URL and adds one JSON line to the file named as its argument for each request: ``at``, the
+nanoseconds of the monotonic clock, which all processes share, when the request was complete; ``path``; ``refused``,
+what the real server would not accept. It speaks Anthropic's Messages and OpenAI's Completions with the answers of
+``pi_testing.fake_servers``, one HTTP chunk per event, but an answer leaves in one write: the client sees a burst.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import re
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from pi_testing.fake_servers import Request, anthropic, openai
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_testing.fake_servers import Answer
+
+DELTA = "sixteen letters "
+"""Text of each delta; the whole argument of a call is ``{"path": "x", "content": "<deltas>"}``."""
+
+ASKED = re.compile(r"Answer with (\d+) deltas of (text|argument)")
+
+
+def prompt(deltas: int, kind: str = "text") -> str:
+    """Return what to say to get so many deltas of ``text`` or of a tool's ``argument``."""
+    return f"Answer with {deltas} deltas of {kind}"
+
+
+class Fake:
+    """A running server.
+
+    Attributes:
+        url: Without a path; the base URL of Messages. That of Completions ends in ``/v1``.
+    """
+
+    def __init__(self, url: str, log: Path) -> None:
+        self.url = url
+        self._log = log
+        self._seen = 0
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Return the requests since the last look.
+
+        Raises:
+            RuntimeError: One of them was refused; the figures would mean nothing.
+        """
+        lines = self._log.read_text(encoding="utf-8").splitlines()
+        new = [json.loads(line) for line in lines[self._seen :]]
+        self._seen = len(lines)
+        refused = [each for each in new if each["refused"]]
+        if refused:
+            raise RuntimeError(f"The fake server refused {refused}")
+        return new
+
+
+@contextmanager
+def fake_server(folder: Path) -> Iterator[Fake]:
+    """Run a server for as long as the block; its log is a file in the folder."""
+    log = folder / "requests.jsonl"
+    log.touch()
+    with subprocess.Popen([sys.executable, __file__, str(log)], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield Fake(server.stdout.readline().strip(), log)
+        finally:
+            server.terminate()
+
+
+# The process of the server
+
+
+@functools.cache
+def answer(path: str, deltas: int, kind: str) -> bytes:
+    """Return all bytes of an answer."""
+    texts = [DELTA] * deltas
+    argument = ['{"path": "x", "content": "', *texts, '"}']
+    made: Answer
+    if path == "/v1/messages":
+        block = anthropic.text(*texts) if kind == "text" else anthropic.tool_use("call_1", "write", deltas=argument)
+        made = anthropic.message(block)
+    else:
+        made = openai.completion(
+            openai.text(*texts) if kind == "text" else openai.call("call_1", "write", deltas=argument)
+        )
+    return encoded(made)
+
+
+def encoded(made: Answer) -> bytes:
+    """Return an answer as it goes over the wire, one HTTP chunk for each of its pieces."""
+    fields = "".join(f"{name}: {value}\r\n" for name, value in made.headers.items())
+    head = f"HTTP/1.1 {made.status} Fine\r\n{fields}transfer-encoding: chunked\r\n\r\n".encode()
+    pieces = [piece for piece in made.pieces if isinstance(piece, bytes)]
+    return b"".join([head, *(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces), b"0\r\n\r\n"])
+
+
+def answer_to(request: Request) -> tuple[bytes, str]:
+    """Return the answer, and what the real server would have said against the request."""
+    server = openai.FakeOpenAI() if request.path.startswith("/v1/chat") else anthropic.FakeAnthropic()
+    refusal = server.refusal(request)
+    if refusal is not None:
+        return encoded(refusal), refusal.body.decode()
+    asked = ASKED.search(json.dumps(request.json["messages"][-1]))  # none in what follows a call
+    return answer(request.path, int(asked[1]) if asked else 1, asked[2] if asked else "text"), ""
+
+
+async def serve(log: TextIO, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer the requests of one connection."""
+    with suppress(asyncio.IncompleteReadError, ConnectionError):
+        while True:
+            first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").strip().split("\r\n")
+            fields = (line.partition(":") for line in lines)
+            headers = {name.lower(): value.strip() for name, _, value in fields}
+            body = await reader.readexactly(int(headers.get("content-length", "0")))
+            at = time.monotonic_ns()
+            method, target, _ = first.split(" ")
+            path, _, query = target.partition("?")
+            data, refused = answer_to(Request(method, path, query, headers, body))
+            log.write(json.dumps({"at": at, "path": path, "refused": refused}) + "\n")
+            log.flush()
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+async def listen(log: TextIO) -> None:
+    server = await asyncio.start_server(functools.partial(serve, log), "127.0.0.1", 0)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+    await server.serve_forever()
+
+
+def main() -> None:
+    with Path(sys.argv[1]).open("a", encoding="utf-8") as log, suppress(KeyboardInterrupt):
+        asyncio.run(listen(log))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""What plugins leave running when all is said and done: it gets a moment to end, then the process ends without it.
+
+Python waits for every thread, and asyncio for every task that it cancels, however long that takes. Whoever
+waits for pi's answer in a pipeline must not wait for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from pi_cli._report import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["LastMoment", "leave_threads"]
+
+_SECONDS = 5.0
+
+
+class LastMoment:
+    """Ends the process when the event loop does not get done with tasks and threads after the work is over."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def begins(self, exit_code: int) -> None:
+        """Say, on the event loop, that the work is over."""
+        loop = asyncio.get_running_loop()
+        tasks = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task(loop)]
+        self._timer = threading.Timer(_SECONDS, lambda: _end([*map(_task_name, tasks)] or _threads(), exit_code))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def is_over(self) -> None:
+        """Say that the event loop has closed."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def leave_threads(exit_code: int) -> None:
+    """Wait a moment for threads for which the interpreter would wait for ever, and end the process if they go on."""
+    if not _threads():
+        return
+    until = time.monotonic() + _SECONDS
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join(max(until - time.monotonic(), 0))
+    left = _threads()
+    if left:
+        _end(left, exit_code)
+
+
+def _threads() -> list[str]:
+    mine = (threading.main_thread(), threading.current_thread())
+    return [f"thread {each.name!r}" for each in threading.enumerate() if not each.daemon and each not in mine]
+
+
+def _task_name(task: asyncio.Task[object]) -> str:
+    return f"task {getattr(task.get_coro(), '__qualname__', task.get_name())!r}"
+
+
+def _end(left: Iterable[str], exit_code: int) -> None:
+    warn(f"pi ends without what a plugin started and does not end: {', '.join(left) or 'a task'}")
+    try:
+        sys.stdout.flush()
+    finally:
+        os._exit(exit_code)

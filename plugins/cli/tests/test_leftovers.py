@@ -1,0 +1,94 @@
+"""What plugins leave behind, block or cancel does not keep pi from ending, and from saying how."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+TASK = """
+import asyncio
+from pi_hookspecs import hookimpl
+
+async def stubborn():
+    while True:
+        try:
+            await asyncio.sleep(50)
+        except asyncio.CancelledError:
+            pass
+
+@hookimpl
+def session_start(event):
+    global task
+    task = asyncio.get_running_loop().create_task(stubborn())
+"""
+
+THREAD = """
+import threading, time
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def session_start(event):
+    threading.Thread(target=time.sleep, args=[50], name="sleeper").start()
+"""
+
+BLOCKED = """
+import time
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def {hook}(event, ctx):
+    ctx.ui.notify("blocked")
+    time.sleep(50)
+"""
+
+CANCELS = """
+import asyncio
+from pi_hookspecs import hookimpl
+
+@hookimpl
+async def {hook}(event):
+    asyncio.current_task().cancel()
+    await asyncio.sleep(1)
+"""
+
+
+@pytest.mark.parametrize(("source", "name"), [(TASK, "task 'stubborn'"), (THREAD, "thread 'sleeper'")])
+def test_what_a_plugin_leaves_running_is_named_and_left(fake, source, name):
+    fake.install("leaving", source)
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert done.stderr == f"Warning: pi ends without what a plugin started and does not end: {name}\n"
+
+
+def test_thread_that_ends_in_time_is_waited_for(fake):
+    fake.install("leaving", THREAD.replace("args=[50]", "args=[0.5]"))
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n", "")
+
+
+@pytest.mark.parametrize("hook", ["session_start", "input", "agent_end", "session_shutdown"])
+def test_plugin_that_cancels_pi_is_told_in_one_line(fake, hook):
+    fake.install("cancelling", CANCELS.format(hook=hook))
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_one_polite_kill_ends_a_blocked_event_loop(fake):
+    fake.install("blocked", BLOCKED.format(hook="turn_start"))
+    process = fake.start("--model", "fake/echo", "-p", "hi")
+    assert process.stderr.readline() == b"blocked\n"
+
+    process.send_signal(signal.SIGTERM)
+
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert b"Traceback" not in err

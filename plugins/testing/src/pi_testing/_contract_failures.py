@@ -1,0 +1,254 @@
+"""The contract of what goes wrong: it is an answer that says so, keeps the text and runs no half-received call."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from attrs import evolve
+
+from pi_core.overflow import is_context_overflow, is_throttling
+from pi_hookspecs import AbortController
+from pi_testing._contract_case import Calls, Says, needs
+from pi_testing._contract_listen import asking, listen
+from pi_testing._patience import soon
+from pi_testing.fake_servers import html_page, redirect
+from pi_testing.stand_ins import make_tool
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AssistantMessageEvent
+    from pi_testing._contract_case import ProviderCase
+
+__all__ = ["FailuresContract"]
+
+OVERFLOWS = (
+    "prompt is too long: 213462 tokens > 200000 maximum",
+    "input is too long for requested model",
+    "Your input exceeds the context window of this model.",
+    "maximum prompt length is 131072",
+    "Please reduce the length of the messages or completion.",
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    "the request exceeds the available context size. try increasing the context size",
+    "context_length_exceeded",
+)
+WORDS = "These are the server's words"
+TOOLS = (make_tool("read"),)
+
+
+class FailuresContract:
+    """What the provider makes of aborts, refusals and answers that break."""
+
+    # Aborts
+
+    async def test_an_abort_before_the_request_is_an_answer(self, case: ProviderCase) -> None:
+        controller = AbortController()
+        controller.abort()
+        case.text("Hello")
+        heard = await listen(case, signal=controller.signal)
+
+        assert (heard.message.stop_reason, heard.message.text) == ("aborted", "")
+        assert heard.message.error_message == "Request was aborted"
+
+    async def test_an_abort_in_the_midst_keeps_the_text_and_leaves(self, case: ProviderCase) -> None:
+        controller = AbortController()
+        case.stalls("Hel")
+        heard = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
+
+        assert (heard.message.stop_reason, heard.message.text) == ("aborted", "Hel")
+        assert heard.message.error_message == "Request was aborted"
+        await case.left()
+
+    async def test_an_abort_ends_the_wait_for_an_answer(self, case: ProviderCase) -> None:
+        controller = AbortController()
+        asked = case.waits()
+        answer = asyncio.create_task(listen(case, signal=controller.signal))
+        await soon(asked.wait(), lambda: "the request to arrive")
+        controller.abort()
+        heard = await answer
+
+        assert heard.message.stop_reason == "aborted"
+        await case.left()
+
+    async def test_a_cancelled_task_leaves_at_once(self, case: ProviderCase) -> None:
+        asked = case.waits()
+        answer = asyncio.create_task(listen(case))
+        await soon(asked.wait(), lambda: "the request to arrive")
+        answer.cancel()
+        with suppress(asyncio.CancelledError):
+            await soon(answer, lambda: "the cancelled task to end")
+
+        assert answer.cancelled()
+        await case.left()
+
+    async def test_who_stops_listening_leaves(self, case: ProviderCase) -> None:
+        case.stalls("Hel")
+        stream: Any = case.provider.stream(case.model, asking(), case.options())
+        async for event in stream:
+            if event.type == "text_delta":
+                break
+        await soon(stream.aclose(), lambda: "the stream to close")
+
+        await case.left()
+
+    # Refusals
+
+    @needs("http")
+    @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422, 429, 500, 502, 503, 529])
+    async def test_a_refusal_says_status_and_words(self, case: ProviderCase, status: int) -> None:
+        case.refuses(status, WORDS)
+        heard = await listen(case)
+
+        assert str(status) in heard.error
+        assert WORDS in heard.error
+        assert set(heard.types) <= {"start", "error"}
+        assert heard.message.content == ()
+
+    @needs("http")
+    @pytest.mark.parametrize("said", OVERFLOWS)
+    async def test_an_overflow_is_known_as_one(self, case: ProviderCase, said: str) -> None:
+        case.refuses(400, said)
+        heard = await listen(case)
+
+        assert said in heard.error
+        assert is_context_overflow(heard.message)
+
+    @needs("http")
+    async def test_a_request_too_large_is_an_overflow(self, case: ProviderCase) -> None:
+        case.refuses(413, "Request exceeds the maximum size")
+        heard = await listen(case)
+
+        assert is_context_overflow(heard.message)
+
+    @needs("http")
+    @pytest.mark.parametrize("status", [401, 403, 404, 500, 529])
+    async def test_no_other_refusal_is_an_overflow(self, case: ProviderCase, status: int) -> None:
+        case.refuses(status, WORDS)
+        heard = await listen(case)
+
+        assert not is_context_overflow(heard.message)
+
+    @needs("http")
+    @pytest.mark.parametrize("headers", [{}, {"retry_after": "7"}, {"retry_after_ms": "7000"}])
+    async def test_too_many_requests_may_say_when_to_come_back(
+        self, case: ProviderCase, headers: dict[str, str]
+    ) -> None:
+        case.refuses(429, "Rate limit reached", **headers)
+        heard = await listen(case)
+
+        assert is_throttling(heard.error)
+        assert not is_context_overflow(heard.message)
+        if "failure_details" in case.supports:
+            known = heard.message.extra["requestFailure"]
+            assert (known["status"], known.get("retryAfterMs")) == (429, 7000 if headers else None)
+
+    @needs("http")
+    async def test_the_key_never_shows(self, case: ProviderCase) -> None:
+        case.refuses(401, f"Incorrect key: {case.api_key}")
+        heard = await listen(case)
+
+        assert case.api_key is not None
+        assert case.api_key not in heard.error
+        assert case.api_key not in repr(heard.events)
+
+    @needs("http")
+    @pytest.mark.parametrize("status", [200, 403, 502])
+    async def test_a_page_is_told_by_its_title(self, case: ProviderCase, status: int) -> None:
+        case.sends(html_page(status, "Some proxy's page"))
+        heard = await listen(case)
+
+        assert "Some proxy's page" in heard.error
+        assert "<html" not in heard.error
+
+    @needs("http")
+    async def test_a_redirect_is_not_followed(self, case: ProviderCase) -> None:
+        case.sends(redirect("http://127.0.0.1:9/elsewhere"))
+        heard = await listen(case)
+
+        assert "http://127.0.0.1:9/elsewhere" in heard.error
+
+    @needs("http")
+    async def test_nothing_answers(self, case: ProviderCase) -> None:
+        heard = await listen(case, model=case.unreachable())
+
+        assert heard.error.startswith("Connection error.")
+
+    # Answers that break
+
+    @needs("bytes", "tools")
+    @pytest.mark.parametrize("ending", ["cut", "whole"])
+    async def test_wherever_an_answer_breaks_its_text_is_kept(self, case: ProviderCase, ending: Any) -> None:
+        said, call = Says(("so \u00e4", " \N{SNOWMAN}.")), Calls("call_1", "read", {"path": "\u00e4"})
+        answer = case.recorded(said, call)
+        body = answer.body
+        for end in sorted({*range(0, len(body), max(1, len(body) // 40)), *_inside(body)}):
+            case.sends(evolve(answer.cut(end), ending=ending))
+            heard = await listen(case, asking(tools=TOOLS))
+
+            message = heard.message
+            assert said.whole.startswith(message.text), f"after {end} bytes: {message.text!r}"
+            if message.stop_reason != "error":
+                assert (message.text, len(message.tool_calls)) == (said.whole, 1), f"an answer of {end} bytes is whole"
+            assert all(each.arguments == call.arguments for each in message.tool_calls), f"after {end} bytes"
+
+    @needs("bytes")
+    async def test_an_answer_without_its_end_is_an_error(self, case: ProviderCase) -> None:
+        case.ends_early("Hel")
+        heard = await listen(case)
+
+        assert heard.error
+        assert heard.message.text == "Hel"
+
+    @needs("bytes")
+    async def test_an_error_in_the_midst_keeps_the_text(self, case: ProviderCase) -> None:
+        case.breaks("Hel", WORDS)
+        heard = await listen(case)
+
+        assert WORDS in heard.error
+        assert heard.message.text == "Hel"
+
+    @needs("bytes")
+    @pytest.mark.parametrize("garbage", [b"data: {not json\n\n", b"data: [1]\n\n", b"data: null\n\n", b"data: 7\n\n"])
+    async def test_garbage_is_never_an_exception(self, case: ProviderCase, garbage: bytes) -> None:
+        answer = case.recorded(Says(("Hel", "lo")))
+        case.sends(evolve(answer, pieces=(garbage, *answer.pieces)))
+        heard = await listen(case)
+
+        assert heard.message.text in ("", "Hello")
+
+    @needs("timeouts", "bytes")
+    async def test_a_stalled_answer_says_how_long_it_waited(self, case: ProviderCase) -> None:
+        case.stalls("Hel")
+        heard = await listen(case, timeout_ms=200)
+
+        assert "0.2 s" in heard.error
+        assert heard.message.text == "Hel"
+        await case.left()
+
+    @needs("timeouts")
+    async def test_an_answer_that_never_begins_is_not_waited_for(self, case: ProviderCase) -> None:
+        case.waits()
+        heard = await listen(case, timeout_ms=200)
+
+        assert "0.2 s" in heard.error
+        await case.left()
+
+    async def test_after_a_failure_the_next_request_is_answered(self, case: ProviderCase) -> None:
+        controller = AbortController()
+        case.stalls("Hel")
+        await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
+        case.text("Hello")
+        heard = await listen(case)
+
+        assert heard.done.text == "Hello"
+
+
+def _abort_at_text(event: AssistantMessageEvent, controller: AbortController) -> None:
+    if event.type == "text_delta":
+        controller.abort()
+
+
+def _inside(body: bytes) -> list[int]:
+    """Return places inside characters of more than one byte."""
+    return [at for at in range(1, len(body)) if 0x80 <= body[at] < 0xC0]  # noqa: PLR2004 - how UTF-8 goes on

@@ -1,0 +1,71 @@
+"""The contract suite: one set of tests that every provider runs (pi.md 1.5, 4.7 and 4.8).
+
+```python
+class TestMyProvider(ProviderContract):
+    @pytest.fixture
+    async def case(self):
+        async with FakeMine() as server:
+            yield MyCase(server)
+```
+
+A test that needs what ``case.supports`` leaves out is skipped with that reason; all others have to pass.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(f"pi_testing._contract_{name}" for name in ("answers", "failures", "history", "listen"))
+)  # a failing row shows what it compared, as the tests of the provider themselves do
+
+from pi_testing._contract_answers import AnswersContract  # noqa: E402 - rewritten when imported, not before
+from pi_testing._contract_case import (  # noqa: E402 - as above
+    EVERYTHING,
+    Block,
+    Calls,
+    Feature,
+    ProviderCase,
+    Says,
+    ServerCase,
+    Thinks,
+    needs,
+    needs_of,
+)
+from pi_testing._contract_failures import FailuresContract  # noqa: E402 - as above
+from pi_testing._contract_history import HistoryContract  # noqa: E402 - as above
+from pi_testing._contract_listen import Heard, listen  # noqa: E402 - as above
+
+__all__ = [
+    "EVERYTHING",
+    "Block",
+    "Calls",
+    "Feature",
+    "Heard",
+    "ProviderCase",
+    "ProviderContract",
+    "Says",
+    "ServerCase",
+    "Thinks",
+    "listen",
+    "needs",
+]
+
+
+class ProviderContract(AnswersContract, FailuresContract, HistoryContract):
+    """All rows of the contract; a subclass whose name begins with ``Test`` has the fixture ``case``."""
+
+    pytestmark = pytest.mark.asyncio  # without it nothing runs under pytest-asyncio's strict mode
+
+    @pytest.fixture
+    def case(self) -> ProviderCase:
+        """Return the provider under test, with a server or script of its own for each test."""
+        raise NotImplementedError(f"{type(self).__name__} needs a fixture 'case' that returns a ProviderCase")
+
+    @pytest.fixture(autouse=True)
+    def _only_what_applies(self, request: pytest.FixtureRequest, case: ProviderCase) -> None:
+        unknown = case.supports - EVERYTHING
+        assert not unknown, f"case.supports has {sorted(unknown)}, which no test knows; known: {sorted(EVERYTHING)}"
+        missing = sorted(set(needs_of(request.function)) - case.supports)
+        if missing:
+            pytest.skip(f"{type(case).__name__} does not support: {', '.join(missing)}")
