@@ -28,6 +28,9 @@ OVERFLOWS = [
     "too many tokens in the request",
     "token limit exceeded",
     '413 {"error":{"type":"request_too_large"}}',
+    "openai API error (413): Request Entity Too Large",
+    "400 prompt is too long: 429,123 tokens > 200,000 maximum",
+    "prompt is too long: 204,429 tokens > 200,000 maximum",
     "prompt exceeds max length",
     "Requested input exceeds the maximum context length of 65536",
     "context window exceeded",
@@ -38,6 +41,7 @@ OVERFLOWS = [
     "Range of input length should be [1, 98304]",
 ]
 OTHERS = [
+    "openai API error (429): too many tokens",
     "429 Too many tokens, please wait before trying again",
     "ThrottlingException: Too many tokens per minute",
     "rate limit reached: tokens per minute",

@@ -40,11 +40,12 @@ _PATTERNS = (
     r"longer than the model'?s context length",
     r"configured context size is \d+",
     r"range of input length should be",
-    r"^\s*413\b",
+    r"^\s*(?:\S+ API error \()?413\b",  # the latter are the words of Responses
 )
 _OVERFLOW = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
 _THROTTLING = re.compile(
-    r"^\s*(?:throttling|too many requests)|rate.?limit|too many requests|\b429\b|tokens per (?:minute|day)",
+    r"^\s*throttling|rate.?limit|too many requests|tokens per (?:minute|day)"
+    r"|(?<![\d,.])429\b(?![,.]\d)",  # the status, not a part of a number of tokens
     re.IGNORECASE,
 )
 _NO_BODY = re.compile(r"^\s*4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)

@@ -93,8 +93,8 @@ class _Said:
 def payload_of(make_model):
     """The body of a request: ``await payload_of(model, *messages, system="", tools=(), **options)``."""
 
-    class Sent(Exception):
-        pass
+    class Sent(BaseException):
+        """Ends the request; no ``Exception``, which would become the answer."""
 
     async def body(model, *messages, system="", tools=(), **options):
         seen = []

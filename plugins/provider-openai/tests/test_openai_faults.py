@@ -10,9 +10,11 @@ from pi_hookspecs import AbortController
 from pi_testing.fake_servers.openai import (
     FakeOpenAI,
     call,
+    chunks,
     closed_url,
     completion,
     error,
+    events,
     html_page,
     redirect,
     response,
@@ -113,6 +115,16 @@ async def test_a_redirect_is_not_followed(failure):
 
 async def test_the_key_is_never_shown(failure):
     message = await failure(error(401, f"Incorrect API key provided: {KEY}"))
+
+    assert KEY not in message.error_message
+    assert "[secret]" in message.error_message
+
+
+async def test_an_event_that_repeats_the_key_does_not_show_it(failure, api):
+    said = {"type": "error", "code": "invalid_api_key", "message": f"Incorrect API key provided: {KEY}"}
+    answer = chunks([{"error": said}]) if api == "openai-completions" else events([said])
+
+    message = await failure(answer)
 
     assert KEY not in message.error_message
     assert "[secret]" in message.error_message

@@ -52,6 +52,7 @@ async def sdk_events(
             stream = await watch(_opened(client, _versioned(payload, compat), sent))
             try:
                 await _tell(options, stream.response)
+                await _refuse_page(stream.response, options)
                 events = aiter(stream)
                 while (event := await watch(anext(events, None))) is not None:
                     yield event.to_dict(mode="json", exclude_unset=True)
@@ -98,6 +99,14 @@ def _opened(client: Any, payload: dict[str, Any], headers: dict[str, Any]) -> Aw
 async def _tell(options: StreamOptions, response: Any) -> None:
     if options.on_response is not None:
         await options.on_response(response.status_code, {key.lower(): value for key, value in response.headers.items()})
+
+
+async def _refuse_page(response: Any, options: StreamOptions) -> None:
+    """Refuse a page or a JSON text that comes with status 200 where a stream of events should be."""
+    if response.headers.get("content-type", "").startswith(("text/html", "application/json")):
+        headers = {key.lower(): value for key, value in response.headers.items()}
+        secrets = [options.api_key] if options.api_key else []
+        raise answer_failure(response.status_code, headers, await response.aread(), secrets=secrets)
 
 
 # The client

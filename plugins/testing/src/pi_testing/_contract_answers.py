@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from attrs import evolve
@@ -142,7 +142,8 @@ class AnswersContract:
     async def test_however_the_network_splits_it_the_answer_is_the_same(self, case: ProviderCase, size: int) -> None:
         answer = case.recorded(Thinks(("Hm, ", MIXED)), Says(("So ", MIXED)), READ, WRITE)
         case.sends(answer)
-        case.sends(answer.in_pieces(size))
+        pieces = (each for piece in answer.in_pieces(size).pieces for each in (piece, _Pause()))
+        case.sends(evolve(answer, pieces=tuple(pieces)))
         whole = await listen(case, asking(tools=TOOLS), reasoning="medium")
         split = await listen(case, asking(tools=TOOLS), reasoning="medium")
 
@@ -206,6 +207,15 @@ class AnswersContract:
 
         sent = everything_in(case.sent())
         assert all(text in sent for text in ("Be brief \N{SNOWMAN}.", MIXED, "read", "write", case.model.id))
+
+
+class _Pause(asyncio.Event):
+    """Where the server lets the client read first: what it writes in one go arrives in one piece."""
+
+    async def wait(self) -> Literal[True]:
+        for _ in range(4):
+            await asyncio.sleep(0)
+        return True
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:
