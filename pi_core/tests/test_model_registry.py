@@ -176,7 +176,7 @@ def test_the_provider_that_speaks_the_models_api_answers(registry):
 def test_an_api_that_nobody_speaks_is_named(registry):
     models = registry()
 
-    with pytest.raises(UnknownName, match="Unknown API: rules"):
+    with pytest.raises(NoModel, match="No installed plugin speaks 'rules'"):
         models.stream_of(models.find("offline/rules"))
 
 

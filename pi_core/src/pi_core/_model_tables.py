@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_core.models_file import ProviderConfig, provider_config
-from pi_hookspecs import ProviderInfo, UnknownName, UserError
+from pi_hookspecs import NoModel, ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong
 
 if TYPE_CHECKING:
@@ -162,15 +162,17 @@ class ModelTables:
         """Return the ``stream`` of whoever speaks a model's API.
 
         Raises:
-            UnknownName: Nobody does.
+            NoModel: Nobody does.
         """
         added = self._speaker(model.api)
         if added is not None:
             return added
         found = self.host.find(_SPEAKERS, model.api)
         if found is None:
-            known = {name for record in self.host.registering(_SPEAKERS) for name in record.names(_SPEAKERS)}
-            raise UnknownName("API", model.api, known, f"no plugin answers for it; {model.reference} needs one")
+            raise NoModel(
+                f"No installed plugin speaks {model.api!r}, which {model.reference} needs."
+                " Install one that does, or choose another model with --model PROVIDER/ID"
+            )
         provider: Provider = found.thing
         return provider.stream
 

@@ -91,6 +91,7 @@ async def _run(command: str, environ: Mapping[str, str]) -> str:
     try:
         printed, _ = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
     except TimeoutError:
+        _kill(process.pid)  # the shell may have ended and left the pipe to a child
         message = f"The key command {command!r} gave no answer within {COMMAND_SECONDS:g} s. Run it by hand to see why."
         raise UserError(message) from None
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -485,3 +486,12 @@ def test_indexed_never_imports_and_never_writes(site, tool_plugin):
     assert [record.name for record in warm.indexed()] == ["one"]
     site.install("two", LISTENS)
     assert site.host().indexed() == []
+
+
+def test_the_agent_folder_is_the_user_s_alone(tmp_path):
+    folder = tmp_path / "agent"
+
+    IndexFile(folder).write([], [], [])
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert any((folder / "cache").iterdir())

@@ -56,6 +56,8 @@ class Fake:
                 yield event
             yield builder.fail("500 the server\\nis on fire")
             return
+        elif model.id == "silent":
+            pass
         else:
             images = [each.mime_type for each in said.content if isinstance(each, ImageContent)]
             for event in text(builder, said.text, *images):

@@ -228,3 +228,11 @@ def test_the_newcomers_first_command_answers_correctly(pi):
         assert expected in done.stdout
     assert "line 6" not in done.stdout
     assert all(line.startswith("→ ") for line in done.stderr.splitlines())
+
+
+def test_an_empty_answer_is_told(fake):
+    done = fake.run("--model", "fake/silent", "-p", "hi")
+
+    assert done.returncode == 0
+    assert done.stdout.strip() == ""
+    assert "Warning: The model gave an empty answer. Try again" in done.stderr

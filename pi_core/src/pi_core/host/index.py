@@ -56,7 +56,8 @@ class IndexFile:
         }
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}-{get_ident()}")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # keys will be kept there too
+            self.path.parent.mkdir(exist_ok=True)
             draft.write_bytes(orjson.dumps(content))
             draft.replace(self.path)
         except (OSError, TypeError):  # TypeError: a plugin described itself with what JSON cannot hold

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run_print"]
 
+_EMPTY = "The model gave an empty answer. Try again, or choose another model with --model"
 _CANCELLED = "The run was cancelled from inside: a plugin cancelled the task in which pi called it. See pi plugins"
 
 
@@ -103,6 +104,8 @@ class _PrintRun:
         last = session.last_answer()
         if last is not None and not self._screen.streams:
             self._screen.answer(last.text)
+        if last is not None and not last.text.strip() and not last.tool_calls:
+            self._warn(_EMPTY)
         return 0
 
     def _failed(self, answer: AssistantMessage) -> int:
