@@ -49,7 +49,8 @@ class PluginHost:
         self._added: list[str] = []
         self._loaded: set[str] = set()
         self._asking = ""
-        self._limit = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
+        self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
+        """How long a plugin may take to be imported, to register or to activate itself."""
         self._manager = PluginManager(lambda hook, message: self._report(self._asking, hook, message))
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
 
@@ -109,11 +110,6 @@ class PluginHost:
         return {name: self._registry.choice(hook, name, candidates) for name, candidates in plugins.items()}
 
     # Loading
-
-    @property
-    def load_seconds(self) -> float:
-        """How long a plugin may take to be imported, to register or to activate itself."""
-        return self._limit
 
     def load(self, *names: str) -> None:
         """Import plugins and ask what they register; what fails is reported, the rest works."""
@@ -217,7 +213,7 @@ class PluginHost:
         record.problems = self.problems[before:]
         record.files = source_files(record.value)
         # A plugin that is not there, or that ran out of time, may do better at the next start.
-        timed_out = record.load_ms >= self._limit * 1000
+        timed_out = record.load_ms >= self.load_seconds * 1000
         record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
 
     def _import(self, record: PluginRecord) -> object | None:
@@ -296,7 +292,7 @@ class PluginHost:
 
     def _guarded(self, plugin: str, step: str, what: str, prefix: str = "") -> AbstractContextManager[None, bool]:
         """Run a plugin's code in the block: bounded in time, and whatever it raises is reported."""
-        guard = guarded(lambda message: self._report(plugin, step, prefix + message), what, self._limit)
+        guard = guarded(lambda message: self._report(plugin, step, prefix + message), what, self.load_seconds)
         return cast("AbstractContextManager[None, bool]", guard)  # it swallows, which a generator's type cannot say
 
     def _describe(self, hook: str, name: str, thing: Any, record: PluginRecord) -> bool:

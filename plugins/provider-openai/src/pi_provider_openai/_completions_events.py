@@ -11,9 +11,9 @@ from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
 from pi_provider_kit import REPAIR_NOTE, clean_text, sanitized_id, with_cost
 from pi_provider_openai._completions_messages import REASONING_FIELDS
-from pi_provider_openai._feed import Answer
+from pi_provider_openai._feed import Feeder
 from pi_provider_openai._reasoning_details import add_detail
-from pi_provider_openai._shared import compact, dicts, integer, loads
+from pi_provider_openai._shared import compact, dicts, integer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -44,7 +44,7 @@ class _Call:
     waiting: list[str] = field(factory=list)
 
 
-class CompletionsFeeder:
+class CompletionsFeeder(Feeder):
     """A ``Feeder`` for one answer.
 
     Args:
@@ -54,11 +54,9 @@ class CompletionsFeeder:
     """
 
     def __init__(self, model: Model, *, needs_finish_reason: bool = True, tools: Collection[str] = ()) -> None:
-        self.builder = Answer(model)
-        self.finished = False
+        super().__init__(model)
         self._needs_finish_reason = needs_finish_reason
         self._tools = tools
-        self._started = False
         self._reason: StopReason | None = None
         self._text: int | None = None
         self._thinking: int | None = None
@@ -69,27 +67,16 @@ class CompletionsFeeder:
         self._by_index: dict[Any, _Call] = {}
         self._details: list[dict[str, Any]] = []
 
-    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+    def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         """See ``Feeder``."""
-        if self.finished:
-            return
-        if not self._started:
-            self._started = True
-            yield self.builder.start()
-        if data.strip() == b"[DONE]":
-            yield from self.end()
-            return
-        chunk = loads(data)
-        if not isinstance(chunk, dict):
-            return
-        if chunk.get("error"):
-            raise _failure(chunk["error"])
-        self._note(chunk)
-        for choice in dicts(chunk.get("choices"))[:1]:
+        if event.get("error"):
+            raise _failure(event["error"])
+        self._note(event)
+        for choice in dicts(event.get("choices"))[:1]:
             delta = choice.get("delta") or choice.get("message")  # some hosts send a whole message at once
             if isinstance(delta, dict):
                 yield from self._delta(delta)
-            if chunk.get("usage") is None:
+            if event.get("usage") is None:
                 self._count(choice.get("usage"))  # Moonshot puts it there
             if choice.get("finish_reason"):
                 self._finish(choice)

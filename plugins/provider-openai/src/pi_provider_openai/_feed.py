@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from pi_provider_kit import AnswerBuilder
+from pi_provider_openai._shared import loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_hookspecs.content import ToolCall
+    from pi_hookspecs.models import Model
     from pi_hookspecs.stream import AssistantMessageEvent
 
 __all__ = ["Answer", "Feeder"]
@@ -40,12 +43,14 @@ class Answer(AnswerBuilder):
         return call  # type: ignore[no-any-return] # what the index leads to
 
 
-class Feeder(Protocol):
+class Feeder(ABC):
     """Turns an API's events into ours. It knows nothing of where the events come from."""
 
-    builder: Answer
-    finished: bool
-    """Whether the answer is complete; nothing more need be read then."""
+    def __init__(self, model: Model) -> None:
+        self.builder = Answer(model)
+        self.finished = False
+        """Whether the answer is complete; nothing more need be read then."""
+        self._started = False
 
     def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
         """Yield what one event (the data of a server-sent event) adds.
@@ -53,8 +58,28 @@ class Feeder(Protocol):
         Raises:
             RequestFailed: The event tells of a failure, or cannot be understood.
         """
+        if self.finished:
+            return
+        if not self._started:
+            self._started = True
+            yield self.builder.start()
+        if data.strip() == b"[DONE]":
+            yield from self.end()
+            return
+        event = loads(data)
+        if isinstance(event, dict):
+            yield from self.take(event)
+
+    @abstractmethod
+    def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        """Yield what one event adds, its JSON read.
+
+        Raises:
+            RequestFailed: The event tells of a failure, or cannot be understood.
+        """
         ...
 
+    @abstractmethod
     def end(self) -> Iterator[AssistantMessageEvent]:
         """Yield what is left when the stream is over.
 

@@ -9,9 +9,9 @@ from attrs import define, evolve
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
 from pi_provider_kit import with_cost
-from pi_provider_openai._feed import Answer
+from pi_provider_openai._feed import Feeder
 from pi_provider_openai._responses_messages import TextSignature
-from pi_provider_openai._shared import compact, dicts, integer, loads
+from pi_provider_openai._shared import compact, dicts, integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -46,7 +46,7 @@ class _Item:
     """The reasoning item that the block's signature holds."""
 
 
-class ResponsesFeeder:
+class ResponsesFeeder(Feeder):
     """A ``Feeder`` for one answer.
 
     Args:
@@ -55,10 +55,8 @@ class ResponsesFeeder:
     """
 
     def __init__(self, model: Model, *, says: str = "") -> None:
-        self.builder = Answer(model)
-        self.finished = False
+        super().__init__(model)
         self._says = says
-        self._started = False
         self._items: dict[Any, _Item] = {}
         self._takes: dict[str, Callable[[dict[str, Any]], Iterator[AssistantMessageEvent]]] = {
             "response.output_text.delta": self._text,
@@ -77,19 +75,8 @@ class ResponsesFeeder:
             "error": self._error,
         }
 
-    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+    def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         """See ``Feeder``."""
-        if self.finished:
-            return
-        if not self._started:
-            self._started = True
-            yield self.builder.start()
-        if data.strip() == b"[DONE]":
-            yield from self.end()
-            return
-        event = loads(data)
-        if not isinstance(event, dict):
-            return
         kind = event.get("type")
         take = self._takes.get(kind) if isinstance(kind, str) else None
         if take is not None:
