@@ -9,7 +9,23 @@ from attrs import define, field, frozen
 
 __all__ = ["DEFAULT_PLUGINS", "FoundPlugin", "PluginRecord", "Problem"]
 
-DEFAULT_PLUGINS = frozenset({"cli", "models", "provider-anthropic", "provider-offline", "provider-openai", "tools"})
+DEFAULT_PLUGINS = frozenset(
+    {
+        "cli",
+        "compaction",
+        "models",
+        "provider-anthropic",
+        "provider-bedrock",
+        "provider-copilot",
+        "provider-google",
+        "provider-mistral",
+        "provider-offline",
+        "provider-openai",
+        "retry",
+        "session-jsonl",
+        "tools",
+    }
+)
 """Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""
 
 

@@ -1,0 +1,1 @@
+"""Makes long conversations short."""

@@ -1,0 +1,1 @@
+"""Speaks to Amazon Bedrock's Converse API."""

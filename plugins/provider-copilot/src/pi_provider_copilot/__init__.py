@@ -1,0 +1,1 @@
+"""Signs in to GitHub Copilot."""

@@ -1,0 +1,1 @@
+"""Speaks to Google: the Gemini API, Vertex AI and Cloud Code Assist."""

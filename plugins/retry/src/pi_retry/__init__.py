@@ -1,0 +1,1 @@
+"""Tries failed requests again."""

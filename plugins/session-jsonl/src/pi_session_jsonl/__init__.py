@@ -1,0 +1,1 @@
+"""Keeps sessions as files of JSON lines."""
