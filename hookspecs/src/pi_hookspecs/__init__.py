@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.provider import *
     from pi_hookspecs.registrations import *
     from pi_hookspecs.services import *
+    from pi_hookspecs.session_store import *
     from pi_hookspecs.stream import *
     from pi_hookspecs.tools import *
     from pi_hookspecs.ui import *
@@ -76,10 +77,13 @@ _HOMES: dict[str, str] = {
     "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
     "provider": "Context Provider StreamFunction StreamOptions",
-    "registrations": "Command CredentialSource Flag Login Mode Renderer SessionStore Shortcut Subcommand Theme",
+    "registrations": "Command CredentialSource Flag Login Mode Renderer Shortcut Subcommand Theme",
     "services": (
         "BranchSummarizer BranchSummary BranchSummaryRequest Compaction CompactionPreparation "
         "CompactionRequest Compactor Retrier RetryDecision Service"
+    ),
+    "session_store": (
+        "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),
     "stream": (
         "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from pi_hookspecs.context import PiContext
-    from pi_hookspecs.entries import SessionEntry, SessionHeader
 
 __all__ = [
     "Command",
@@ -23,7 +22,6 @@ __all__ = [
     "Login",
     "Mode",
     "Renderer",
-    "SessionStore",
     "Shortcut",
     "Subcommand",
     "Theme",
@@ -148,31 +146,4 @@ class Login(Protocol):
 
     def api_key(self, credential: dict[str, Any]) -> str:
         """Return what the provider is to be sent."""
-        ...
-
-
-@runtime_checkable
-class SessionStore(Protocol):
-    """Keeps sessions somewhere. Returned as a class or factory by ``register_session_stores``."""
-
-    name: str
-
-    def open(self, reference: str) -> SessionHeader:
-        """Open a stored session, or make a new one, and return its header."""
-        ...
-
-    def append(self, entry: SessionEntry) -> None:
-        """Store one entry; when it returns the entry survives the process."""
-        ...
-
-    def entries(self) -> Sequence[SessionEntry]:
-        """All entries, oldest first."""
-        ...
-
-    def list(self, cwd: str | None = None) -> Sequence[Any]:
-        """The stored sessions, newest first."""
-        ...
-
-    def fork(self, entry_id: str | None = None) -> SessionStore:
-        """A new session that holds what leads to the entry."""
         ...

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
         Login,
         Mode,
         Renderer,
-        SessionStore,
         Shortcut,
         Subcommand,
         Theme,
     )
     from pi_hookspecs.services import Service
+    from pi_hookspecs.session_store import SessionStore
     from pi_hookspecs.tools import Tool
 
 
