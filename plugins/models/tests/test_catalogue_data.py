@@ -175,6 +175,16 @@ def test_xhigh_and_max_are_there_only_where_they_are_mapped():
     assert model("openai/gpt-5.4").thinking_level_map == {"off": "none", "minimal": None, "xhigh": "xhigh"}
 
 
+def test_mistral_models_think_by_effort_unless_they_are_magistral():
+    thinking = [each for each in INFOS["mistral"].models if each.reasoning and not each.id.startswith("magistral")]
+
+    assert model("mistral/magistral-medium-latest").compat is None
+    assert "mistral-medium-latest" in [each.id for each in thinking]
+    for each in thinking:
+        assert each.compat == {"supportsReasoningEffort": True}, each.id
+        assert {level for level, value in each.thinking_level_map.items() if value} == {"off", "high"}, each.id
+
+
 def test_prices_have_cache_rates_and_tiers():
     cost = model("openai/gpt-5.4").cost
 

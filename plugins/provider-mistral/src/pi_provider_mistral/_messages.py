@@ -1,0 +1,87 @@
+"""A conversation as Mistral's ``messages`` (pi.md 4.7): parts, thinking chunks, ids of nine characters."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
+from pi_provider_kit import mistral_id, system_prompt_of, transform_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pi_hookspecs.content import ToolCall
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context
+
+__all__ = ["to_messages"]
+
+_ERROR = "[tool error] "
+"""What the result of a failed call begins with: the API has no field for it."""
+
+
+def to_messages(model: Model, context: Context) -> list[dict[str, Any]]:
+    """Return the system prompt and the conversation as the API takes them."""
+    prompt = system_prompt_of(context)
+    sent: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt.strip() else []
+    for message in transform_messages(context.messages, model, mistral_id):
+        if isinstance(message, UserMessage):
+            content = message.content
+            sent.append({"role": "user", "content": content if isinstance(content, str) else _parts(content)})
+        elif isinstance(message, AssistantMessage):
+            sent.extend(_answer(message))
+        elif isinstance(message, ToolResultMessage):
+            sent.append(_result(message))
+    return sent
+
+
+def _parts(content: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return what can be sent of the blocks, in order."""
+    return [part for block in content if (part := _part(block)) is not None]
+
+
+def _part(block: Any) -> dict[str, Any] | None:
+    if isinstance(block, TextContent) and block.text.strip():
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ImageContent):
+        return {"type": "image_url", "image_url": f"data:{block.mime_type};base64,{block.data}"}
+    if isinstance(block, ThinkingContent):
+        part: dict[str, Any] = {"type": "thinking", "thinking": [{"type": "text", "text": block.thinking}]}
+        return {**part, "signature": block.thinking_signature} if block.thinking_signature else part
+    return None
+
+
+def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
+    """Yield the answer as one message; nothing where it has neither content nor calls."""
+    sent: dict[str, Any] = {"role": "assistant", "prefix": False}
+    if content := _parts(message.content):
+        sent["content"] = content
+    if message.tool_calls:
+        sent["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if content or message.tool_calls:
+        yield sent
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    """Return the call. Its id may be this model's own and yet not nine characters: a gateway's, a local server's."""
+    arguments = json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"))
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": mistral_id(call.id), "type": "function", "function": function, "index": 0}
+
+
+def _result(message: ToolResultMessage) -> dict[str, Any]:
+    """Return the result: its text, which is never empty, and behind it its images."""
+    images = _parts(block for block in message.content if isinstance(block, ImageContent))
+    text = "\n".join(block.text for block in message.content if isinstance(block, TextContent))
+    if not text.strip():
+        text = "(see attached image)" if images else "(no tool output)"
+    if message.is_error:
+        text = f"{_ERROR}{text}"
+    return {
+        "role": "tool",
+        "tool_call_id": mistral_id(message.tool_call_id),
+        "name": message.tool_name,
+        "content": [{"type": "text", "text": text}, *images],
+    }

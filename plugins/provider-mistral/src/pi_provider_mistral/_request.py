@@ -1,0 +1,85 @@
+"""The address, the headers and the body of a request, and how a model is told to think (pi.md 4.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_provider_kit import clamp_thinking_level, default_max_tokens, estimate_context_tokens
+from pi_provider_mistral._messages import to_messages
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_hookspecs.tools import Tool
+
+__all__ = ["ERROR_TEXT", "chat_url", "to_headers", "to_payload"]
+
+ERROR_TEXT = "Mistral API error ({status}): {body}"
+"""How an error of the API reads."""
+
+_EFFORT = "high"
+"""What a level is called that the model's data do not map."""
+
+
+def chat_url(base_url: str) -> str:
+    """Return where conversations are sent; a base URL may end in ``/v1`` or not."""
+    return f"{base_url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
+
+
+def to_headers(model: Model, options: StreamOptions) -> dict[str, str]:
+    """Return the headers. ``x-affinity`` keeps a session where its prefix is cached; a user's own one wins."""
+    headers: dict[str, str] = {}
+    if options.session_id and options.cache_retention != "none":
+        headers["x-affinity"] = options.session_id
+    headers.update({name.lower(): value for name, value in (model.headers or {}).items()})
+    if options.api_key:
+        headers["authorization"] = f"Bearer {options.api_key}"
+    return headers
+
+
+def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
+    """Return the body as plain data."""
+    payload: dict[str, Any] = {
+        "model": model.id,
+        "stream": True,
+        "messages": to_messages(model, context),
+        "max_tokens": options.max_tokens or default_max_tokens(model, estimate_context_tokens(context)),
+    }
+    if context.tools:
+        payload["tools"] = [_tool(tool) for tool in context.tools]
+        if options.tool_choice is not None:
+            payload["tool_choice"] = _tool_choice(options.tool_choice)
+    if options.temperature is not None:
+        payload["temperature"] = options.temperature
+    return payload | _thinking(model, options)
+
+
+def _thinking(model: Model, options: StreamOptions) -> dict[str, Any]:
+    """Return how to think: an effort where the model knows efforts, else the prompt mode, which knows on and off."""
+    if not model.reasoning:
+        return {}
+    level = clamp_thinking_level(model, options.reasoning)
+    if (model.compat or {}).get("supportsReasoningEffort"):
+        effort = (model.thinking_level_map or {}).get(level, None if level == "off" else _EFFORT)
+        return {"reasoning_effort": effort} if effort else {}
+    return {} if level == "off" else {"prompt_mode": "reasoning"}
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+        "strict": False,
+    }
+    return {"type": "function", "function": function}
+
+
+def _tool_choice(choice: Any) -> Any:
+    """Return the choice in this API's words: ``auto``, ``none``, ``any``, ``required`` or one function."""
+    if isinstance(choice, dict):
+        name = choice.get("name") or (choice.get("function") or {}).get("name")
+        if name:
+            return {"type": "function", "function": {"name": name}}
+        return choice.get("type", "auto")  # Anthropic's way of saying it: {"type": "any"}
+    return choice

@@ -1,0 +1,142 @@
+"""What the Gemini API refuses, as far as a conversation of pi could run into it; the words are close to its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["google_complaint"]
+
+_FIELDS = frozenset(
+    (
+        *("contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "safetySettings"),
+        *("cachedContent", "labels", "sessionId", "serviceTier", "store"),
+    )
+)
+_DATA = ("text", "inlineData", "functionCall", "functionResponse", "fileData")
+_BESIDE = ("thought", "thoughtSignature")
+_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
+_NO_VALIDATOR = "skip_thought_signature_validator"
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+_WORDS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+_UNMATCHED = (
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the "
+    "function call turn."
+)
+_OUT_OF_PLACE = (
+    "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
+)
+
+
+def google_complaint(body: dict[str, Any], model: str) -> str | None:
+    """Return what the API would say of a body that it refuses, None for a good one; ``model`` stands in the path."""
+    return next(_complaints(body, model), None)
+
+
+def _complaints(body: dict[str, Any], model: str) -> Iterator[str]:
+    for name in body.keys() - _FIELDS:
+        yield f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.'
+    contents = body.get("contents")
+    if not isinstance(contents, list) or not contents:
+        yield "* GenerateContentRequest.contents: contents is not specified"
+        return
+    for number, content in enumerate(contents):
+        yield from _content_complaints(f"contents[{number}]", content)
+    yield from _turn_complaints(contents)
+    if "gemini-3" in model:
+        yield from _signature_complaints(contents)
+    yield from _tool_complaints(body)
+    yield from _config_complaints(body.get("generationConfig", {}))
+
+
+def _content_complaints(where: str, content: dict[str, Any]) -> Iterator[str]:
+    if content.get("role") not in ("user", "model"):
+        yield "Please use a valid role: user, model."
+    if not content.get("parts"):
+        yield f"* GenerateContentRequest.{where}.parts: contents.parts must not be empty."
+    for number, part in enumerate(content.get("parts", ())):
+        place = f"{where}.parts[{number}]"
+        for name in part.keys() - {*_DATA, *_BESIDE}:
+            yield f"Invalid JSON payload received. Unknown name \"{name}\" at '{place}': Cannot find field."
+        if len(part.keys() & set(_DATA)) != 1:
+            yield f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one initialized field"
+        signature = part.get("thoughtSignature", "")
+        if signature != _NO_VALIDATOR and (len(signature) % 4 == 1 or not _BASE64.fullmatch(signature)):
+            yield f"Invalid value at '{place}.thought_signature' (TYPE_BYTES), Base64 decoding failed"
+        yield from _image_complaints([part, *part.get("functionResponse", {}).get("parts", ())])
+
+
+def _image_complaints(parts: list[dict[str, Any]]) -> Iterator[str]:
+    for part in parts:
+        kind = part.get("inlineData", {}).get("mimeType", "image/png")
+        if kind not in _IMAGES:
+            yield f"Unsupported MIME type: {kind}"
+
+
+def _turn_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
+    """Compare each turn's calls with the responses in the next; a call must follow something of the user."""
+    calls: list[dict[str, Any]] = []
+    before = ""
+    for content in contents:
+        responses = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
+        if [call["name"] for call in calls] != [response["name"] for response in responses]:
+            yield _UNMATCHED
+        if [call.get("id") for call in calls] != [response.get("id") for response in responses]:
+            yield "The ids of function responses do not match those of the function calls."
+        if any(len(response["response"].keys() & {"output", "error"}) != 1 for response in responses):
+            yield "A function response needs an output or an error."
+        calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
+        if calls and (content["role"] != "model" or before != "user"):
+            yield _OUT_OF_PLACE
+        before = content["role"]
+    if calls:
+        yield _UNMATCHED
+
+
+def _signature_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
+    """Look at the turns since the user last spoke: the first call of each has to be signed."""
+    spoken = [
+        number
+        for number, content in enumerate(contents)
+        if content["role"] == "user" and not any("functionResponse" in part for part in content["parts"])
+    ]
+    for content in contents[max(spoken, default=0) :]:
+        first = next((part for part in content["parts"] if "functionCall" in part), {"thoughtSignature": ""})
+        if "thoughtSignature" not in first:
+            name = first["functionCall"]["name"]
+            yield f"Function call is missing a thought_signature in functionCall parts. Function call `{name}`."
+
+
+def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
+    tools = body.get("tools", [])
+    if "tools" in body and not tools:
+        yield "tools must not be empty"
+    declared = [each for tool in tools for each in tool.get("functionDeclarations", ())]
+    names = [each["name"] for each in declared]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            yield f"Invalid function name {name!r}."
+        if names.count(name) > 1:
+            yield f"Duplicate function declaration found: {name}"
+    if any({"parameters", "parametersJsonSchema"} <= each.keys() for each in declared):
+        yield "Only one of parameters and parametersJsonSchema can be set."
+    choice = body.get("toolConfig", {}).get("functionCallingConfig", {})
+    for name in choice.get("allowedFunctionNames", ()):
+        if name not in names:
+            yield f"Function calling config allows {name!r}, which is not declared."
+
+
+def _config_complaints(config: dict[str, Any]) -> Iterator[str]:
+    if not isinstance(config.get("maxOutputTokens", 1), int) or config.get("maxOutputTokens", 1) < 1:
+        yield "max_output_tokens must be positive."
+    thinking = config.get("thinkingConfig", {})
+    if {"thinkingBudget", "thinkingLevel"} <= thinking.keys():
+        yield "You can only set only one of thinking budget and thinking level."
+    if thinking.get("thinkingLevel", "LOW") not in _WORDS:
+        yield "Invalid value at 'generation_config.thinking_config.thinking_level'"
+    if thinking.get("thinkingBudget", 0) < -1:
+        yield "The thinking budget is out of range."

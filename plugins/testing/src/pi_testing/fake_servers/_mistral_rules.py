@@ -1,0 +1,98 @@
+"""What Mistral's chat API refuses in a request: fields it does not know, ids that are not nine characters, disorder."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["mistral_complaint"]
+
+_FIELDS = {
+    *("model", "messages", "stream", "max_tokens", "temperature", "top_p", "stop", "random_seed", "metadata", "n"),
+    *("response_format", "tools", "tool_choice", "parallel_tool_calls", "presence_penalty", "frequency_penalty"),
+    *("prediction", "reasoning_effort", "prompt_mode", "guardrails", "prompt_cache_key", "service_tier", "safe_prompt"),
+}
+
+_MESSAGE_FIELDS = {
+    "system": {"role", "content"},
+    "user": {"role", "content"},
+    "assistant": {"role", "content", "tool_calls", "prefix"},
+    "tool": {"role", "content", "tool_call_id", "name"},
+}
+
+_PARTS = {"text": "text", "image_url": "image_url", "thinking": "thinking"}
+"""Kinds of content, and where each has what it says."""
+
+_CALL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+
+_CHOICES = ("auto", "none", "any", "required")
+
+
+def mistral_complaint(body: Any) -> tuple[int, str] | None:
+    """Return the status and the words by which the API refuses the body, None where it is right."""
+    return next(_complaints(body), None)
+
+
+def _complaints(body: Any) -> Iterator[tuple[int, str]]:
+    if not isinstance(body, dict) or not body.get("model") or not body.get("messages"):
+        yield 422, "Field required: model, messages"
+        return
+    if extra := sorted(body.keys() - _FIELDS):
+        yield 422, f"Extra inputs are not permitted: {extra}"
+    if body.get("prompt_mode", "reasoning") != "reasoning":
+        yield 422, f"Invalid prompt_mode: {body['prompt_mode']!r}"
+    if body.get("reasoning_effort", "high") not in _EFFORTS:
+        yield 422, f"Invalid reasoning_effort: {body['reasoning_effort']!r}"
+    choice = body.get("tool_choice", "auto")
+    if choice not in _CHOICES and not (isinstance(choice, dict) and choice.get("function", {}).get("name")):
+        yield 422, f"Invalid tool_choice: {choice!r}"
+    for message in body["messages"]:
+        yield from ((422, said) for said in _shape(message))
+    yield from ((400, said) for said in _order(body["messages"]))
+
+
+def _shape(message: dict[str, Any]) -> Iterator[str]:
+    role = message.get("role")
+    known = _MESSAGE_FIELDS.get(role) if isinstance(role, str) else None
+    if known is None:
+        yield f"Unknown role: {role!r}"
+        return
+    if extra := sorted(message.keys() - known):
+        yield f"Extra inputs are not permitted in a message of role {role!r}: {extra}"
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
+        if part.get("type") not in _PARTS or _PARTS[part["type"]] not in part:
+            yield f"Invalid part of content: {part!r}"
+    for call in message.get("tool_calls") or ():
+        if not _CALL_ID.fullmatch(call.get("id", "")):
+            yield f"Tool call id was {call.get('id')} but must be a-z, A-Z, 0-9, with a length of 9."
+
+
+def _order(messages: list[dict[str, Any]]) -> Iterator[str]:
+    waiting: set[str] = set()
+    for number, message in enumerate(messages):
+        role = message["role"]
+        if role == "tool":
+            if message.get("tool_call_id") not in waiting:
+                yield f"Unexpected tool call id {message.get('tool_call_id')} in tool results"
+            waiting.discard(message.get("tool_call_id", ""))
+        elif waiting:
+            yield "Not the same number of function calls and responses"
+        if role == "system" and number:
+            yield f"Unexpected role 'system' after role '{messages[number - 1]['role']}'"
+        calls = message.get("tool_calls") or ()
+        if role == "assistant" and not message.get("content") and not calls:
+            yield "Assistant message must have either content or tool_calls, but not none."
+        waiting |= {call["id"] for call in calls}
+        if len(waiting) < len(calls):
+            yield "Duplicate tool call id in assistant message"
+    last = messages[-1]
+    if waiting:
+        yield "Not the same number of function calls and responses"
+    if last["role"] not in ("user", "tool") and not last.get("prefix"):
+        yield (f"Expected last role User or Tool (or Assistant with prefix True) for serving but got {last['role']}")
