@@ -2,8 +2,9 @@
 
 Run as a script it prints its URL and adds one JSON line to the file named as its argument for each request: ``at``, the
 nanoseconds of the monotonic clock, which all processes share, when the request was complete; ``path``; ``refused``,
-what the real server would not accept. It speaks Anthropic's Messages and OpenAI's Completions with the answers of
-``pi_testing.fake_servers``, one HTTP chunk per event, but an answer leaves in one write: the client sees a burst.
+what the real server would not accept. It speaks Anthropic's Messages, Bedrock's ConverseStream and OpenAI's Completions
+with the answers of ``pi_testing.fake_servers``, one HTTP chunk per event, but an answer leaves in one write: the client
+sees a burst.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from pi_testing.fake_servers import Request, anthropic, openai
+from pi_testing.fake_servers import Request, anthropic, bedrock, openai
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from pi_testing.fake_servers import Answer
+    from pi_testing.fake_servers import Answer, FakeServer
 
 DELTA = "sixteen letters "
 """Text of each delta; the whole argument of a call is ``{"path": "x", "content": "<deltas>"}``."""
@@ -79,6 +80,13 @@ def fake_server(folder: Path) -> Iterator[Fake]:
 
 # The process of the server
 
+SERVERS: dict[str, Callable[[], FakeServer]] = {
+    "/v1/chat": openai.FakeOpenAI,
+    "/model/": bedrock.FakeBedrock,
+    "/": anthropic.FakeAnthropic,
+}
+"""By the beginning of a path, who answers for it."""
+
 
 @functools.cache
 def answer(path: str, deltas: int, kind: str) -> bytes:
@@ -89,6 +97,9 @@ def answer(path: str, deltas: int, kind: str) -> bytes:
     if path == "/v1/messages":
         block = anthropic.text(*texts) if kind == "text" else anthropic.tool_use("call_1", "write", deltas=argument)
         made = anthropic.message(block)
+    elif path.startswith("/model/"):
+        call = bedrock.tool_use("call_1", "write", deltas=argument)
+        made = bedrock.message(bedrock.text(*texts) if kind == "text" else call)
     else:
         made = openai.completion(
             openai.text(*texts) if kind == "text" else openai.call("call_1", "write", deltas=argument)
@@ -106,7 +117,7 @@ def encoded(made: Answer) -> bytes:
 
 def answer_to(request: Request) -> tuple[bytes, str]:
     """Return the answer, and what the real server would have said against the request."""
-    server = openai.FakeOpenAI() if request.path.startswith("/v1/chat") else anthropic.FakeAnthropic()
+    server = next(make() for beginning, make in SERVERS.items() if request.path.startswith(beginning))
     refusal = server.refusal(request)
     if refusal is not None:
         return encoded(refusal), refusal.body.decode()

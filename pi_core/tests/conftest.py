@@ -11,7 +11,7 @@ from itertools import count
 
 import pytest
 
-from pi_core import AgentContext, LoopConfig, agent_loop
+from pi_core import AgentContext, LoopConfig, PluginHost, Settings, agent_loop, create_agent_session
 from pi_hookspecs import MessageBuilder, Model, TextContent, Tool, ToolResult, UserMessage
 
 MODEL = Model(id="m", name="M", api="played", provider="p")
@@ -192,3 +192,28 @@ def user():
         return UserMessage(content=(TextContent(text),))
 
     return make
+
+
+@pytest.fixture
+async def session_of(tmp_path, pi_agent_dir, script, recorder):
+    """Make a session of the scripted model with these plugins; the recorder hears it from the start."""
+    made = []
+
+    def make(*plugins, settings=None, tools=(), **options):
+        settings = Settings.in_memory(settings or {}, agent_dir=pi_agent_dir)
+        named = {f"plugin-{number}": each for number, each in enumerate(plugins)}
+        session = create_agent_session(
+            cwd=tmp_path,
+            settings=settings,
+            host=PluginHost(settings, installed=False),
+            plugins={"script": script, **named},
+            custom_tools=tools,
+            **{"model": script.model, **options},
+        )
+        session.subscribe(recorder)
+        made.append(session)
+        return session
+
+    yield make
+    for session in made:
+        await session.dispose()

@@ -64,31 +64,6 @@ def echo(answer="done"):
     return Tool(name="echo", description="Echo", parameters={"type": "object", "properties": {}}, execute=execute)
 
 
-@pytest.fixture
-async def session_of(tmp_path, pi_agent_dir, script, recorder):
-    """Make a session of the scripted model with these plugins; the recorder hears it from the start."""
-    made = []
-
-    def make(*plugins, settings=None, tools=(), **options):
-        settings = Settings.in_memory(settings or {}, agent_dir=pi_agent_dir)
-        named = {f"plugin-{number}": each for number, each in enumerate(plugins)}
-        session = create_agent_session(
-            cwd=tmp_path,
-            settings=settings,
-            host=PluginHost(settings, installed=False),
-            plugins={"script": script, **named},
-            custom_tools=tools,
-            **{"model": script.model, **options},
-        )
-        session.subscribe(recorder)
-        made.append(session)
-        return session
-
-    yield make
-    for session in made:
-        await session.dispose()
-
-
 def roles(messages):
     return [message.role for message in messages]
 
@@ -178,8 +153,9 @@ async def test_every_message_is_stored_as_it_ends(session_of, script):
     script.turn(tool_call("echo")).turn(text("done"))
     await session.prompt("go")
 
-    entries = session.session_manager.branch()
-    assert [entry.message.role for entry in entries] == ["user", "assistant", "toolResult", "assistant"]
+    entries = tuple(session.session_manager.get_branch())
+    assert [entry.type for entry in entries[:2]] == ["model_change", "thinking_level_change"]
+    assert [entry.message.role for entry in entries[2:]] == ["user", "assistant", "toolResult", "assistant"]
     assert [entry.parent_id for entry in entries] == [None, *(entry.id for entry in entries[:-1])]
 
 
@@ -473,7 +449,7 @@ async def test_a_message_may_be_replaced_before_it_is_stored(session_of, script,
     answer = await session.prompt("hi")
 
     assert answer.text == "HELLO"
-    assert session.session_manager.branch()[-1].message.text == "HELLO"
+    assert session.session_manager.get_branch()[-1].message.text == "HELLO"
     assert recorder.of("message_end")[-1].message.text == "HELLO"
 
 
@@ -497,7 +473,7 @@ async def test_the_end_of_a_turn_may_add_entries_and_cause_no_request_by_that(se
     await session.prompt("two")
 
     assert len(script.requests) == 2
-    assert [entry.type for entry in session.session_manager.branch()] == [
+    assert [entry.type for entry in session.session_manager.get_branch()][2:] == [
         "message",
         "message",
         "custom",
@@ -534,7 +510,7 @@ async def test_turn_end_hooks_see_the_turns_messages_in_the_session(session_of, 
     script.turn(tool_call("echo")).turn(text("done"))
     await session.prompt("go")
 
-    assert seen == [3, 4]
+    assert seen == [5, 6]  # model and thinking level are the first two
 
 
 # Settling
@@ -555,7 +531,7 @@ async def test_the_boundary_before_settling_may_run_on(session_of, script, recor
     answer = await session.prompt("go")
 
     assert answer.text == "2"
-    assert outcomes == [("completed", 2, 2), ("completed", 4, 4)]
+    assert outcomes == [("completed", 2, 4), ("completed", 4, 6)]
     assert [message.text for message in script.requests[1].messages] == ["go", "1", "check again"]
     assert recorder.types.count("agent_start") == 2
     assert recorder.types.count("agent_settled") == 1
@@ -577,7 +553,9 @@ async def test_a_failed_answer_leaves_the_context_and_stays_in_the_session(sessi
     assert answer.text == "ok"
     assert retried == ["error"]
     assert roles(script.requests[1].messages) == ["user"]
-    assert [entry.message.role for entry in session.session_manager.branch()] == ["user", "assistant", "assistant"]
+    branch = session.session_manager.get_branch()
+    assert [entry.message.role for entry in branch if entry.type == "message"] == ["user", "assistant", "assistant"]
+    assert [entry.replacement for entry in branch if entry.type == "context_edit"] == [None]
 
 
 async def test_what_was_queued_too_late_for_the_run_is_answered_before_the_prompt_settles(session_of, script, recorder):
@@ -899,7 +877,7 @@ async def test_entries_survive_in_the_session_and_outside_the_models_context(ses
     script.turn(text("1"))
     await session.prompt("a")
 
-    entry = session.session_manager.branch()[0]
+    entry = session.session_manager.get_branch()[2]
     assert (entry.type, entry.custom_type, entry.data) == ("custom", "todo", ["milk"])
     assert roles(script.requests[0].messages) == ["user"]
 

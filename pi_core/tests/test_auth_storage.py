@@ -247,3 +247,33 @@ def test_no_repr_shows_a_key():
     storage.set_runtime_api_key("acme", "sk-secret")
 
     assert "sk-secret" not in repr(storage)
+
+
+async def test_a_storage_in_memory_refreshes_once_and_keeps_the_login_when_it_fails():
+    entry = {"type": "oauth", "access": "old", "refresh": "r", "expires": 1}
+    login, failing = CountingLogin(), CountingLogin(RequestFailed("400 invalid_grant."))
+    storage = AuthStorage.in_memory({"acme": entry}, login=lambda _provider: login)
+    failed = AuthStorage.in_memory({"acme": entry}, login=lambda _provider: failing)
+
+    keys = await asyncio.gather(*(storage.get_api_key("acme") for _ in range(3)))
+
+    assert (keys, login.refreshes) == (["r-fresh"] * 3, 1)
+    with pytest.raises(UserError, match=r"400 invalid_grant. The stored login is kept; run pi auth login acme"):
+        await failed.get_api_key("acme")
+    assert failed.get("acme") == entry
+
+
+def test_the_login_in_use_is_the_one_whose_token_would_be_sent():
+    login = {"type": "oauth", "access_token": "a", "refresh_token": "r"}
+    storage = AuthStorage.in_memory({"acme": login, "shop": {"type": "api_key", "key": "k"}})
+    used = [storage.login_in_use(provider) for provider in ("acme", "shop", "other")]
+    storage.set_runtime_api_key("acme", "k")
+
+    assert used == [{"type": "oauth", "access": "a", "refresh": "r"}, None, None]
+    assert storage.login_in_use("acme") is None
+
+
+async def test_a_folder_in_which_no_lock_can_be_made_is_told(tmp_path):
+    with pytest.raises(UserError, match=r"cannot be made \(No such file or directory\)"):
+        async with directory_lock(tmp_path / "missing" / "auth.json"):
+            pass

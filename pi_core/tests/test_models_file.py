@@ -29,12 +29,21 @@ ACME = ProviderInfo(
 
 
 class Tables:
+    api = "chat"
+
     def __init__(self, *infos):
         self.infos = infos
 
     @hookimpl
     def register_models(self):
         return list(self.infos)
+
+    @hookimpl
+    def register_providers(self):
+        return [self]
+
+    def stream(self, model, context, options):
+        raise NotImplementedError
 
 
 @pytest.fixture
@@ -206,6 +215,16 @@ BROKEN = [
     (HEAD + '"keyVariables": [1]}}}', 4, "keyVariables must be a list of names"),
     ('{"providers": {\n"new": {"apiKey": "k"}}}', 2, "no plugin knows provider 'new', so it needs baseUrl and api"),
     ('{"providers": {"new": {\n"baseUrl": "u",\n"models": [{"id": "m"}]}}}', 3, "model 'm' has no api"),
+    ('{\n"provider": {}}', 1, "this has no \"providers\", only ['provider']"),
+    ('{"providers": {\n"": {"baseUrl": "u", "api": "chat"}}}', 2, "'' cannot be typed as a provider's name"),
+    ('{"providers": {\n" a": {"baseUrl": "u", "api": "chat"}}}', 2, "' a' cannot be typed as a provider's name"),
+    ('{"providers": {\n"a\\nb": {"baseUrl": "u", "api": "chat"}}}', 2, "'a\\nb' cannot be typed as a provider's name"),
+    (HEAD + '"name": "A"},\n"ACME": {"name": "B"}}}', 5, "'acme' stands in the file already, in other letters"),
+    (HEAD + '"name": "A"},\n"acme": {"name": "B"}}}', 5, "provider 'acme' stands in the file more than once"),
+    (HEAD + '"models": [{"id": "m"},\n{"id": "M"}]}}}', 5, "model 'M' stands in 'acme' more than once"),
+    (HEAD + '"models": [{"id": "m",\n"api": "none"}]}}}', 5, "no installed plugin speaks 'none'"),
+    ('{"providers": {"acme": {"name": "//"}, // mine\n"x": {"baseUrl": 5},}}', 2, "baseUrl is 5"),
+    ('{"providers": {"acme": {"name": "A"} // mine\n"x": {}}}', 2, "this is not JSON: Expecting ',' delimiter"),
 ]
 
 
@@ -229,7 +248,11 @@ def test_one_broken_provider_costs_no_other(registry):
         models.provider("other")
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe{}", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe{}", b"[" * 100_000, b'{"providers": ' + b"9" * 5000 + b"}"],
+    ids=["UTF-16", "deep", "digits"],
+)
 def test_what_is_no_text_or_nested_without_end_is_told(registry, tmp_path, content):
     (tmp_path / "models.json").write_bytes(content)
     models = registry()
@@ -242,3 +265,43 @@ def test_what_is_no_file_is_told_and_never_waited_for(registry, tmp_path):
     os.mkfifo(tmp_path / "models.json")
 
     assert "no regular file" in registry().warnings[0]
+
+
+def test_a_file_that_cannot_be_looked_at_is_told(registry, tmp_path):
+    (tmp_path / "models.json").symlink_to(tmp_path / "models.json")
+
+    assert "models.json: it cannot be read: " in registry().warnings[0]
+
+
+def test_comments_and_a_last_comma_are_no_problem(registry):
+    models = registry(
+        """{
+          // what I run at home
+          "providers": {
+            "home": {"baseUrl": "http://h//v1", "api": "chat", "models": [{"id": "a//b"}, {"id": "c,]"},],}, // yes
+          },
+        }"""
+    )
+
+    assert models.warnings == []
+    assert [(each.id, each.base_url) for each in models.get_models("home")] == [
+        ("a//b", "http://h//v1"),
+        ("c,]", "http://h//v1"),
+    ]
+
+
+def test_a_provider_of_a_plugin_is_meant_in_any_letters(registry):
+    models = registry({"Acme": {"baseUrl": "https://moved.test"}})
+
+    assert models.warnings == []
+    assert models.get_providers() == ["acme"]
+    assert models.get_model("acme", "big").base_url == "https://moved.test"
+
+
+def test_a_key_that_stands_twice_counts_as_the_last(registry):
+    models = registry('{"providers": {"acme": {"name": "A"},\n"acme": {\n"name": 5}}}')
+
+    assert [each.partition("line ")[2] for each in models.warnings] == [
+        "2: provider 'acme' stands in the file more than once; only this one counts.",
+        "3: name is 5, it must be a text. What it says of 'acme' is ignored.",
+    ]

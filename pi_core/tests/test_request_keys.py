@@ -155,7 +155,7 @@ async def test_the_key_is_in_no_event_no_entry_no_trace_and_no_repr(create, capl
     session.subscribe(seen.append)
     request = await ask(session, script)
     auth = await session.models.get_api_key_and_headers(session.model)
-    entries = session.session_manager.branch()
+    entries = session.session_manager.get_branch()
 
     assert request.options.headers["x-key"] == f"{SECRET}-{SECRET}"
     assert traced

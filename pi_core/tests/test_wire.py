@@ -41,6 +41,7 @@ from pi_hookspecs import (
     CompactionEntry,
     CompactionStartEvent,
     CompactionSummaryMessage,
+    ContextEditEntry,
     Cost,
     CustomEntry,
     CustomMessage,
@@ -79,6 +80,7 @@ from pi_hookspecs import (
     UnknownEntry,
     UnknownMessage,
     Usage,
+    UsageEntry,
     UserMessage,
 )
 
@@ -256,8 +258,21 @@ ENTRIES = [
     (LabelEntry(**HERE, target_id="0000000a"), f'{{"type": "label", {AT}, "targetId": "0000000a"}}'),
     (SessionInfoEntry(**HERE, name="n"), f'{{"type": "session_info", {AT}, "name": "n"}}'),
     (
-        UnknownEntry(type="context_edit", **HERE, extra={"targetId": "0000000a", "replacement": None}),
+        UsageEntry(**HERE, kind="title", provider="p", model="m", usage=Usage()),
+        f'{{"type": "usage", {AT}, "kind": "title", "provider": "p", "model": "m", "usage": {NO_USAGE}}}',
+    ),
+    (
+        ContextEditEntry(**HERE, target_id="0000000a", replacement=None),
         f'{{"type": "context_edit", {AT}, "targetId": "0000000a", "replacement": null}}',
+    ),
+    (
+        ContextEditEntry(**HERE, target_id="0000000a", replacement=(TextContent("x"),)),
+        f"""{{"type": "context_edit", {AT}, "targetId": "0000000a",
+            "replacement": [{{"type": "text", "text": "x"}}]}}""",
+    ),
+    (
+        UnknownEntry(type="invented_later", **HERE, extra={"x_y": None}),
+        f'{{"type": "invented_later", {AT}, "x_y": null}}',
     ),
 ]
 MODEL = """{"id": "m", "name": "M", "api": "a", "provider": "p", "baseUrl": "https://x", "reasoning": true,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pi_core.agent_session import AgentSession
-    from pi_core.context import NoUserInterface, PluginAPI, SessionContext, ToolCallContext
+    from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext, ToolCallContext
     from pi_core.session import ReadOnlySession
     from pi_hookspecs import (
         PiAPI,
@@ -30,7 +30,7 @@ def user_interfaces_are_complete(fake: FakeUI, nobody: NoUserInterface) -> tuple
 
 
 def what_plugins_hold_is_complete(
-    ctx: SessionContext, tool_ctx: ToolCallContext, pi: PluginAPI, view: ReadOnlySession
+    ctx: PluginContext, tool_ctx: ToolCallContext, pi: PluginAPI, view: ReadOnlySession
 ) -> tuple[PiContext, ToolContext, PiAPI, SessionView]:
     return ctx, tool_ctx, pi, view
 

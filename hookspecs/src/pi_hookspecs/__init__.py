@@ -38,10 +38,10 @@ _HOMES: dict[str, str] = {
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "api": "PiAPI",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
-    "context": "ContextUsage PiContext RunMode SessionView SettingsView ToolContext",
+    "context": "ContextUsage PiContext RunMode SessionView SettingsView SideRequest ToolContext TreeNavigation",
     "entries": (
-        "BranchSummaryEntry CompactionEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
-        "ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry UnknownEntry"
+        "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
+        "ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry UnknownEntry UsageEntry"
     ),
     "errors": (
         "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed UnknownName UserError"
@@ -62,7 +62,7 @@ _HOMES: dict[str, str] = {
     "events.session": (
         "ResourcesDiscoverEvent ResourcesDiscoverResult SessionBeforeCompactEvent SessionBeforeCompactResult "
         "SessionBeforeForkEvent SessionBeforeForkResult SessionBeforeSwitchEvent SessionBeforeSwitchResult "
-        "SessionBeforeTreeEvent SessionBeforeTreeResult SessionCompactEvent SessionForkEvent "
+        "SessionBeforeTreeEvent SessionBeforeTreeResult SessionCompactEvent SessionCompactFailedEvent SessionForkEvent "
         "SessionShutdownEvent SessionStartEvent SessionSwitchEvent SessionTreeEvent"
     ),
     "events.tools": (
@@ -76,11 +76,11 @@ _HOMES: dict[str, str] = {
     ),
     "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
-    "provider": "Context Provider StreamFunction StreamOptions",
+    "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
     "registrations": "Command CredentialSource Flag Login Mode Renderer Shortcut Subcommand Theme",
     "services": (
         "BranchSummarizer BranchSummary BranchSummaryRequest Compaction CompactionPreparation "
-        "CompactionRequest Compactor Retrier RetryDecision Service"
+        "CompactionReason CompactionRequest Compactor Retrier RetryDecision Service"
     ),
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"

@@ -47,3 +47,15 @@ class PiAPI(Protocol):
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""
         ...
+
+    def set_label(self, entry_id: str, label: str | None = None, /) -> str:
+        """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
+        ...
+
+    async def set_session_name(self, name: str | None, /) -> None:
+        """Name the session; None takes the name away."""
+        ...
+
+    async def emit(self, event: Any, /) -> None:
+        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        ...

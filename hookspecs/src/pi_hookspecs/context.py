@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from attrs import frozen
 
@@ -11,12 +11,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.entries import SessionEntry
+    from pi_hookspecs.entries import BranchSummaryEntry, SessionEntry, SessionHeader
+    from pi_hookspecs.messages import AgentMessage, AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
+    from pi_hookspecs.provider import Context
+    from pi_hookspecs.services import Compaction, CompactionReason
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
 
-__all__ = ["ContextUsage", "PiContext", "RunMode", "SessionView", "SettingsView", "ToolContext"]
+__all__ = [
+    "ContextUsage",
+    "PiContext",
+    "RunMode",
+    "SessionView",
+    "SettingsView",
+    "SideRequest",
+    "ToolContext",
+    "TreeNavigation",
+]
+
+_T = TypeVar("_T")
 
 RunMode: TypeAlias = str
 """The front end's name: ``tui``, ``rpc``, ``json``, ``print``, or what a plugin brings."""
@@ -31,9 +45,117 @@ class ContextUsage:
     percent: float | None
 
 
+@frozen(kw_only=True)
+class SideRequest:
+    """How a request beside the conversation is made (``ctx.complete``).
+
+    Attributes:
+        purpose: What it is for, one word; the session's cost is kept by it.
+        max_tokens: Limit of the answer; the model's own when None.
+        reasoning: How hard the model thinks; the session's level when None.
+        signal: Ends the request when it is aborted, beside the prompt's own.
+        reason: Why a compaction is wanted, where it is for one.
+        model: Who is asked; the session's model when None.
+    """
+
+    purpose: str
+    max_tokens: int | None = None
+    reasoning: ThinkingLevel | None = None
+    signal: AbortSignal | None = None
+    reason: CompactionReason | None = None
+    model: Model | None = None
+
+
+@frozen(kw_only=True)
+class ModelChoice:
+    """A model by its provider's id and its own."""
+
+    provider: str
+    model_id: str
+
+
+@frozen(kw_only=True)
+class SessionContext:
+    """What a branch tells the model (pi.md 7.3).
+
+    Attributes:
+        messages: The conversation after compaction, branch summaries and context edits.
+        thinking_level: As last changed on the branch, ``off`` where it never was.
+        model: As last changed on the branch, or of the last answer; None where there is neither.
+        has_thinking_level: Whether the session itself says the level.
+    """
+
+    messages: tuple[AgentMessage, ...] = ()
+    thinking_level: str = "off"
+    model: ModelChoice | None = None
+    has_thinking_level: bool = False
+
+
+@frozen(kw_only=True)
+class TreeNavigation:
+    """What came of going to another place.
+
+    Attributes:
+        cancelled: A plugin, or an abort of the summary, kept the conversation where it was.
+        aborted: The summary was aborted.
+        editor_text: Text of the user's message that was gone to, for editing: the conversation goes on before it.
+        summary_entry: The summary that was added.
+    """
+
+    cancelled: bool = False
+    aborted: bool = False
+    editor_text: str | None = None
+    summary_entry: BranchSummaryEntry | None = None
+
+
+@runtime_checkable
+class SessionTreeNode(Protocol):
+    """An entry in the session's tree. The entry is parsed when it is looked at; id and type are known without."""
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+        ...
+
+    @property
+    def type(self) -> str:
+        """The entry's type."""
+        ...
+
+    @property
+    def entry(self) -> SessionEntry:
+        """The entry."""
+        ...
+
+    @property
+    def children(self) -> Sequence[SessionTreeNode]:
+        """The entries that follow it, oldest first."""
+        ...
+
+    @property
+    def label(self) -> str | None:
+        """What the user calls it."""
+        ...
+
+    @property
+    def label_timestamp(self) -> str | None:
+        """When it was called so."""
+        ...
+
+
 @runtime_checkable
 class SessionView(Protocol):
     """The session, read only."""
+
+    @property
+    def header(self) -> SessionHeader:
+        """What the session says of itself: working directory, when it was made, the session it was forked from."""
+        ...
+
+    @property
+    def name(self) -> str | None:
+        """What the user calls the session."""
+        ...
 
     @property
     def id(self) -> str:
@@ -62,6 +184,22 @@ class SessionView(Protocol):
         """The entry with this id."""
         ...
 
+    def children(self, entry_id: str) -> Sequence[SessionEntry]:
+        """The entries that follow an entry, oldest first."""
+        ...
+
+    def label(self, entry_id: str) -> str | None:
+        """What the user calls an entry."""
+        ...
+
+    def tree(self) -> Sequence[SessionTreeNode]:
+        """The roots of the tree: more than one after the leaf was reset, or where a parent is missing."""
+        ...
+
+    def context(self) -> SessionContext:
+        """What the present branch tells the model."""
+        ...
+
 
 @runtime_checkable
 class SettingsView(Protocol):
@@ -69,6 +207,22 @@ class SettingsView(Protocol):
 
     def get(self, key: str | Sequence[str], default: Any = None) -> Any:
         """Return a value by its dotted name or its steps, ``"compaction.enabled"``; the default where none is set."""
+        ...
+
+    def get_bool(self, key: str | Sequence[str], default: _T) -> bool | _T:
+        """Return a boolean; the default where none is set. A value of another type is told to the user, as below."""
+        ...
+
+    def get_number(self, key: str | Sequence[str], default: _T, *, minimum: float | None = None) -> float | _T:
+        """Return a finite number that is not below the minimum; the default where none is set."""
+        ...
+
+    def get_str(self, key: str | Sequence[str], default: _T) -> str | _T:
+        """Return a text; the default where none is set."""
+        ...
+
+    def get_str_list(self, key: str | Sequence[str], default: Sequence[str] = ()) -> list[str]:
+        """Return a list of texts; the default where none is set."""
         ...
 
 
@@ -136,6 +290,60 @@ class PiContext(Protocol):
 
     def context_usage(self) -> ContextUsage | None:
         """How full the window is; None without a model."""
+        ...
+
+    async def compact(
+        self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
+    ) -> Compaction | None:
+        """Compact the conversation, now.
+
+        ``manual`` stops a run that is going on, unless the run itself asks, in a hook. With ``threshold`` and
+        ``overflow`` it happens in place: the next request is told what is left.
+
+        Returns:
+            The compaction; None when there was nothing to do for another reason than ``manual``.
+
+        Raises:
+            UserError: It was asked for by hand and cannot be done.
+            PiError: It failed, or was cancelled; the session is as it was.
+        """
+        ...
+
+    async def navigate_tree(
+        self,
+        target_id: str,
+        *,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
+    ) -> TreeNavigation:
+        """Go on from another entry; from before it when the user said it. For commands: no prompt may be going on.
+
+        Args:
+            target_id: The entry.
+            summarize: Have what is left behind summed up where the conversation goes on.
+            custom_instructions: What the summary should look at.
+            replace_instructions: They stand in place of the summariser's own.
+            label: A name for the place.
+
+        Raises:
+            AgentBusy: A prompt is being answered.
+            UserError: No such entry, or nobody who could sum up.
+            PiError: The summary failed; the conversation is where it was.
+        """
+        ...
+
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Ask the model something beside the conversation, and return its answer, or the error that it ended in.
+
+        The request is made like those of the conversation: with the provider's key, the user's settings, the hooks
+        around requests, and the installed retry policy.
+        """
+        ...
+
+    async def emit(self, event: Any) -> None:
+        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
         ...
 
     def abort(self, reason: str = "Operation aborted") -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BranchSummaryEntry",
     "CompactionEntry",
+    "ContextEditEntry",
     "CustomEntry",
     "CustomMessageEntry",
     "LabelEntry",
@@ -22,6 +23,7 @@ __all__ = [
     "SessionInfoEntry",
     "ThinkingLevelChangeEntry",
     "UnknownEntry",
+    "UsageEntry",
 ]
 
 
@@ -144,6 +146,29 @@ class SessionInfoEntry(_Entry):
 
 
 @frozen(kw_only=True)
+class UsageEntry(_Entry):
+    """A model request outside the conversation, ``kind`` says what for; it counts in the session's cost (newer pi)."""
+
+    kind: str
+    provider: str
+    model: str
+    usage: Usage
+    note: str | None = None
+    type: Literal["usage"] = "usage"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class ContextEditEntry(_Entry):
+    """From here on the model sees ``replacement`` as content of the entry ``target_id``; None leaves it out."""
+
+    target_id: str
+    replacement: str | tuple[UserContent, ...] | None
+    type: Literal["context_edit"] = "context_edit"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
 class UnknownEntry:
     """An entry of a type that this version does not know; kept as it is."""
 
@@ -164,6 +189,8 @@ SessionEntry: TypeAlias = (
     | CustomMessageEntry
     | LabelEntry
     | SessionInfoEntry
+    | UsageEntry
+    | ContextEditEntry
     | UnknownEntry
 )
 """Any entry but the header."""

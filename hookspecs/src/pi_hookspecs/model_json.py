@@ -15,9 +15,9 @@ from attrs import evolve
 from pi_hookspecs.models import THINKING_LEVELS, Model, ModelCost, PriceTier, ProviderInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["Wrong", "field_of", "headers_of", "line_of", "models_of", "override_of", "provider_of"]
+__all__ = ["Wrong", "field_of", "headers_of", "line_of", "models_of", "override_of", "provider_of", "repeated_keys"]
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -55,25 +55,48 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     """Return the line, counted from 1, of the value that keys and indexes lead to; as far as they lead.
 
     Args:
+        text: Valid JSON. Of a key that an object has twice, the last counts, as it does for the value.
+        path: Keys of objects and indexes of lists, from the outside in.
+    """
+    found = at = _skip(text, 0)
+    for step in path:
+        places = [(start, value) for name, start, value in _members(text, at) if name == step]
+        if not places:
+            break
+        found, at = places[-1]
+    return _line(text, found)
+
+
+def repeated_keys(text: str, path: Sequence[str | int]) -> list[tuple[str, int]]:
+    """Return the keys that the object at the end of a path has more than once, each with the line of the last.
+
+    Args:
         text: Valid JSON.
         path: Keys of objects and indexes of lists, from the outside in.
     """
-    decode = json.JSONDecoder().raw_decode
-    found = at = _skip(text, 0)
+    at = _skip(text, 0)
     for step in path:
-        opened, at, index = text[at : at + 1], _skip(text, at + 1), 0
-        while opened in ("{", "[") and text[at : at + 1] not in ("}", "]"):
-            start, name = at, index
-            if opened == "{":
-                name, at = decode(text, at)
-                at = _skip(text, at, ":")
-            if name == step:
-                found = start
-                break
-            at, index = _skip(text, decode(text, at)[1], ","), index + 1
-        else:
-            break
-    return text.count("\n", 0, found) + 1
+        at = next((value for name, _, value in _members(text, at) if name == step), len(text))
+    places = [(name, start) for name, start, _ in _members(text, at) if isinstance(name, str)]
+    names = [name for name, _ in places]
+    return [(name, _line(text, start)) for name, start in dict(places).items() if names.count(name) > 1]
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Go through the object or list at a place: key or index, where it stands, and where its value does."""
+    decode = json.JSONDecoder().raw_decode
+    opened, at, index = text[at : at + 1], _skip(text, at + 1), 0
+    while opened in ("{", "[") and text[at : at + 1] not in ("}", "]"):
+        name, start = index, at
+        if opened == "{":
+            name, at = decode(text, at)
+            at = _skip(text, at, ":")
+        yield name, start, at
+        at, index = _skip(text, decode(text, at)[1], ","), index + 1
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
 
 
 def _skip(text: str, at: int, sign: str = "") -> int:

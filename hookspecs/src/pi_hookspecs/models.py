@@ -93,7 +93,8 @@ class ProviderInfo:
         headers: Sent with requests for a model id that the table does not know; a listed model has all of its own.
         compat: As ``headers``: for ids that the table does not know.
         models: What it serves. May be given as a function that is called when somebody looks, and only once: hundreds
-            of models cost time that a run with another provider need not spend.
+            of models cost time that a run with another provider need not spend. None, with ``keyless``: whoever
+            speaks ``api`` asks the server at ``base_url`` (``ModelDiscovery``).
 
     Two rows with functions are equal when the functions are: comparing loads nothing.
     """

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.messages import Message
-    from pi_hookspecs.models import Model, ThinkingLevel
+    from pi_hookspecs.models import Model, ProviderInfo, ThinkingLevel
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_hookspecs.tools import Tool
 
-__all__ = ["Context", "Provider", "StreamFunction", "StreamOptions"]
+__all__ = ["Context", "ModelDiscovery", "Provider", "StreamFunction", "StreamOptions"]
 
 
 @frozen(kw_only=True, eq=False)
@@ -60,7 +60,7 @@ class StreamOptions:
 
 @runtime_checkable
 class Provider(Protocol):
-    """Speaks one API. Returned by ``register_providers``."""
+    """Speaks one API. Returned by ``register_providers``; it may be a ``ModelDiscovery``, too."""
 
     api: str
     """The API id that this provider answers for, for example ``anthropic-messages``."""
@@ -70,6 +70,27 @@ class Provider(Protocol):
 
         A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose
         message keeps the text received so far. Only a missing key raises (``MissingKey``).
+        """
+        ...
+
+
+@runtime_checkable
+class ModelDiscovery(Protocol):
+    """What a ``Provider`` may be beside: it asks a server which models it has now.
+
+    Asked are providers of its API that need no key and list no models: a server on the user's machine that may run
+    or not. Nobody waits for them: a short time (200 ms) is given to all of them together, while models are listed and
+    when a name is looked for, and never on the way to a model that is known.
+    """
+
+    async def discover(self, provider: ProviderInfo, options: StreamOptions) -> ProviderInfo:
+        """Return the row with the models that the server has, or the row as it is where nothing answers.
+
+        What the user's models.json says of the provider is laid over it.
+
+        Args:
+            provider: The row, whose ``base_url`` says whom to ask.
+            options: ``api_key`` and ``headers`` as configured, ``timeout_ms`` until the answer is no longer awaited.
         """
         ...
 

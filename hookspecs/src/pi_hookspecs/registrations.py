@@ -117,8 +117,8 @@ class Renderer(Protocol):
 class CredentialSource(Protocol):
     """Answers for a provider's key or token; asked last in the key order.
 
-    It may also have ``available(provider) -> bool``: whether it could answer, told at once, without a network or a
-    command. A source that cannot tell is asked when a request is made; its provider is never chosen unasked.
+    It may also have ``available(provider) -> bool | None``: whether it could answer, told at once, without a network or
+    a command. A source that cannot tell (None) is asked when a request is made; its provider is never chosen unasked.
     """
 
     name: str
@@ -131,13 +131,22 @@ class CredentialSource(Protocol):
 
 @runtime_checkable
 class Login(Protocol):
-    """Signs in to a provider and keeps its token fresh. Credentials are plain data, as auth.json has them."""
+    """Signs in to a provider and keeps its token fresh. Credentials are plain data, as auth.json has them.
+
+    It may also have ``base_url(credential, base_url) -> str``: where requests with this credential go, given where the
+    model says; for vendors whose token names a host.
+    """
 
     name: str
     """The provider id."""
 
     async def login(self, ui: Any) -> dict[str, Any]:
-        """Ask what must be asked and return the credential to store."""
+        """Ask what must be asked and return the credential to store.
+
+        Args:
+            ui: A ``UserInterface``. Where pi and the user's browser share a computer it also has ``open_url(url) ->
+                bool``, which opens a page and tells whether a browser took it.
+        """
         ...
 
     async def refresh(self, credential: dict[str, Any]) -> dict[str, Any]:

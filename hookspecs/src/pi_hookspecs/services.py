@@ -5,11 +5,13 @@ The later one in load order wins; without one, the session's method says which p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.entries import SessionEntry
@@ -21,12 +23,17 @@ __all__ = [
     "BranchSummaryRequest",
     "Compaction",
     "CompactionPreparation",
+    "CompactionReason",
     "CompactionRequest",
     "Compactor",
     "Retrier",
     "RetryDecision",
     "Service",
 ]
+
+
+CompactionReason: TypeAlias = Literal["manual", "threshold", "overflow"]
+"""Who wants a compaction: the user, the size of the context, or a request that did not fit the window."""
 
 
 @frozen(kw_only=True)
@@ -43,12 +50,21 @@ class CompactionPreparation:
 
 @frozen(kw_only=True)
 class CompactionRequest:
-    """Asks for a compaction of the branch."""
+    """Asks for a compaction of the branch.
 
-    reason: Literal["manual", "threshold", "overflow"]
-    entries: tuple[SessionEntry, ...]
+    Attributes:
+        entries: The branch, from its root to its leaf; each entry is parsed when it is looked at.
+        signal: Aborted when the user stops the compaction.
+        will_retry: The prompt whose request overflowed goes on afterwards.
+        preparation: What the compactor's own ``prepare`` answered, after plugins had their say.
+    """
+
+    reason: CompactionReason
+    entries: Sequence[SessionEntry]
     custom_instructions: str | None
     signal: AbortSignal
+    will_retry: bool = False
+    preparation: CompactionPreparation | None = None
 
 
 @frozen(kw_only=True)
@@ -65,10 +81,19 @@ class Compaction:
 
 @runtime_checkable
 class Compactor(Protocol):
-    """Makes a long conversation short."""
+    """Makes a long conversation short.
+
+    It may also have ``prepare(request, ctx) -> CompactionPreparation | None``, plain or ``async``: what it would do,
+    told to the hook ``session_before_compact`` before anything is asked of a model; None when there is nothing to
+    compact. Without it that hook is told of the branch alone.
+    """
 
     async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
-        """Return the compaction, or None when there is nothing to compact."""
+        """Return the compaction, or None when there is nothing to compact.
+
+        Raises:
+            PiError: It could not be made; the message says why. The session is left as it is.
+        """
         ...
 
 
@@ -102,11 +127,18 @@ class BranchSummarizer(Protocol):
 
 @frozen(kw_only=True)
 class RetryDecision:
-    """Try again after ``delay_ms``; ``attempt`` counts from 1."""
+    """Try again after ``delay_ms``; ``attempt`` counts from 1.
+
+    Attributes:
+        model: ``PROVIDER/ID`` of the model that answers from then on; None for the same one.
+        reason: What the user is told of a change of model.
+    """
 
     attempt: int
     max_attempts: int
     delay_ms: int
+    model: str | None = None
+    reason: str | None = None
 
 
 @runtime_checkable
@@ -114,7 +146,15 @@ class Retrier(Protocol):
     """Decides whether a failed request is worth another try."""
 
     def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
-        """Return when to try again, or None to give up."""
+        """Return when to try again, or None to give up.
+
+        Asked at once when a request has failed, while the prompt waits.
+
+        Args:
+            message: The failed answer, with ``error_message``.
+            attempt: Which retry this would be, from 1.
+            ctx: The session.
+        """
         ...
 
 

@@ -9,27 +9,35 @@ if TYPE_CHECKING:
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
     from pi_core.auth_storage import AuthStorage
+    from pi_core.convert import convert_to_llm
     from pi_core.create import create_agent_session, run
     from pi_core.event_stream import EventStream
     from pi_core.hooks import HookDispatcher, HookFailure, HookTrace, Timeouts
     from pi_core.host import PluginHost, PluginRecord, Problem
     from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
     from pi_core.model_registry import ModelRegistry
+    from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.session import SessionManager
+    from pi_core.session.context import edited_message, entry_message
     from pi_core.settings import Settings
+    from pi_core.token_estimate import context_tokens, estimate_tokens
 
 _HOMES = {
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
     "auth_storage": "AuthStorage",
+    "convert": "convert_to_llm",
     "create": "create_agent_session run",
     "event_stream": "EventStream",
     "hooks": "HookDispatcher HookFailure HookTrace Timeouts",
     "host": "PluginHost PluginRecord Problem",
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "model_registry": "ModelRegistry",
+    "overflow": "is_context_overflow is_recoverable_length is_throttling",
     "session": "SessionManager",
+    "session.context": "edited_message entry_message",
     "settings": "Settings",
+    "token_estimate": "context_tokens estimate_tokens",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -54,7 +62,15 @@ __all__ = [  # literal, because type checkers read it
     "Timeouts",
     "agent_loop",
     "agent_loop_continue",
+    "context_tokens",
+    "convert_to_llm",
     "create_agent_session",
+    "edited_message",
+    "entry_message",
+    "estimate_tokens",
+    "is_context_overflow",
+    "is_recoverable_length",
+    "is_throttling",
     "run",
 ]
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
+from pi_core._plugin_text import said, shown
 from pi_core.secret_values import SecretValues
 from pi_hookspecs import MissingKey, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pi_core._model_tables import ModelTables
     from pi_core.auth_storage import AuthStorage
@@ -52,12 +53,15 @@ class ModelAuth:
         tables: The providers.
         storage: auth.json, and keys of this run.
         environ: Where variables are looked up.
+        warn: Told what the user should know.
     """
 
-    def __init__(self, tables: ModelTables, storage: AuthStorage, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, tables: ModelTables, storage: AuthStorage, environ: Mapping[str, str], warn: Callable[[str], None]
+    ) -> None:
         self._tables = tables
+        self._warn = warn
         self._storage = storage
-        self._environ = environ
         self._values = SecretValues(environ)
 
     # Without a network or a command
@@ -68,8 +72,7 @@ class ModelAuth:
 
     def is_configured(self, info: ProviderInfo) -> bool:
         """Return whether a provider can be used: it has a key, or a plugin that is there for it says so."""
-        sources = () if self.has_key(info) else self._sources(info.id)
-        return self.has_key(info) or any(_available(each, info.id) for each in sources)
+        return self.has_key(info) or any(self._can_answer(each, info.id) for each in self._sources(info.id))
 
     def check(self, info: ProviderInfo) -> None:
         """Raise when there is nobody to ask for a provider's key.
@@ -79,7 +82,7 @@ class ModelAuth:
         """
         if self.has_key(info):
             return
-        if all(_available(each, info.id) is False for each in self._sources(info.id, "*")):
+        if all(self._can_answer(each, info.id) is False for each in self._sources(info.id, "*")):
             raise self._missing(info)
 
     def base_url(self, model: Model) -> str:
@@ -90,17 +93,24 @@ class ModelAuth:
         """
         if "{" not in model.base_url:
             return model.base_url
+        environ = self._storage.environ_of(model.provider)
         for name in _PLACEHOLDER.findall(model.base_url):
-            if not self._environ.get(name):
+            if not environ.get(name):
                 message = f"Set {name}: the base URL of {model.reference} has it as a part ({model.base_url})."
                 raise UserError(message)
-        return _PLACEHOLDER.sub(lambda match: self._environ[match[1]], model.base_url)
+        return _PLACEHOLDER.sub(lambda match: environ[match[1]], model.base_url)
 
     def _has_key(self, info: ProviderInfo) -> bool:
         if self._storage.has_key(info.id, info.key_variables):
             return True
         configured = self._configured_key(info.id)
         return configured is not None and not self._values.missing(configured)
+
+    def logins(self) -> list[str]:
+        """Return the ids of the providers that a plugin can sign in to, sorted; imports nobody to find out."""
+        host = self._tables.host
+        by_hand = (each.name for each in host.registrations("register_logins"))
+        return sorted({*host.owners("register_logins"), *by_hand})
 
     # For a request
 
@@ -131,6 +141,8 @@ class ModelAuth:
         """
         base_url = self.base_url(model)
         key = api_key or await self.key(info)
+        if not api_key:
+            base_url = self._moved(info.id, base_url)
         auth = RequestAuth(api_key=key, base_url=base_url)
         for layer in self._tables.layers(info.id):
             headers = dict(auth.headers)
@@ -141,6 +153,13 @@ class ModelAuth:
             transport = layer.model_transports.get(model.id) or layer.transport or auth.transport
             auth = evolve(auth, headers=headers, transport=transport)
         return auth
+
+    def _moved(self, provider: str, base_url: str) -> str:
+        """Return where the stored login sends requests, by default where they go without one."""
+        credential = self._storage.login_in_use(provider)
+        move = getattr(self._login(provider), "base_url", None) if credential is not None else None
+        moved: str = move(credential, base_url) if move is not None else base_url
+        return moved
 
     async def _header(self, info: ProviderInfo, name: str, written: str) -> str:
         value = await self._values.resolve(written)
@@ -165,6 +184,16 @@ class ModelAuth:
             host.load(*(record.name for record in host.registering("register_credentials", name)))
         return [each.thing for each in host.registrations("register_credentials") if each.name in names]
 
+    def _can_answer(self, source: CredentialSource, provider: str) -> bool | None:
+        """Ask a source whether it could answer, without a network; None where it cannot tell."""
+        try:
+            available = getattr(source, "available", None)
+            told = available(provider) if callable(available) else None
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and others have keys, too
+            self._warn(f"Whether there is a key for {provider} cannot be told: {shown(source)} failed: {said(error)}")
+            return False
+        return None if told is None else bool(told)
+
     def _login(self, provider: str) -> Login | None:
         found = self._tables.host.find("register_logins", provider)
         return found.thing if found is not None else None
@@ -177,14 +206,11 @@ class ModelAuth:
             hint = '"apiKey" of the provider in models.json, or "keyless": true if it needs none'
         else:
             hint = "its key"
-        return MissingKey(f"No API key found for {info.id}. Set {hint}.")
+        if info.id not in self.logins():
+            return MissingKey(f"No API key found for {info.id}. Set {hint}.")
+        ways = f"Set {hint}, or sign in: pi auth login {info.id}" if wanted else f"Sign in: pi auth login {info.id}"
+        return MissingKey(f"No API key found for {info.id}. {ways}")
 
     def _wanted(self, info: ProviderInfo) -> Iterator[str]:
         yield from info.key_variables
         yield from self._values.missing(self._configured_key(info.id) or "")
-
-
-def _available(source: CredentialSource, provider: str) -> bool | None:
-    """Ask a source whether it could answer, without a network; None where it cannot tell."""
-    available = getattr(source, "available", None)
-    return bool(available(provider)) if callable(available) else None

@@ -15,7 +15,7 @@ from pi_hookspecs import NoModel, ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pi_core.host import PluginHost
     from pi_core.models_file import ModelsFile
@@ -40,6 +40,7 @@ class ModelTables:
         self._file = file
         self._added: dict[str, Mapping[str, Any] | ProviderInfo] = {}
         self._speakers: list[tuple[str, StreamFunction]] = []
+        self._found: dict[str, ProviderInfo] = {}
         self._configs: Mapping[str, ProviderConfig] = {}
         self._layers: dict[str, list[ProviderConfig]] = {}
 
@@ -47,7 +48,12 @@ class ModelTables:
     def problems(self) -> Sequence[str]:
         """What is wrong with models.json as it is now."""
         self._refresh()
-        return self._file.problems
+        lines = [
+            f"{self._file.path}, line {line}: no installed plugin speaks {api!r}. Models of {name!r} that need it fail."
+            for (name, api), line in self._file.apis.items()
+            if not self.speaks(api)
+        ]
+        return [*self._file.problems, *lines]
 
     # Providers
 
@@ -109,36 +115,81 @@ class ModelTables:
             place = "".join(f"[{step!r}]" for step in wrong.path)
             raise UserError(f"Cannot register provider {provider_id!r}: {place and f'{place}: '}{wrong}.") from None
         mine = self._added[provider_id] = evolve(config) if isinstance(config, ProviderInfo) else dict(config)
-        self._layers.pop(provider_id, None)
+        self._forget(provider_id)
 
         def remove() -> None:
             if self._added.get(provider_id) is mine:
                 del self._added[provider_id]
-                self._layers.pop(provider_id, None)
+                self._forget(provider_id)
 
         return remove
+
+    def _forget(self, provider_id: str) -> None:
+        self._layers.pop(provider_id, None)
+        self._found.pop(provider_id, None)
 
     def _configured(
         self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, below: Sequence[ProviderConfig]
     ) -> ProviderConfig:
         if isinstance(config, ProviderInfo):
-            return ProviderConfig(info=config)
+            return ProviderConfig(info=self._found.get(provider_id, config))
         return provider_config(provider_id, config, below[-1].info if below else self._installed(provider_id))
 
     def _refresh(self) -> None:
-        """Look whether models.json is another now."""
-        configs = self._file.refresh(self._installed)
-        if configs is not self._configs:
-            self._configs = configs
-            self._layers.clear()
+        """Look whether models.json is another now; what was found out with the old one may be wrong then."""
+        if not self._file.is_current():
+            self._found.clear()
+            self._read_file()
+
+    def _read_file(self) -> None:
+        self._configs = self._file.read(self._below)
+        self._layers.clear()
+
+    def _below(self, name: str) -> ProviderInfo | None:
+        """Return the row that a provider of models.json lies over, upper and lower case alike."""
+        known = self._installed(name)
+        if known is None:
+            names = (each for record in self.host.registering(_TABLES) for each in record.names(_TABLES))
+            by_hand = (each.name for each in self.host.registrations(_TABLES))
+            alike = next((each for each in (*names, *by_hand) if each.lower() == name.lower()), None)
+            known = self._installed(alike) if alike is not None else None
+        return known
 
     def _row(self, provider_id: str) -> ProviderInfo | None:
         layers = self.layers(provider_id)
         return layers[-1].info if layers else self._installed(provider_id)
 
     def _installed(self, provider_id: str) -> ProviderInfo | None:
+        return self._found.get(provider_id) or self._registered(provider_id)
+
+    def _registered(self, provider_id: str) -> ProviderInfo | None:
         found = self.host.find(_TABLES, provider_id)
         return found.thing if found is not None else None
+
+    # What servers say of themselves
+
+    def unlisted(self, provider_ids: Iterable[str] | None = None) -> Iterator[ProviderInfo]:
+        """Go through the rows of providers, of all when None, whose servers may be asked (``is_unlisted``)."""
+        wanted = None if provider_ids is None else set(provider_ids)
+        keyless = [each.id for each in self.outlines() if each.keyless and (wanted is None or each.id in wanted)]
+        for provider_id in keyless:
+            row = self._row(provider_id)
+            if row is not None and self.is_unlisted(row):
+                yield row
+
+    def is_unlisted(self, info: ProviderInfo) -> bool:
+        """Return whether a provider needs no key, and no plugin lists its models, nor who else added the provider."""
+        if not info.keyless:
+            return False
+        known = self._registered(info.id)
+        if known is None and info.id not in self._found:
+            known = info
+        return known is None or not known.models
+
+    def keep(self, rows: Iterable[ProviderInfo]) -> None:
+        """Take rows in place of what plugins registered; models.json lies over them, too."""
+        self._found.update({row.id: row for row in rows})
+        self._read_file()
 
     # Who speaks their APIs
 
@@ -158,6 +209,11 @@ class ModelTables:
 
         return remove
 
+    def speaker(self, api: str) -> Provider | None:
+        """Return the plugin's provider that answers for an API; None where no plugin does."""
+        found = self.host.find(_SPEAKERS, api)
+        return found.thing if found is not None else None
+
     def stream_of(self, model: Model) -> StreamFunction:
         """Return the ``stream`` of whoever speaks a model's API.
 
@@ -167,13 +223,12 @@ class ModelTables:
         added = self._speaker(model.api)
         if added is not None:
             return added
-        found = self.host.find(_SPEAKERS, model.api)
-        if found is None:
+        provider = self.speaker(model.api)
+        if provider is None:
             raise NoModel(
                 f"No installed plugin speaks {model.api!r}, which {model.reference} needs."
                 " Install one that does, or choose another model with --model PROVIDER/ID"
             )
-        provider: Provider = found.thing
         return provider.stream
 
     def _speaker(self, api: str) -> StreamFunction | None:

@@ -35,14 +35,14 @@ _KINDS: dict[Any, str] = {
     list: "an array",
     dict: "an object",
 }
-_OLD_FIELDS = {
+OLD_FIELDS = {
     "ToolResultMessage": {"tool_use_id": "toolCallId"},
     "CompactionEntry": {"firstKeptId": "firstKeptEntryId"},
     "SessionHeader": {"branchedFrom": "parentSession"},
 }
 """Names that older documents have (decisions D17 to D19); the newer name wins where both are there."""
 
-_OLD_TAGS = {"hookMessage": "custom"}
+OLD_TAGS = {"hookMessage": "custom"}
 """Roles of session version 2 (pi.md 7.2)."""
 
 _ERRORS_SHOWN = 3
@@ -155,7 +155,7 @@ def _union_hook(target: Any, converter: Converter) -> Hook:
     """Read a member by the JSON type of the value, classes by their tag."""
     members = get_args(target)
     classes = [member for member in members if attrs.has(member)]
-    readers: dict[type[Any], Any] = {_json_type(member): member for member in members if member not in classes}
+    readers: dict[type[Any], Any] = {json_type(member): member for member in members if member not in classes}
     if int in readers or float in readers:
         readers[int] = readers[float] = float
     if classes:
@@ -176,7 +176,7 @@ def _union_hook(target: Any, converter: Converter) -> Hook:
 _NOTHING = object()
 
 
-def _json_type(target: Any) -> type[Any]:
+def json_type(target: Any) -> type[Any]:
     origin = get_origin(target) or target
     if origin is Literal:
         return type(get_args(target)[0])
@@ -188,15 +188,15 @@ def _class_by_tag(classes: list[Any]) -> Callable[[dict[str, Any]], tuple[dict[s
     if len(classes) == 1:
         return lambda data: (data, classes[0])
     tag_name = "role" if "role" in attrs.fields_dict(classes[0]) else "type"
-    tags = {_tag_of(cls, tag_name): cls for cls in classes}
+    tags = {tag_of(cls, tag_name): cls for cls in classes}
     unknown = tags.pop(None, None)
 
     def choose(data: dict[str, Any]) -> tuple[dict[str, Any], Any]:
         tag = data.get(tag_name)
         if type(tag) is not str:
             raise ValueError(f"has no {tag_name!r} that is a string")
-        if tag in _OLD_TAGS:
-            tag = _OLD_TAGS[tag]
+        if tag_name == "role" and tag in OLD_TAGS:
+            tag = OLD_TAGS[tag]
             data = {**data, tag_name: tag}
         cls = tags.get(tag, unknown)
         if cls is None:
@@ -206,7 +206,7 @@ def _class_by_tag(classes: list[Any]) -> Callable[[dict[str, Any]], tuple[dict[s
     return choose
 
 
-def _tag_of(cls: Any, tag_name: str) -> str | None:
+def tag_of(cls: Any, tag_name: str) -> str | None:
     field = attrs.fields_dict(cls).get(tag_name)
     tag = getattr(cls, tag_name, None) if field is None else field.default
     return tag if isinstance(tag, str) else None
@@ -215,7 +215,7 @@ def _tag_of(cls: Any, tag_name: str) -> str | None:
 def _class_hook(cls: Any, converter: Converter) -> Hook:
     from cattrs.gen import make_dict_structure_fn, override
 
-    attrs.resolve_types(cls, localns=_Names())
+    attrs.resolve_types(cls, localns=Names())
     fields = [field for field in attrs.fields(cls) if field.init]
     names: dict[str, Any] = {field.name: override(rename=wire_name(field.name)) for field in fields}
     build = make_dict_structure_fn(cls, converter, **names)
@@ -243,7 +243,7 @@ def _class_hook(cls: Any, converter: Converter) -> Hook:
 def _modernised(name: str, known: set[str], data: dict[str, Any]) -> dict[str, Any]:
     """Return the object with the field names and forms of today; the same object where nothing is old."""
     changes: dict[str, Any] = {}
-    old_names = _OLD_FIELDS.get(name, {})
+    old_names = OLD_FIELDS.get(name, {})
     for old, new in old_names.items():
         if old in data:
             changes[new] = data.get(new, data[old])
@@ -258,7 +258,7 @@ def _modernised(name: str, known: set[str], data: dict[str, Any]) -> dict[str, A
     return {key: value for key, value in data.items() if key not in old_names} | changes
 
 
-class _Names(dict[str, Any]):
+class Names(dict[str, Any]):
     """Names for annotations whose imports are for type checkers only: everything public of pi_hookspecs."""
 
     def __missing__(self, name: str) -> Any:

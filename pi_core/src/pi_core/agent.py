@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, cast
 
-from attrs import asdict, define, evolve
+from attrs import asdict, define, evolve, field
 
 from pi_core._agent_state import AgentState
 from pi_core._listeners import Listeners
@@ -62,13 +62,13 @@ class _Run:
     """The run that is going on.
 
     Attributes:
-        before: How many messages there were when it began.
+        new: The messages that it has added.
         over: ``agent_end`` was told.
     """
 
     abort: AbortController
     context: AgentContext
-    before: int
+    new: list[AgentMessage] = field(factory=list)
     over: bool = False
 
 
@@ -263,8 +263,10 @@ class Agent:
             self._run.context.tools = self.state.tools
 
     def replace_messages(self, messages: Iterable[AgentMessage]) -> None:
-        """Put another conversation in place."""
+        """Put another conversation in place; a run that is going on tells it in its next request."""
         self.state.messages = list(messages)
+        if self._run is not None:
+            self._run.context.messages[:] = self.state.messages
 
     def append_message(self, message: AgentMessage) -> None:
         """Add a message to the conversation, without a request; a run that is going on tells it in its next one."""
@@ -309,6 +311,8 @@ class Agent:
         if isinstance(event, MessageStartEvent):
             self._steering.delivered(event.message)
             self._follow_up.delivered(event.message)
+        elif isinstance(event, MessageEndEvent):
+            run.new.append(event.message)
         elif isinstance(event, AgentEndEvent):
             run.over = True
         return run
@@ -322,7 +326,7 @@ class Agent:
         self._idle.clear()
         state.begin_run()
         context = AgentContext(state.system_prompt, list(state.messages), state.tools)
-        self._run = run = _Run(AbortController(), context, len(state.messages))
+        self._run = run = _Run(AbortController(), context)
         try:
             config = self._loop_config(model, skip_first_poll=skip_first_poll)
             await run_loop(prompts, context, config, run.abort.signal, self._emit)
@@ -385,7 +389,7 @@ class Agent:
         await self._tell_anyway(MessageEndEvent(message=answer))
         await self._tell_anyway(TurnEndEvent(message=answer))
         error = why if reason == "error" else None
-        await self._tell_anyway(AgentEndEvent(messages=tuple(self.state.messages[run.before :]), error=error))
+        await self._tell_anyway(AgentEndEvent(messages=tuple(run.new), error=error))
 
     async def _tell_anyway(self, event: AgentEvent) -> None:
         run = self._note(event)

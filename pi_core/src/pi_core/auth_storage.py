@@ -6,9 +6,12 @@ the lock that pi uses too. Keys are in no ``repr``.
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import os
-from contextlib import suppress
+import stat
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,7 @@ from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
     from pi_hookspecs import CredentialSource, Login
 
@@ -44,9 +47,11 @@ class AuthStorage:
         self._environ = os.environ if environ is None else environ
         self._login = login
         self._values = SecretValues(self._environ)
+        self._scoped: dict[str, SecretValues] = {}
         self._runtime: dict[str, str] = {}
         self._stored: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, int] | None = None
+        self._memory = asyncio.Lock()
         self.problem: str | None = None
         """Why the file could not be read, in a line for the user; its entries then count as absent."""
 
@@ -76,6 +81,18 @@ class AuthStorage:
         """Return a copy of a stored credential, as the file has it."""
         entry = self._read().get(provider)
         return dict(entry) if entry is not None else None
+
+    def login_in_use(self, provider: str) -> dict[str, Any] | None:
+        """Return a copy of the stored login that ``get_api_key`` makes its answer of; None where it asks elsewhere."""
+        entry = None if provider in self._runtime else self._read().get(provider)
+        return _current(entry) if entry is not None and entry.get("type") == "oauth" else None
+
+    def environ_of(self, provider: str) -> Mapping[str, str]:
+        """Return the variables as a provider's key and base URL see them: ``env`` of its stored key comes first."""
+        own = (self._read().get(provider) or {}).get("env")
+        if not isinstance(own, dict):
+            return self._environ
+        return {**self._environ, **{name: value for name, value in own.items() if isinstance(value, str)}}
 
     async def set(self, provider: str, credential: Mapping[str, Any]) -> None:
         """Store a credential; what other processes stored meanwhile stays."""
@@ -141,26 +158,25 @@ class AuthStorage:
         self, provider: str, entry: dict[str, Any], find_login: Callable[[str], Login | None] | None
     ) -> str | None:
         if entry.get("type") == "api_key":
-            key = entry.get("key")
-            return await self._values.resolve(key) if isinstance(key, str) and key else None
+            key, values = entry.get("key"), self._values
+            if "env" in entry:
+                values = self._scoped.setdefault(repr(entry), SecretValues(self.environ_of(provider)))
+            return await values.resolve(key) if isinstance(key, str) and key else None
         if entry.get("type") != "oauth":
             return None
         login = (find_login or self._login)(provider)
         fresh = _current(entry) if not _expired(entry) else await self._refreshed(provider, login)
-        return login.api_key(fresh) if login is not None else fresh["access"]
+        if login is not None:
+            return login.api_key(fresh)
+        token = fresh["access"]
+        return token if isinstance(token, str) and token else None
 
     async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
         """Refresh an expired token under the lock, unless another process has just done it."""
         if login is None:
             message = f'The login for "{provider}" has expired and no installed plugin can refresh it.'
             raise UserError(message)
-        if self.file is None:
-            fresh = dict(await login.refresh(_current(self._stored[provider])))
-            self._stored[provider] = {**self._stored[provider], **fresh}
-            return _current(self._stored[provider])
-        from pi_core.directory_lock import directory_lock  # only a change of the file needs it
-
-        async with directory_lock(self._prepared(self.file)):
+        async with self._locked():
             stored = self._read(again=True)
             entry = stored.get(provider)
             if entry is not None and _expired(entry):
@@ -168,7 +184,7 @@ class AuthStorage:
                     entry = {**entry, **await login.refresh(_current(entry))}
                 except PiError as error:
                     message = (
-                        f'Authentication failed for "{provider}": {error}. The stored login is kept;'
+                        f'Authentication failed for "{provider}": {str(error).rstrip(".")}. The stored login is kept;'
                         f" run pi auth login {provider} to sign in again."
                     )
                     raise UserError(message) from error
@@ -188,11 +204,11 @@ class AuthStorage:
             status = self.file.stat()
             mark = (status.st_mtime_ns, status.st_size)
             if again or mark != self._seen:
-                self._stored, self._seen = self._parsed(self.file.read_bytes()), mark
+                self._stored, self._seen = self._parsed(_content(self.file, status.st_mode)), mark
                 self.problem = None
         except FileNotFoundError:
             self._stored, self._seen, self.problem = {}, None, None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or "it is no JSON object of objects"
             self._stored, self._seen = {}, None
             self.problem = f"{self.file}: cannot be used: {reason}. Stored logins and keys are ignored."
@@ -206,12 +222,7 @@ class AuthStorage:
         return entries
 
     async def _change(self, change: Callable[[dict[str, dict[str, Any]]], object]) -> None:
-        if self.file is None:
-            change(self._stored)
-            return
-        from pi_core.directory_lock import directory_lock  # only a change of the file needs it
-
-        async with directory_lock(self._prepared(self.file)):
+        async with self._locked():
             stored = dict(self._read(again=True))
             if self.problem is not None:
                 message = f"{self.problem} Nothing was changed; repair or remove the file first."
@@ -219,32 +230,73 @@ class AuthStorage:
             change(stored)
             self._write(stored)
 
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator[None]:
+        """Keep everybody else from changing what is stored."""
+        if self.file is None:
+            async with self._memory:
+                yield
+            return
+        from pi_core.directory_lock import directory_lock  # only a change of the file needs it
+
+        async with directory_lock(self._prepared(self.file)):
+            yield
+
     @staticmethod
     def _prepared(file: Path) -> Path:
         """Return the file behind symbolic links, its folder made."""
-        target = file.resolve()
-        if not target.parent.is_dir():
-            target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        try:
+            target = file.resolve()
+            if not target.parent.is_dir():
+                target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+            raise _unwritten(file, error) from error
         return target
 
     def _write(self, stored: dict[str, dict[str, Any]]) -> None:
         """Replace the file in one step; a crash leaves the old one."""
+        if self.file is None:
+            self._stored = stored
+            return
         import tempfile  # writing is rare, its import is not cheap
 
-        assert self.file is not None  # noqa: S101 - in memory nothing is written
         target = self.file.resolve()
-        handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # made with mode 0600
+        try:
+            handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # made with mode 0600
+        except OSError as error:
+            raise _unwritten(self.file, error) from error
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(stored, file, indent=2)
                 file.flush()
                 os.fsync(file.fileno())
             Path(draft).replace(target)
-        except BaseException:
+        except BaseException as error:
             with suppress(OSError):
                 Path(draft).unlink()
+            if isinstance(error, OSError):
+                raise _unwritten(self.file, error) from error
             raise
         self._read(again=True)
+
+
+def _content(file: Path, mode: int) -> bytes:
+    """Return what a file holds; what others may read is made the user's alone again.
+
+    Raises:
+        OSError: It cannot be read, or is none: reading from a pipe or a device may never end.
+    """
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    if os.name == "posix" and mode & 0o077:
+        with suppress(OSError):  # it may be somebody else's
+            file.chmod(0o600)
+    return file.read_bytes()
+
+
+def _unwritten(file: Path, error: OSError | RuntimeError) -> UserError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return UserError(f"{file}: cannot be written: {reason}. Nothing was changed.")
 
 
 def _current(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pi_core._thinking import clamp_thinking_level
 from pi_core.agent_session import AgentSession
+from pi_core.agent_session.restoring import note_choices, restored_level, restored_model
 from pi_core.host import PluginHost
 from pi_core.model_registry import ModelRegistry
 from pi_core.session import SessionManager
@@ -53,16 +54,16 @@ def create_agent_session(
     Args:
         cwd: Where tools work; the current directory when None.
         agent_dir: Settings and caches; ``PI_CODING_AGENT_DIR`` or ``~/.pi/agent`` when None.
-        model: A model, or ``provider/id``; chosen as decision D25 says when None.
+        model: A model, or ``provider/id``; the session's own, else chosen as decision D25 says, when None.
         provider: Narrows ``model`` down; without a model, its default one is used.
-        thinking_level: The setting ``defaultThinkingLevel``, else ``medium``, when None (decision D27); what
-            the model does not have becomes the nearest that it has.
+        thinking_level: The session's own, else the setting ``defaultThinkingLevel``, else ``medium``, when None
+            (decision D27); what the model does not have becomes the nearest that it has.
         tools: Names of the tools to offer; those that are active by default when None.
         read_only_tools: Offers read, grep, find and ls.
         custom_tools: Further tools of the program.
         system_prompt: Stands in place of pi's own.
         append_system_prompt: Further paragraphs of the system prompt.
-        session_manager: The conversation; a new one in memory when None.
+        session_manager: The conversation; a new one that is stored, ``SessionManager.create(cwd)``, when None.
         settings: Read from the files when None.
         auth_storage: Stored keys; the agent directory's auth.json when None.
         model_registry: Models and keys; made of the host, the settings and models.json when None. Its own keys
@@ -85,19 +86,24 @@ def create_agent_session(
         host.add(plugin, name)
     host.load_listeners()
     models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
+    session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
     if model is None:
-        model = models.choose(provider)
+        restored = restored_model(session_manager, models) if provider is None else None
+        model = restored or models.choose(provider)
     elif isinstance(model, str):
         model = models.find(model, provider)
+    level = thinking_level or restored_level(session_manager) or _default_level(settings)
+    level = clamp_thinking_level(model, level)
+    note_choices(session_manager, model, level)
     return AgentSession(
         host=host,
         settings=settings,
         models=models,
-        session_manager=session_manager or SessionManager.in_memory(str(here)),
+        session_manager=session_manager,
         toolbox=Toolbox(host, READ_ONLY_TOOLS if read_only_tools else tools, custom_tools),
         cwd=here,
         model=model,
-        thinking_level=clamp_thinking_level(model, thinking_level or _default_level(settings)),
+        thinking_level=level,
         system_prompt=system_prompt,
         append_system_prompt=append_system_prompt,
         ui=ui,

@@ -13,7 +13,7 @@ import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import PiError
+from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -32,6 +32,7 @@ async def directory_lock(file: Path, wait_seconds: float = 60.0) -> AsyncIterato
 
     Raises:
         PiError: Somebody else held it all the time, or took it away while we held it.
+        UserError: The folder cannot be written to.
     """
     lock = file.with_name(f"{file.name}.lock")
     await _acquire(lock, wait_seconds)
@@ -66,6 +67,9 @@ def _made(lock: Path) -> bool:
         lock.mkdir(mode=0o700)
     except FileExistsError:
         return False
+    except OSError as error:
+        message = f"{str(lock)!r} cannot be made ({error.strerror}): pi needs to write to that folder."
+        raise UserError(message) from error
     return True
 
 
@@ -81,7 +85,8 @@ def _break_stale(lock: Path) -> bool:
         if grave.stat().st_ino != looked_at.st_ino:
             grave.rename(lock)
             return False
-        grave.rmdir()
+        with suppress(OSError):  # something lies in it, or it is a file: out of the way is enough
+            grave.rmdir()
     except FileNotFoundError:
         return True
     except OSError:

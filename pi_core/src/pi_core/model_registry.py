@@ -1,4 +1,4 @@
-"""Which model is meant: all providers joined, the choice when the user names none (decision D25), what a request needs.
+"""All providers and models joined, by whatever name they are meant, and what a request to one needs.
 
 A provider's models are read when somebody looks at that provider, its key when a request is made.
 """
@@ -6,21 +6,24 @@ A provider's models are read when somebody looks at that provider, its key when 
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import evolve
 
 from pi_core._model_auth import ModelAuth, RequestAuth
+from pi_core._model_choice import ModelChoice
 from pi_core._model_tables import ModelTables
 from pi_core.auth_storage import AuthStorage
 from pi_core.models_file import ModelsFile
-from pi_hookspecs import NoModel, UnknownName
+from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_core.host import PluginHost
+    from pi_core.model_patterns import ModelMatch, ModelScope
     from pi_core.settings import Settings
     from pi_hookspecs import Model, ProviderInfo, StreamFunction, StreamOptions
 
@@ -31,9 +34,6 @@ IDLE_TIMEOUT_MS = 300_000
 LONGEST_RETRY_DELAY_MS = 60_000
 """Default of the setting ``retry.provider.maxRetryDelayMs`` (decision D22)."""
 
-_KNOWN_FIRST = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
-_NAMED = 4
-"""How many variables a message names."""
 _RETENTIONS = ("none", "short", "long")
 
 
@@ -63,8 +63,9 @@ class ModelRegistry:
         self.auth = auth or AuthStorage(settings.agent_dir / "auth.json", environ=self._environ)
         """Stored keys, and those of this run: ``registry.auth.set_runtime_api_key(...)``."""
         self._tables = ModelTables(host, ModelsFile(models_file or settings.agent_dir / "models.json"))
-        self._keys = ModelAuth(self._tables, self.auth, self._environ)
         self._warnings: list[str] = []
+        self._keys = ModelAuth(self._tables, self.auth, self._environ, self._warn)
+        self._choice = ModelChoice(self._tables, self._keys, settings, self._warn)
 
     @classmethod
     def create(
@@ -117,15 +118,8 @@ class ModelRegistry:
 
         No network is asked and no command run; whether a key is right, only its provider knows.
         """
-        models = (model for provider_id in self._ready() for model in self.provider(provider_id).models)
+        models = (model for provider_id in self._choice.ready() for model in self.provider(provider_id).models)
         return [model for model in models if self._tables.speaks(model.api)]
-
-    def _ready(self) -> dict[str, bool]:
-        """Return the ids of the providers that have a key or need none, and whether they have a default model."""
-        return self._those(self._keys.is_configured)
-
-    def _those(self, can_be_used: Callable[[ProviderInfo], bool]) -> dict[str, bool]:
-        return {each.id: each.default_model is not None for each in self._tables.outlines() if can_be_used(each)}
 
     def provider(self, provider_id: str) -> ProviderInfo:
         """Return a provider's row.
@@ -133,10 +127,24 @@ class ModelRegistry:
         Raises:
             UnknownName: Nobody knows the provider.
         """
-        info = self._tables.info(provider_id)
-        if info is None:
-            raise UnknownName("provider", provider_id, self.get_providers(), "pi plugins lists what is installed")
-        return info
+        return self._choice.provider(provider_id)
+
+    async def discover(
+        self, provider_ids: Sequence[str] | None = None, *, seconds: float | None = None
+    ) -> list[ProviderInfo]:
+        """Ask servers that may be running which models they have (``ModelDiscovery``); what they answer is kept.
+
+        Args:
+            provider_ids: Whom to ask: providers that need no key and list no models; all of them when None.
+            seconds: What all together are given; 0.2 when None.
+
+        Returns:
+            The rows of those that have models.
+        """
+        from pi_core._model_discovery import DISCOVERY_SECONDS, ModelDiscoverer  # most runs ask nobody
+
+        discoverer = ModelDiscoverer(self._tables, self._keys, self._warn)
+        return await discoverer.ask(provider_ids, DISCOVERY_SECONDS if seconds is None else seconds)
 
     def register_provider(
         self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, stream: StreamFunction | None = None
@@ -169,99 +177,64 @@ class ModelRegistry:
     # Which one is meant
 
     def find(self, reference: str, provider: str | None = None) -> Model:
-        """Return the model that ``provider/id``, or an id, means (pi.md 12.3).
+        """Return the model that a name means, as ``match`` does; a thinking level in it is left to others."""
+        return self.match(reference, provider).model
 
-        An id that a known provider does not list is used as it is, with a warning. Of several providers that list
-        an id, one with a key is meant.
+    def match(self, reference: str, provider: str | None = None) -> ModelMatch:
+        """Return the model that a name means, and the thinking level behind it (pi.md 12.3).
+
+        A name is ``provider/id``, an id, or a part of an id or name, ``:level`` behind it; upper and lower case are
+        alike. An id that a known provider does not list is used as it is, with a warning. Of several providers that
+        list an id, one with a key is meant, or that of the setting ``defaultProvider``. No server is asked.
+
+        Args:
+            reference: The name.
+            provider: Where to look; anywhere when None.
 
         Raises:
-            UnknownName: No such provider, or no model of this id at any provider.
+            UnknownName: No such provider, or no model that could be meant.
+            UserError: Several models could be meant, and nothing tells which.
         """
-        if provider is not None:
-            info = self.provider(provider)
-            return self._of(info, reference.removeprefix(f"{info.id}/"))
-        prefix, slash, model_id = reference.partition("/")
-        named = self._tables.info(prefix) if slash else None
-        if named is not None and (model := named.model(model_id)) is not None:
-            return model
-        for info in self._may_list(named):
-            if (listed := info.model(reference)) is not None:
-                return listed
-        if named is not None:
-            return self._of(named, model_id)
-        hint = f"No plugin knows a provider {prefix!r}; pi plugins lists them" if slash else "Name it as PROVIDER/ID"
-        raise UnknownName("model", reference, [each.reference for each in self.get_models()], hint)
+        return self._choice.find(reference, provider)
 
-    def _may_list(self, named: ProviderInfo | None) -> Iterator[ProviderInfo]:
-        """Go through where to look for an id, which at a gateway may look like ``named``'s own: first those with a key.
+    def scope(self, patterns: Sequence[str]) -> ModelScope:
+        """Return the models that could answer and that patterns stand for, as ``--models`` takes them (pi.md 12.3)."""
+        from pi_core.model_patterns import scope_of
 
-        Whoever has the named provider's key means that provider, not a gateway that he cannot use.
-        """
-        ready = self._ready()
-        yield from map(self.provider, ready)
-        if named is None or named.id not in ready:
-            yield from (info for info in self._tables.infos() if info.id not in ready)
+        return scope_of(patterns, self.available())
 
     def choose(self, provider_id: str | None = None) -> Model:
-        """Return the model to use when the user names none, or only the provider.
+        """Return the model to use when the user names none, or only the provider (decision D25).
 
         Raises:
             NoModel: Nothing is configured; the message says what to set.
             UnknownName: No plugin knows the provider.
         """
-        default = self._settings.get_str("defaultModel", None)
-        preferred = self._settings.get_str("defaultProvider", None)
-        if provider_id is not None and provider_id != preferred:
-            return self._default_of(self.provider(provider_id))
-        if default is not None:
-            return self.find(default, preferred)
-        if preferred is not None:
-            return self._default_of(self.provider(preferred))
-        unspoken: list[ProviderInfo] = []
-        for can_be_used in (self._keys.has_key, self._keys.is_configured):  # plugins with keys are asked last
-            for info in self._candidates(self._those(can_be_used)):
-                model = self._default_of(info)
-                if self._tables.speaks(model.api):
-                    return model
-                unspoken.append(info)
-        raise self._no_model(unspoken)
+        return self._choice.choose(provider_id).model
 
-    def _candidates(self, ready: Mapping[str, bool]) -> Iterator[ProviderInfo]:
-        """Go through the providers to choose from: those with a default model, then the user's own with any."""
-        yield from (self.provider(each) for each, has_default in ready.items() if has_default)
-        for each, has_default in ready.items():
-            if not has_default and self._tables.layers(each) and (info := self.provider(each)).models:
-                yield info
+    async def resolve(self, reference: str | None = None, provider: str | None = None) -> ModelMatch:
+        """Return what ``match`` does, or ``choose`` without a name, once servers that may have the model were asked.
 
-    def _default_of(self, info: ProviderInfo) -> Model:
-        """Return a provider's default; one that is never chosen unasked is, once it is named, its first model."""
-        model_id = info.default_model or next((model.id for model in info.models), None)
-        if model_id is None:
-            message = f"Provider {info.id!r} lists no models. Name one with --model {info.id}/ID."
-            raise NoModel(message)
-        return self._of(info, model_id)
-
-    def _of(self, info: ProviderInfo, model_id: str) -> Model:
-        model: Model | None = info.model(model_id)
-        if model is not None:
-            return model
-        self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
-        return info.custom_model(model_id)
-
-    def _no_model(self, unspoken: Iterable[ProviderInfo]) -> NoModel:
-        """Return the error of a choice without candidates; ``unspoken`` have keys and nobody who speaks their API."""
-        infos = [info for info in self._tables.infos() if self._tables.speaks(info.api)]
-        variables = sorted({_variable_of(info) for info in infos if info.key_variables}, key=_by_fame)
-        keys = f"Set a provider's key ({', '.join(variables[:_NAMED])})" if variables else "Install a provider's plugin"
-        problem = next(
-            (f"{info.id} has a key, but no installed plugin speaks {info.api}." for info in unspoken),
-            "No API key found for any model.",
-        )
-        return NoModel(
-            f"{problem} {keys}, and choose with --model PROVIDER/ID."
-            " To try pi without a key or a network: --model offline/rules"
-            " (a rule-based stand-in, not a language model)."
-        )
+        Nobody is asked on the way to a model that is known and can be used. Raises as ``match`` and ``choose``.
+        """
+        if reference is None:
+            look = partial(self._choice.choose, provider)
+        else:
+            look = partial(self._choice.find, reference, provider)
+        unlisted = self._choice.unlisted(reference, provider)
+        if unlisted is not None:
+            await self.discover([unlisted])
+            return look()
+        try:
+            meant = look()
+        except NoModel:
+            raise
+        except UserError:
+            if not await self.discover():
+                raise
+            return look()
+        usable = self._choice.is_placed(reference, provider) or self.is_configured(meant.model.provider)
+        return meant if usable or not await self.discover() else look()
 
     # What a request needs
 
@@ -277,6 +250,10 @@ class ModelRegistry:
         """Return whether a provider has a key or needs none, without a network or a command."""
         info = self._tables.info(provider_id)
         return info is not None and self._keys.is_configured(info)
+
+    def logins(self) -> list[str]:
+        """Return the ids of the providers that a plugin can sign in to, sorted."""
+        return self._keys.logins()
 
     def check(self, model: Model) -> None:
         """Raise what can be known before a request: nobody to ask for the key, no base URL.
@@ -342,12 +319,3 @@ class ModelRegistry:
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:
             self._warnings.append(warning)
-
-
-def _variable_of(info: ProviderInfo) -> str:
-    """Return the variable to name: of several, the one for a key, not for a token of a login."""
-    return next((name for name in info.key_variables if name.endswith("_API_KEY")), info.key_variables[0])
-
-
-def _by_fame(variable: str) -> tuple[int, str]:
-    return _KNOWN_FIRST.index(variable) if variable in _KNOWN_FIRST else len(_KNOWN_FIRST), variable

@@ -8,13 +8,15 @@ written here: they are resolved when a request is made, and are in no ``repr``.
 from __future__ import annotations
 
 import json
+import reprlib
 import stat
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
+from pi_core._written_json import read_json
 from pi_hookspecs import ProviderInfo
-from pi_hookspecs.model_json import Wrong, field_of, headers_of, line_of, models_of, override_of
+from pi_hookspecs.model_json import Wrong, field_of, headers_of, line_of, models_of, override_of, repeated_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,47 +54,70 @@ class ProviderConfig:
 
 
 class ModelsFile:
-    """``models.json`` as it is now: read when somebody looks, and again when it has changed.
+    """``models.json`` as it is now, to be read again when it has changed.
 
     Args:
         path: The file; None is one that says nothing.
 
     Attributes:
         problems: What cannot be used, one line each.
+        apis: The provider and API id of each API that it names, and the line where it does so first.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.problems: list[str] = []
+        self.apis: dict[tuple[str, str], int] = {}
         self._seen: tuple[int, int, int] | None = None
         self._configs: dict[str, ProviderConfig] = {}
 
-    def refresh(self, base_of: Callable[[str], ProviderInfo | None]) -> Mapping[str, ProviderConfig]:
-        """Return what the file says, by provider id; the same object as long as the file is the same.
+    def is_current(self) -> bool:
+        """Return whether the file is still the one that was read last."""
+        return self._mark() == self._seen
+
+    def read(self, base_of: Callable[[str], ProviderInfo | None]) -> Mapping[str, ProviderConfig]:
+        """Read the file and return what it says, by provider id.
 
         Args:
-            base_of: Returns the row that a plugin registered for a provider; asked only for those in the file.
+            base_of: Returns the row that a provider in the file lies over, whose id may differ in upper and lower
+                case; None for one that is new.
         """
-        mark = self._mark()
-        if mark != self._seen:
-            self._seen = mark
-            self.problems, self._configs = [], {}
-            if mark is not None:
-                self._read(base_of)
+        self._seen = self._mark()
+        self.problems, self.apis, self._configs = [], {}, {}
+        if self._seen is not None:
+            self._read(base_of)
         return self._configs
 
     def _mark(self) -> tuple[int, int, int] | None:
         try:
             status = self.path.stat() if self.path is not None else None
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:  # reading it tells why
+            return (0, 0, -(error.errno or 1))
         return (status.st_mtime_ns, status.st_size, status.st_mode) if status is not None else None
 
     def _read(self, base_of: Callable[[str], ProviderInfo | None]) -> None:
-        text, problem = "", None
+        providers, text = self._loaded()
+        if any(text.count(f'"{name}"') > 1 for name in providers):
+            for name, line in repeated_keys(text, ("providers",)):
+                self._tell(line, f"provider {name!r} stands in the file more than once; only this one counts")
+        for name, data in providers.items():
+            try:
+                self._provide(name, data, base_of(name))
+            except Wrong as wrong:
+                line = line_of(text, ("providers", name, *wrong.path))
+                self._tell(line, f"{wrong}. What it says of {name!r} is ignored")
+            else:
+                self._look_at_models(text, name, data)
+
+    def _loaded(self) -> tuple[dict[str, Any], str]:
+        """Return the providers and the file as strict JSON; none where it cannot be used."""
+        text = ""
         try:
             text = self._text()
-            providers = _providers(json.loads(text)) if text.strip() else {}
+            data, text = read_json(text) if text.strip() else ({}, "{}")
+            return _providers(data), text
         except json.JSONDecodeError as error:
             problem = f", line {error.lineno}: this is not JSON: {error.msg}"
         except Wrong as wrong:
@@ -101,17 +126,37 @@ class ModelsFile:
             problem = f": this is not UTF-8 text: {error.reason} at byte {error.start}"
         except RecursionError:
             problem = ": it is nested too deeply"
+        except ValueError:  # the only other one that reading JSON raises
+            problem = ": it has a number of too many digits"
         except OSError as error:
             problem = f": it cannot be read: {error.strerror or error}"
-        if problem is not None:
-            self.problems.append(f"{self.path}{problem}. The file is ignored; the plugins' models can be used.")
-            return
-        for name, data in providers.items():
-            try:
-                self._configs[name] = provider_config(name, data, base_of(name))
-            except Wrong as wrong:
-                line = line_of(text, ("providers", name, *wrong.path))
-                self.problems.append(f"{self.path}, line {line}: {wrong}. What it says of {name!r} is ignored.")
+        self.problems.append(f"{self.path}{problem}. The file is ignored; the plugins' models can be used.")
+        return {}, "{}"
+
+    def _provide(self, name: str, data: Any, base: ProviderInfo | None) -> None:
+        provider_id = base.id if base is not None else name
+        if not name.isprintable() or name != name.strip() or not name:
+            raise Wrong(f"{name!r:.60} cannot be typed as a provider's name")
+        if provider_id in self._configs:
+            raise Wrong(f"{provider_id!r} stands in the file already, in other letters")
+        self._configs[provider_id] = provider_config(provider_id, data, base)
+
+    def _look_at_models(self, text: str, name: str, data: Mapping[str, Any]) -> None:
+        """Note which APIs a provider's object names, and tell of models that it has twice."""
+        seen: set[str] = set()
+        places: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
+        for index, model in enumerate(data.get("models") or ()):
+            if model["id"].lower() in seen:
+                line = line_of(text, ("providers", name, "models", index))
+                self._tell(line, f"model {model['id']!r} stands in {name!r} more than once; the last one counts")
+            seen.add(model["id"].lower())
+            places.append((("models", index), model))
+        for path, named in places:
+            if (api := named.get("api")) and (name, api) not in self.apis:
+                self.apis[name, api] = line_of(text, ("providers", name, *path, "api"))
+
+    def _tell(self, line: int, problem: str) -> None:
+        self.problems.append(f"{self.path}, line {line}: {problem}.")
 
     def _text(self) -> str:
         assert self.path is not None  # noqa: S101 - without a path nothing is read
@@ -123,6 +168,8 @@ class ModelsFile:
 def _providers(data: Any) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise Wrong('this must be an object {"providers": {ID: {...}}}')
+    if data and "providers" not in data:
+        raise Wrong(f'this has no "providers", only {reprlib.repr([*data])}')
     providers = data.get("providers", {})
     if not isinstance(providers, dict):
         raise Wrong('"providers" must be an object of providers by id', "providers")

@@ -17,6 +17,9 @@ __all__ = ["SecretValues"]
 COMMAND_SECONDS = 10.0
 """How long a ``!command`` may take."""
 
+MOST_BYTES = 65_536
+"""How much it may print."""
+
 _REFERENCE = re.compile(r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
 
 
@@ -80,16 +83,20 @@ class SecretValues:
 
 
 async def _run(command: str, environ: Mapping[str, str]) -> str:
-    process = await asyncio.create_subprocess_shell(
-        command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=dict(environ),
-        start_new_session=True,
-    )
     try:
-        printed, _ = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
+        process = await asyncio.create_subprocess_shell(
+            command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=dict(environ),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # ValueError: it has a NUL in it
+        message = f"The key command {command!r} cannot be started: {error}."
+        raise UserError(message) from error
+    try:
+        printed = await asyncio.wait_for(_printed(process), COMMAND_SECONDS)
     except TimeoutError:
         _kill(process.pid)  # the shell may have ended and left the pipe to a child
         message = f"The key command {command!r} gave no answer within {COMMAND_SECONDS:g} s. Run it by hand to see why."
@@ -98,12 +105,27 @@ async def _run(command: str, environ: Mapping[str, str]) -> str:
         if process.returncode is None:
             _kill(process.pid)
             await process.wait()
+    if len(printed) > MOST_BYTES:
+        message = f"The key command {command!r} prints more than {MOST_BYTES} bytes, which is no key. Run it by hand."
+        raise UserError(message)
     text = printed.decode(errors="replace").strip()
     if process.returncode or not text:
         what = f"failed with exit code {process.returncode}" if process.returncode else "printed nothing"
         message = f"The key command {command!r} {what}. Run it by hand to see why."
         raise UserError(message)
     return text
+
+
+async def _printed(process: asyncio.subprocess.Process) -> bytes:
+    """Return what a process prints, to the end of both; of too much, only a little more than is allowed."""
+    assert process.stdout is not None  # noqa: S101 - it was asked for
+    printed = b""
+    while piece := await process.stdout.read(MOST_BYTES):
+        printed += piece
+        if len(printed) > MOST_BYTES:
+            return printed
+    await process.wait()
+    return printed
 
 
 def _kill(pid: int) -> None:

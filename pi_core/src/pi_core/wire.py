@@ -2,7 +2,8 @@
 
 The one place that knows that Python says ``stop_reason`` and the wire ``stopReason``. Writing is done
 here, by functions that the classes' fields are compiled to once, because JSON mode writes every event
-and cattrs takes 60 ms to import; reading is cattrs' work, see ``_structure``.
+and cattrs takes 60 ms to import. Messages and session entries are read in the same way, see ``_decode``; whatever else
+there is to read, old forms and errors are cattrs' work, see ``_structure``.
 """
 
 from __future__ import annotations
@@ -87,33 +88,53 @@ def from_wire(data: Any, cls: type[T]) -> T:
 
 def content_from_wire(data: Any) -> Content:
     """Return a content block, by its ``type``; an unknown type gives an ``UnknownContent``. Raises as ``from_wire``."""
-    from pi_core._structure import structure
-    from pi_hookspecs.content import Content
-
-    return cast("Content", structure(data, Content, "content block"))
+    return cast("Content", _READERS["content block"](data))
 
 
 def message_from_wire(data: Any) -> AgentMessage:
     """Return a message, by its ``role``; an unknown role gives an ``UnknownMessage``. Raises as ``from_wire``."""
-    from pi_core._structure import structure
-    from pi_hookspecs.messages import AgentMessage
-
-    return cast("AgentMessage", structure(data, AgentMessage, "message"))
+    return cast("AgentMessage", _READERS["message"](data))
 
 
 def entry_from_wire(data: Any) -> SessionEntry:
     """Return a session entry, by its ``type``; an unknown type gives an ``UnknownEntry``. Raises as ``from_wire``."""
-    from pi_core._structure import structure
-    from pi_hookspecs.entries import SessionEntry
-
-    return cast("SessionEntry", structure(data, SessionEntry, "session entry"))
+    return cast("SessionEntry", _READERS["session entry"](data))
 
 
 def header_from_wire(data: Any) -> SessionHeader:
     """Return a session file's header; one without a version is of version 1. Raises as ``from_wire``."""
-    from pi_hookspecs.entries import SessionHeader
+    return cast("SessionHeader", _READERS["SessionHeader"](data))
 
-    return from_wire(data, SessionHeader)
+
+class _Readers(dict[str, "Callable[[Any], Any]"]):
+    """What reads data in today's form at once and leaves old forms and errors to cattrs; made when it is first used."""
+
+    def __missing__(self, what: str) -> Callable[[Any], Any]:
+        import pi_hookspecs
+        from pi_core._decode import Misfit, reader_of
+
+        target = getattr(pi_hookspecs, _TARGETS[what])
+        read_at_once = reader_of(target)
+
+        def read(data: Any) -> Any:
+            try:
+                return read_at_once(data)
+            except Misfit:
+                from pi_core._structure import structure
+
+                return structure(data, target, what)
+
+        self[what] = read
+        return read
+
+
+_READERS = _Readers()
+_TARGETS = {
+    "content block": "Content",
+    "message": "AgentMessage",
+    "session entry": "SessionEntry",
+    "SessionHeader": "SessionHeader",
+}
 
 
 def model_from_wire(data: Any) -> Model:

@@ -263,6 +263,25 @@ def test_every_file_of_an_editable_package_counts(site, source, changed, entry):
     assert "acme_editable" in site.imported()
 
 
+def test_a_table_that_is_added_to_an_editable_package_is_noticed(site, source):
+    package = source / "acme_tables"
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "from pathlib import Path\nfrom pi_hookspecs import ProviderInfo, hookimpl\n\n"
+        "@hookimpl\ndef register_models():\n"
+        "    tables = sorted((Path(__file__).parent / 'data').glob('*.json'))\n"
+        "    return [ProviderInfo(id=each.stem, name=each.stem, api='x') for each in tables]\n"
+    )
+    (package / "data" / "one.json").write_text("{}")
+    site.metadata("acme", {"acme": "acme_tables"})
+    assert site.host().records["acme"].names("register_models") == ["one"]
+
+    (package / "data" / "two.json").write_text("{}")
+    later(package / "data")
+
+    assert site.host().records["acme"].names("register_models") == ["one", "two"]
+
+
 @pytest.mark.parametrize("mistake", ["def broken(:\n", "raise RuntimeError\n"], ids=["SyntaxError", "raises"])
 def test_an_editable_plugin_that_could_not_be_imported_is_tried_again_when_it_was_mended(
     site, source, problems, looked_into, mistake

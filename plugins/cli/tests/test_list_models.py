@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_cli._list_models import matching, size
-from pi_hookspecs import Model
+from pi_cli._list_models import size
 
 TABLE = """
 from pathlib import Path
@@ -96,24 +95,6 @@ def test_the_users_own_models_are_listed_and_problems_told(zoo):
 
     assert done.stdout.splitlines()[1].split() == ["mine", "x1", "128K", "16.4K", "no", "no"]
     assert "models.json, line 2: provider 'bad' must be an object" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("search", "found"),
-    [
-        ("opus", ["a/opus-4", "b/opus-5"]),
-        ("OPUS b/", ["b/opus-5"]),
-        ("os5", ["b/opus-5"]),
-        ("opus zzz", []),
-        ("", ["a/opus-4", "a/sonnet-4", "b/opus-5"]),
-    ],
-)
-def test_ids_are_found_by_parts_and_else_by_letters_in_order(search, found):
-    models = [
-        Model(id=i, name=i, api="x", provider=p) for p, i in (("b", "opus-5"), ("a", "sonnet-4"), ("a", "opus-4"))
-    ]
-
-    assert [each.reference for each in matching(models, search)] == found
 
 
 @pytest.mark.parametrize(

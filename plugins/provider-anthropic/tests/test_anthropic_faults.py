@@ -32,6 +32,7 @@ SOME = message_events(text("some text"), tool_use("toolu_1", "read", path="x"))
 @pytest.mark.parametrize(
     ("status", "kind", "advice"),
     [
+        (400, "invalid_request_error", "compact the conversation if it is the size"),
         (401, "authentication_error", "The key for provider 'anthropic' was not accepted"),
         (402, "billing_error", "has to be topped up"),
         (403, "permission_error", "may not use model 'claude-fake'"),
@@ -146,6 +147,7 @@ async def test_stream_that_is_cut(ask, server, after, ending):
 
     expected = "terminated" if ending == "cut" else "Anthropic stream ended before message_stop"
     assert heard.error.startswith(expected)
+    assert "end the prompt again" in heard.error
     assert heard.message.tool_calls == ()
     assert heard.message.text in ("", "some ", "some some ä")
 
@@ -154,7 +156,7 @@ async def test_stream_without_its_end(ask, server):
     server.answers(stream(SOME[:-1]))
     heard = await ask()
 
-    assert heard.error == "Anthropic stream ended before message_stop"
+    assert heard.error.startswith("Anthropic stream ended before message_stop. The answer is not complete: send")
     assert heard.message.text == "some text"
 
 
@@ -162,14 +164,14 @@ async def test_stream_without_a_stop_reason(ask, server):
     server.answers(stream([*SOME[:-2], SOME[-1]]))
     heard = await ask()
 
-    assert heard.error == "Anthropic stream ended without a stop reason"
+    assert heard.error.startswith("Anthropic stream ended without a stop reason. The answer is not complete: send")
 
 
 async def test_stream_without_anything(ask, server):
     server.answers(stream([]))
     heard = await ask()
 
-    assert heard.error == "Anthropic stream ended before message_stop"
+    assert heard.error.startswith("Anthropic stream ended before message_stop. The answer is not complete: send")
     assert heard.message.content == ()
 
 
@@ -288,6 +290,20 @@ async def test_key_never_shows(ask, server, options, status):
     assert options.api_key not in heard.error
     assert options.api_key not in repr(heard.events)
     assert "[secret]" in heard.error
+
+
+@pytest.mark.parametrize("place", ["model", "options"])
+@pytest.mark.parametrize("status", [200, 401])
+@pytest.mark.parametrize("transport", ["http", "sdk"])
+async def test_secret_headers_never_show(ask, server, place, status, transport):
+    secret = {"x-gateway-token": "gw-0123456789", "cookie": "session=c00k1e-0123"}
+    echoed = "not with gw-0123456789 and session=c00k1e-0123"
+    server.answers(error(status, echoed) if status != 200 else stream([error_event("api_error", echoed)]))
+    given = {"model_fields": {"headers": secret}} if place == "model" else {"headers": secret}
+    heard = await ask(transport=transport, **given)
+
+    assert "not with [secret] and [secret]" in heard.error
+    assert "0123" not in repr(heard.events)
 
 
 async def test_connection_serves_the_next_request_after_an_answer(ask, server):

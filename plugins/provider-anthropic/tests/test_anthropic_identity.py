@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_hookspecs import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
+from pi_provider_anthropic._auth_token import AuthToken
 from pi_provider_anthropic._compat import Compat
 from pi_provider_anthropic._identity import ToolNames, to_headers
 from pi_testing.fake_servers.anthropic import message, text, tool_use
@@ -70,6 +71,33 @@ def test_tools_that_differ_only_in_case_stay_apart(tool):
 
     assert [names.sent("read"), names.sent("Read")] == ["read", "Read"]
     assert [names.ours("read"), names.ours("Read")] == ["read", "Read"]
+
+
+@pytest.mark.parametrize("transport", ["http", "sdk"])
+async def test_the_environment_s_token_is_bearer_without_claude_code_s_identity(ask, server, monkeypatch, transport):
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "gateway-0123456789\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-asked-for")
+    server.answers(message(text("ok")), message(text("ok")))
+    await ask(api_key="gateway-0123456789", transport=transport)
+    await ask(api_key="another-0123456789", transport=transport)
+    first, second = server.requests
+
+    assert first.headers["authorization"] == "Bearer gateway-0123456789"
+    assert "x-api-key" not in first.headers
+    assert "x-app" not in first.headers
+    assert "system" not in first.json
+    assert second.headers["x-api-key"] == "another-0123456789"
+    assert "authorization" not in second.headers
+
+
+async def test_the_environment_s_token_answers_for_anthropic_alone(monkeypatch):
+    source = AuthToken()
+    before = (source.available("anthropic"), await source.credential("anthropic"))
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", " gateway-0123456789 ")
+
+    assert before == (False, None)
+    assert (source.available("anthropic"), await source.credential("anthropic")) == (True, "gateway-0123456789")
+    assert (source.available("openai"), await source.credential("openai")) == (False, None)
 
 
 def test_our_own_spelling_comes_back(tool):

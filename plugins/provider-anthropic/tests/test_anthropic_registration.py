@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pi_provider_anthropic
-from pi_hookspecs import Provider
+from pi_hookspecs import CredentialSource, Provider
 
 
 def in_a_fresh_interpreter(code):
@@ -20,19 +20,26 @@ def test_one_provider_answers_for_the_api_id():
     assert provider.api == "anthropic-messages"
 
 
-def test_only_the_hook_is_public():
-    assert pi_provider_anthropic.__all__ == ["register_providers"]
+def test_the_environment_s_token_has_a_source():
+    (source,) = pi_provider_anthropic.register_credentials()
+
+    assert isinstance(source, CredentialSource)
+    assert source.name == "anthropic"
+
+
+def test_only_the_hooks_are_public():
+    assert pi_provider_anthropic.__all__ == ["register_credentials", "register_logins", "register_providers"]
 
 
 def test_registration_imports_no_client_and_no_codec():
     code = """
 import sys, pi_provider_anthropic
-pi_provider_anthropic.register_providers()
+pi_provider_anthropic.register_providers(), pi_provider_anthropic.register_credentials()
 heavy = "anthropic httpx httpx2 orjson jiter jsonschema cattrs importlib_metadata pi_provider_kit".split()
 print(*[name for name in heavy if name in sys.modules])
-print(*[name for name in sys.modules if name.startswith("pi_provider_anthropic.")])
+print(*sorted(name for name in sys.modules if name.startswith("pi_provider_anthropic.")))
 """
-    assert in_a_fresh_interpreter(code) == ["pi_provider_anthropic._provider"]
+    assert in_a_fresh_interpreter(code) == ["pi_provider_anthropic._auth_token", "pi_provider_anthropic._provider"]
 
 
 def test_a_whole_request_imports_neither_sdk_nor_validator():

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import binascii
 import json
+import re
 import struct
 import sys
 
@@ -112,7 +113,7 @@ async def test_model_s_data_may_ask_for_the_sdk(ask, server):
             message(text("some", "more")).stalled(b'"text": "some"}}\n\n'),
             "terminated: the answer stalled, nothing was received for 0.2 s",
         ),
-        (silence(), "Connection error. The request was not answered for 0.2 s"),
+        (silence(), r"Connection error. 127.0.0.1:\d+ took the request and did not answer for 0.2 s"),
         (stream([b"event: message_start\ndata: {not json\n\n"]), "Anthropic stream is broken: an event is not JSON"),
     ],
 )
@@ -120,11 +121,18 @@ async def test_failures_of_the_wire_read_as_those_of_the_default_transport(ask, 
     server.answers(answer)
     heard = await ask(transport="sdk", timeout_ms=200)
 
-    assert heard.error.startswith(words)
+    assert re.match(words, heard.error)
 
 
 async def test_refused_connection(ask):
     heard = await ask(model_fields={"base_url": closed_url()}, transport="sdk")
+
+    assert re.match(r"Connection error. Nothing answers at 127.0.0.1:\d+ \(connection refused\)", heard.error)
+    assert "Start the server" in heard.error
+
+
+async def test_connection_that_is_never_made_ends_in_time(ask, server):
+    heard = await ask(model_fields={"base_url": server.url.replace("http:", "https:")}, transport="sdk", timeout_ms=200)
 
     assert heard.error.startswith("Connection error.")
 

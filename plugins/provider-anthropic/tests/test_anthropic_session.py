@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pi_core import create_agent_session
 from pi_hookspecs import ProviderInfo, Tool, ToolResult, hookimpl
 from pi_testing.fake_servers.anthropic import message, redacted_thinking, text, thinking, tool_use
@@ -20,10 +22,44 @@ class Served:
                 id="anthropic",
                 name="Fake",
                 api="anthropic-messages",
-                key_variables=("ANTHROPIC_API_KEY",),
+                key_variables=("ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_API_KEY"),
+                default_model=self.model.id,
                 models=(self.model,),
             )
         ]
+
+
+@pytest.mark.parametrize(
+    ("environ", "header", "value"),
+    [
+        ({}, "authorization", "Bearer gateway-0123456789"),
+        ({"ANTHROPIC_API_KEY": "key-0123456789"}, "x-api-key", "key-0123456789"),
+        (
+            {"ANTHROPIC_API_KEY": "key-0123456789", "ANTHROPIC_OAUTH_TOKEN": "sk-ant-oat01-0123456789"},
+            "authorization",
+            "Bearer sk-ant-oat01-0123456789",
+        ),
+    ],
+    ids=["token", "key before token", "login before both"],
+)
+async def test_the_environment_s_token_comes_last(
+    server, model, pi_host, tmp_path, monkeypatch, environ, header, value
+):
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "gateway-0123456789")
+    server.answers(message(text("Done.")))
+    session = create_agent_session(
+        cwd=tmp_path,
+        host=pi_host,
+        settings=pi_host.settings,
+        plugins={"served": Served(model(server.url))},
+        environ=environ,
+    )
+    async with session:
+        answer = await session.prompt("Go")
+    headers = server.request.headers
+
+    assert answer.text == "Done."
+    assert {name: headers[name] for name in ("authorization", "x-api-key") if name in headers} == {header: value}
 
 
 async def test_tool_turn_replays_thinking_call_and_result(server, model, pi_host, tmp_path):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pi_core import wire
 from pi_hookspecs import Model, ModelCost, RequestFailed, TextContent, ThinkingContent, ToolCall
 from pi_provider_anthropic._identity import ToolNames
 from pi_provider_anthropic._reading import Reading
@@ -104,7 +106,8 @@ def test_stream_that_breaks_off_anywhere_keeps_whole_blocks_and_no_half_call(end
     _, content, _, reason, error = plain(read([RECORDED[:end]]))
 
     whole = WHOLE[1]
-    assert (reason, error) == ("error", "Anthropic stream ended before message_stop")
+    assert reason == "error"
+    assert error.startswith("Anthropic stream ended before message_stop")
     for got, complete in zip(content, whole, strict=False):
         if isinstance(got, ToolCall):
             assert got == complete
@@ -153,6 +156,49 @@ def test_nonsense_is_an_answer_with_an_error_never_an_exception(events):
     assert read(sent)[-1].type in ("done", "error")
 
 
+EVENTS = [json.loads(line.removeprefix(b"data: ")) for line in RECORDED.split(b"\n") if line.startswith(b"data: ")]
+ANYTHING = NONSENSE | st.floats() | st.integers() | st.sampled_from([10**400, "\ud83d", "a\ude00b", [], {}])
+
+
+def places(value, path=()):
+    """Return the ways to every value inside."""
+    yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inside:
+        yield from places(item, (*path, key))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_any_value_at_any_place(data):
+    events = deepcopy(EVENTS)
+    *way, last = data.draw(st.sampled_from([path for path in places(events) if path]))
+    target = events
+    for step in way:
+        target = target[step]
+    target[last] = data.draw(ANYTHING)
+    heard = read([b"data: %s\n\n" % json.dumps(each).encode() for each in events])
+
+    message = heard[-1].message if heard[-1].type == "done" else heard[-1].error
+    assert all(each.delta.encode() for each in heard if hasattr(each, "delta"))
+    assert len({call.id for call in message.tool_calls}) == len(message.tool_calls)
+    assert all(call.id and call.name for call in message.tool_calls)
+    assert json.dumps(wire.to_wire(message), allow_nan=False)
+    if heard[-1].type == "error":
+        assert message.error_message.endswith(".")
+
+
+def test_halves_of_a_character_meet_in_every_kind_of_block():
+    events = message_events(thinking("a<1>", "<2>", "<1>"), text("b<1>", "<2>c<2>"), tool_use("t", "read", path="<1>"))
+    sent = [event(each).replace(b"<1>", rb"\ud83d").replace(b"<2>", rb"\ude00") for each in events]
+    heard = read(sent)
+
+    thought, said, call = heard[-1].message.content
+    assert (thought.thinking, said.text) == ("a\N{GRINNING FACE}", "b\N{GRINNING FACE}c")
+    assert call.arguments == {"path": ""}
+    assert "".join(each.delta for each in heard if hasattr(each, "delta")).encode()
+
+
 def test_events_come_in_the_stream_s_order():
     shown, *_ = plain(read([message(thinking("hm"), text("a", "b"), tool_use("t", "read", path="x")).body]))
 
@@ -196,7 +242,7 @@ def test_refusal_says_why_and_what_to_do():
 
 def test_unknown_stop_reason_is_an_unknown_error():
     assert read([message(stop="novel").body])[-1].error.error_message == (
-        "An unknown error occurred (stop reason 'novel')"
+        "An unknown error occurred (stop reason 'novel'). Send the prompt again, or choose another model with --model."
     )
 
 

@@ -38,6 +38,15 @@ def test_a_closed_call_is_repaired_and_says_so(builder, reason):
     assert message.stop_reason == "toolUse"
 
 
+def test_calls_of_one_message_are_told_apart_by_their_ids(builder):
+    ids = [builder.tool_call_start(each, "ls").id for each in ("a", "b", "a", "a", "c|fc_1", "c|fc_1")]
+    for index in range(6):
+        builder.tool_call_end(index)
+
+    assert ids == ["a", "b", "a_2", "a_3", "c|fc_1", "c_2"]
+    assert [call.id for call in builder.done().message.tool_calls] == ids
+
+
 def test_a_message_that_stopped_for_length_is_not_repaired(builder):
     closed_call(builder, "{'path': 'a.py',}")
     call = builder.done("length").message.tool_calls[0]

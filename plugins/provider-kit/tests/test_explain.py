@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 import pytest
+from attrs import evolve
 
-from pi_hookspecs import RequestFailed
-from pi_provider_kit import HttpFailed, explain, explained
+from pi_core.overflow import is_context_overflow, is_throttling
+from pi_hookspecs import RequestFailed, StreamOptions
+from pi_provider_kit import AnswerBuilder, HttpFailed, explain, explained
 from pi_provider_kit._explain import _BY_KIND, _BY_STATUS
 
-STATUSES = (400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529)
-KINDS = sorted({*_BY_KIND, "dropped", "status"})
+STATUSES = (400, 401, 402, 403, 404, 407, 408, 413, 429, 500, 502, 503, 504, 529)
+KINDS = sorted({*_BY_KIND, "event", "status"})
 
 # pi.md section 9 (retryable, never retryable) and 4.8 (overflow), as far as a sentence might hold them.
 PATTERNS = re.compile(
@@ -40,9 +42,19 @@ def test_advice_on_a_kind_keeps_out_of_the_patterns(model, kind):
     assert not PATTERNS.search(advice), advice
 
 
-@pytest.mark.parametrize("status", [status for status in STATUSES if status != 400])
-def test_every_common_status_has_advice(model, status):
+@pytest.mark.parametrize("status", [*STATUSES, 409, 418, 422, 520, 599])
+def test_every_status_that_is_an_error_has_advice(model, status):
     assert explain(RequestFailed("words", status=status), model)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "status"])
+def test_every_kind_has_advice(model, kind):
+    assert explain(HttpFailed("words", kind=kind, status=200), model)
+    assert explain(HttpFailed("words", kind=kind), model)
+
+
+def test_an_error_of_ours_speaks_for_itself(model):
+    assert explained(RequestFailed("Say where Azure is."), model) == "Say where Azure is."
 
 
 def test_no_template_is_left_unfilled(model):
@@ -59,9 +71,77 @@ def test_the_raw_text_comes_first(model):
     )
 
 
-def test_a_bad_request_speaks_for_itself(model):
-    assert explained(RequestFailed("400 {}", status=400), model) == "400 {}"
+def test_a_bad_request_is_told_from_its_words(model):
+    assert explained(RequestFailed("400 {}", status=400), model) == (
+        "400 {} Provider 'acme' does not take the request as it is and says why: compact the conversation if it is the "
+        "size, choose another model with --model if it is the model."
+    )
 
 
-def test_a_cut_answer_needs_no_advice_on_its_status(model):
-    assert explained(HttpFailed("terminated: cut", kind="dropped", status=200), model) == "terminated: cut"
+@pytest.mark.parametrize(
+    ("status", "words", "advice"),
+    [
+        (400, "Your credit balance is too low to access the API", "has to be topped up"),
+        (429, "insufficient_quota: You exceeded your current quota", "has to be topped up"),
+        (400, "API key not valid. Please pass a valid API key.", "was not accepted"),
+        (429, "Rate limit reached", "Wait a moment"),
+    ],
+)
+def test_what_the_host_says_counts_more_than_its_status(model, status, words, advice):
+    assert advice in explain(RequestFailed(words, status=status), model)
+
+
+def test_a_host_that_says_when_to_come_back_need_not_be_paid_first(model):
+    failure = RequestFailed("429 check your plan and billing details", status=429, retry_after_ms=7000)
+
+    assert explain(failure, model).startswith("Wait 7 s")
+
+
+def test_an_answer_that_broke_off_needs_no_advice_on_its_status(model):
+    assert explained(HttpFailed("terminated: cut", kind="dropped", status=200), model) == (
+        "terminated: cut. Send the prompt again; if that does not help, check what stands between pi and "
+        "'https://api.acme.test/v1'."
+    )
+
+
+def test_a_password_in_the_base_url_is_not_repeated(model):
+    model = evolve(model, base_url="https://me:pass-0123@api.acme.test/v1?key=k-0123")
+    for kind, status in (("dropped", None), ("unexpected", 200), ("status", 404)):
+        advice = explain(HttpFailed("words", kind=kind, status=status), model)
+
+        assert "'https://api.acme.test/v1'" in advice
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "overflows"),
+    [
+        ("400 prompt is too long: 213462 tokens > 200000 maximum", 400, True),
+        ("413 Request exceeds the maximum size", 413, True),
+        ("400 status code (no body)", 400, False),
+        *((f"{status} words", status, False) for status in STATUSES if status != 413),
+    ],
+)
+def test_advice_changes_nothing_for_overflow_detection(model, words, status, overflows):
+    for failure in (RequestFailed(words, status=status), HttpFailed(words, kind="event", status=status)):
+        message = AnswerBuilder(model).end_for(failure).error
+
+        assert is_context_overflow(message) is overflows
+        assert is_throttling(message.error_message) is (status == 429)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_advice_on_a_kind_changes_nothing_for_overflow_detection(model, kind):
+    message = AnswerBuilder(model).end_for(HttpFailed("words", kind=kind)).error
+
+    assert not is_context_overflow(message)
+    assert not is_throttling(message.error_message)
+
+
+def test_what_is_secret_is_taken_out_of_every_failure(model):
+    model = evolve(model, headers={"X-Gateway-Token": "gw-abcdefgh", "x-team": "the-platform-team"})
+    options = StreamOptions(api_key="sk-0123456789", headers={"Authorization": "Bearer hdr-0123456789\n"})
+    said = "not with sk-0123456789, gw-abcdefgh or hdr-0123456789, the-platform-team"
+    for problem in (ValueError(said), RequestFailed(said), HttpFailed(said, kind="event")):
+        told = AnswerBuilder(model).end_for(problem, options).error.error_message
+
+        assert told.startswith("not with [secret], [secret] or [secret], the-platform-team")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 
+import httpx
 import pytest
 
-from pi_hookspecs import StreamOptions
+from pi_hookspecs import AbortController, Aborted, StreamOptions
 from pi_provider_kit import HttpFailed, HttpRequest, stream_events
 from pi_provider_kit._proxies import Proxies
 
@@ -30,6 +31,57 @@ async def test_no_proxy_leads_past_it(serve, http, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "localhost")
     async with serve(lambda wire: wire.events(b"direct")) as server:
         assert await ask(http, server.url) == [("message", b"direct")]
+
+
+@pytest.mark.parametrize(
+    ("no_proxy", "url", "direct"),
+    [
+        ("*", "https://api.acme.test", True),
+        ("acme.test", "https://api.acme.test", True),
+        (".acme.test", "https://api.acme.test", True),
+        ("other.test, api.acme.test", "https://API.acme.test", True),
+        ("api.acme.test:8443", "https://api.acme.test:8443", True),
+        ("api.acme.test:8443", "https://api.acme.test", False),
+        ("acme.test", "https://not-acme.test", False),
+        ("127.0.0.1", "http://127.0.0.1:11434", True),
+        ("::1", "http://[::1]:11434", True),
+        ("", "https://api.acme.test", False),
+    ],
+)
+def test_no_proxy_names_hosts_domains_and_ports(monkeypatch, no_proxy, url, direct):
+    monkeypatch.setenv("ALL_PROXY", "http://proxy.test:3128")
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+    where = httpx.URL(url)
+    proxy = Proxies.from_environment().proxy_for(where.scheme, where.host, where.port)
+
+    assert proxy == (None if direct else "http://proxy.test:3128")
+
+
+@pytest.mark.parametrize("status", [b"407 Proxy Authentication Required", b"403 Forbidden"])
+async def test_a_proxy_that_refuses_the_tunnel_says_why(serve, http, monkeypatch, status):
+    async with serve(lambda wire: wire.whole(status, b"no")) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://user:hunter2@localhost:{proxy.port}")
+        with pytest.raises(HttpFailed) as raised:
+            await ask(http, "https://api.acme.test/v1/messages")
+        await http.aclose()
+
+    assert raised.value.kind == "proxy"
+    assert str(raised.value) == f"Connection error. api.acme.test:443 cannot be reached: {status.decode()}"
+
+
+async def test_an_abort_ends_a_wait_behind_a_proxy(serve, http, monkeypatch):
+    controller = AbortController()
+
+    async def script(wire):
+        controller.abort("enough")
+        await wire.silence()
+
+    async with serve(script) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://localhost:{proxy.port}")
+        request = HttpRequest(url="https://api.acme.test/v1/messages")
+        with pytest.raises(Aborted, match="enough"):
+            _ = [event async for event in stream_events(http, request, StreamOptions(signal=controller.signal))]
+        await http.aclose()
 
 
 async def test_a_silent_or_cut_answer_through_a_proxy_reads_like_any_other(serve, http, monkeypatch):

@@ -1,13 +1,16 @@
-"""The provider in the README works as it stands."""
+"""The provider and the login in the README work as they stand."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 import orjson
 
-from pi_hookspecs import Context, Provider, StreamOptions
+from pi_hookspecs import Context, Login, Provider, StreamOptions
+from pi_testing.fake_servers.oauth import FakeAuthorization, browse
+from pi_testing.fake_ui import FakeUI
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -25,11 +28,14 @@ def feed(builder, name, data):
         yield builder.text(0, orjson.loads(data)["text"])
 
 
-async def events_of(model, options):
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    names = {"to_payload": to_payload, "feed": feed}
+def example(number, **names):
+    code = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[number]
     exec(code, names)  # noqa: S102 - it is our own page
-    provider = names["AcmeMessages"]()
+    return names
+
+
+async def events_of(model, options):
+    provider = example(0, to_payload=to_payload, feed=feed)["AcmeMessages"]()
     assert isinstance(provider, Provider)
     return [event async for event in provider.stream(model, Context(), options)]
 
@@ -53,3 +59,20 @@ async def test_the_example_says_what_to_do_when_nobody_answers(model):
         "Connection error. Nothing answers at localhost:9 (connection refused). "
         "Start the server, or check the base URL of provider 'acme'."
     )
+
+
+async def test_the_login_signs_in_and_renews(monkeypatch):
+    class BrowserUI(FakeUI):
+        def open_url(self, url):
+            self.visit = asyncio.ensure_future(browse(url))
+            return True
+
+    login = example(1)["AcmeLogin"]()
+    async with FakeAuthorization() as server:
+        monkeypatch.setenv("PI_OAUTH_URL_ACME", server.url)
+        monkeypatch.setenv("PI_OAUTH_PORT_ACME", "0")
+        credential = await login.login(BrowserUI().never_answers("Paste"))
+        fresh = await login.refresh(credential)
+
+    assert isinstance(login, Login)
+    assert (login.api_key(credential), login.api_key(fresh)) == ("fake-access-1", "fake-access-2")

@@ -101,6 +101,17 @@ async def test_on_payload_may_replace_the_payload(model):
     assert await final_payload({"a": 1}, model, StreamOptions()) == {"a": 1}
 
 
+async def test_an_abort_does_not_wait_for_the_payload_hook(model):
+    controller = AbortController()
+
+    async def never(payload, model):
+        asyncio.get_running_loop().call_soon(controller.abort, "enough")
+        await asyncio.Event().wait()
+
+    with pytest.raises(Aborted, match="enough"):
+        await final_payload({}, model, StreamOptions(on_payload=never, signal=controller.signal))
+
+
 async def test_a_codec_may_stop_at_the_last_event_and_the_connection_is_used_again(serve, http):
     async def script(wire):
         await wire.events(b"[DONE]", b"ignored", end=False)
@@ -146,6 +157,20 @@ async def test_an_error_without_a_body_says_so(serve, http):
         _, failure = await collect(http, server.url)
 
     assert str(failure) == "413 status code (no body)"
+
+
+async def test_an_answer_that_comes_before_the_request_was_read_is_heard(http):
+    async def refuse(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Payload Too Large\r\ncontent-length: 7\r\nconnection: close\r\n\r\ntoo big")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        _, failure = await collect(http, url, body=b"x" * 5_000_000)
+
+    assert str(failure) == "413 too big"
 
 
 async def test_an_html_error_page_becomes_its_title(serve, http):
@@ -194,6 +219,16 @@ async def test_a_page_or_json_with_status_200_is_an_error(serve, http, content, 
     assert says in str(failure)
 
 
+async def test_an_error_in_the_disguise_of_a_stream_is_told(serve, http):
+    said = b'\n {"error":{"message":"Overloaded"}}'
+    async with serve(lambda wire: wire.whole(b"200 OK", said, b"content-type: text/event-stream")) as server:
+        received, failure = await collect(http, server.url)
+
+    assert received == []
+    assert failure.kind == "event"
+    assert str(failure) == '200 The server sent no events: {"error":{"message":"Overloaded"}}'
+
+
 async def test_events_under_a_wrong_content_type_are_read(serve, http):
     async with serve(lambda wire: wire.whole(b"200 OK", b"data: x\n\n", b"content-type: text/plain")) as server:
         received, failure = await collect(http, server.url)
@@ -227,6 +262,14 @@ async def test_a_name_that_nobody_knows_says_so(http):
     assert str(failure).startswith("Connection error. The name 'no-such-host.invalid' cannot be resolved")
 
 
+async def test_a_password_that_makes_the_base_url_unusable_is_not_shown(http):
+    _, failure = await collect(http, "http://me:pa/ss-0123@localhost/v1")
+
+    assert failure.kind == "url"
+    assert "pa" not in str(failure).partition("cannot")[2]
+    assert "ss-0123" not in str(failure)
+
+
 @pytest.mark.parametrize("url", ["ftp://host/", "localhost:8080/v1", "", "http://", "http://[::1/"])
 async def test_an_unusable_base_url_is_named(http, url):
     _, failure = await collect(http, url)
@@ -253,7 +296,7 @@ async def test_a_server_that_takes_the_request_and_never_answers_ends_in_time(se
 async def test_a_connection_that_is_never_made_ends_in_time(serve, http):
     async with serve(lambda wire: wire.silence()) as server:  # it does not speak TLS, and says nothing
         url = server.url.replace("http:", "https:")
-        _, failure = await collect(http, url, timeouts=Timeouts(connect=0.05))
+        _, failure = await collect(http, url, StreamOptions(timeout_ms=50))
 
     assert failure.kind == "connect"
     assert str(failure) == f"Connection error. No connection to localhost:{server.port} (not within 0.05 s)"
@@ -268,6 +311,15 @@ async def test_a_server_that_hangs_up_without_an_answer(serve, http):
 
     assert failure.kind == "dropped"
     assert str(failure).startswith(f"Connection error. localhost:{server.port} did not answer the request")
+
+
+async def test_a_key_is_not_shown_where_a_long_body_is_cut(serve, http, options):
+    body = b"x" * 3990 + options.api_key.encode() + b"y" * 100
+    async with serve(lambda wire: wire.whole(b"500 Oops", body)) as server:
+        _, failure = await collect(http, server.url, options)
+
+    assert "sk-secret"[:4] not in str(failure)
+    assert "[secret]" in str(failure)
 
 
 # Faults within the answer
@@ -408,6 +460,40 @@ async def test_an_abort_ends_a_wait_and_the_connection(serve, http, begun):
     assert reason == "enough"
 
 
+async def test_an_abort_ends_a_tls_handshake(serve, http):
+    controller = AbortController()
+    async with serve(lambda wire: wire.silence()) as server:
+        asyncio.get_running_loop().call_later(0.02, controller.abort, "enough")
+        received, reason = await aborted(http, server.url.replace("http:", "https:"), controller)
+
+    assert (received, reason) == ([], "enough")
+
+
+async def test_an_abort_ends_the_wait_for_an_error_s_body(serve, http):
+    controller = AbortController()
+
+    async def script(wire):
+        await wire.send(b"HTTP/1.1 500 Oops\r\ncontent-length: 100\r\n\r\nhalf a word")
+        asyncio.get_running_loop().call_later(0.02, controller.abort, "enough")
+        await wire.silence()
+
+    async with serve(script) as server:
+        assert await aborted(http, server.url, controller) == ([], "enough")
+
+
+async def test_an_abort_does_not_wait_for_the_hook_that_hears_of_the_answer(serve, http):
+    controller = AbortController()
+
+    async def never(status, headers):
+        controller.abort("enough")
+        await asyncio.Event().wait()
+
+    async with serve(lambda wire: wire.events(b"x")) as server:
+        options = StreamOptions(signal=controller.signal, on_response=never)
+        with pytest.raises(Aborted, match="enough"):
+            _ = [event async for event in stream_events(http, HttpRequest(url=server.url, body={}), options)]
+
+
 async def test_an_abort_stops_the_events_of_a_burst(serve, http):
     async with serve(lambda wire: wire.send(*[SSE_BURST])) as server:
         received, _ = await aborted(http, server.url, AbortController())
@@ -472,9 +558,10 @@ async def test_lines_and_json_have_readers_of_their_own(serve, http):
     assert answer == {"data": []}
 
 
-def test_a_time_out_of_zero_is_none():
-    assert Timeouts.of(StreamOptions(timeout_ms=0)) == Timeouts(first_byte=None, idle=None)
-    assert Timeouts.of(StreamOptions(timeout_ms=1500)) == Timeouts(first_byte=1.5, idle=1.5)
+def test_a_time_out_bounds_every_wait_and_zero_none_but_connecting():
+    assert Timeouts.of(StreamOptions(timeout_ms=0)) == Timeouts(connect=15, first_byte=None, idle=None)
+    assert Timeouts.of(StreamOptions(timeout_ms=1500)) == Timeouts(connect=1.5, first_byte=1.5, idle=1.5)
+    assert Timeouts.of(StreamOptions(timeout_ms=60_000)) == Timeouts(connect=15, first_byte=60, idle=60)
     assert Timeouts.of(StreamOptions()) == Timeouts(first_byte=300, idle=300)
 
 

@@ -7,7 +7,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from pi_hookspecs import MissingKey, RequestFailed, UserError
+from pi_core import create_agent_session
+from pi_hookspecs import MissingKey, ProviderInfo, RequestFailed, UserError, hookimpl
 from pi_provider_openai._azure import azure_config, deployment_of
 from pi_provider_openai._entra import SCOPE, EntraToken
 from pi_provider_openai._strict import strict_schema
@@ -219,6 +220,68 @@ async def test_an_identity_is_only_looked_for_where_a_resource_is_named(monkeypa
     with pytest.raises(UserError, match=r"No managed identity\. Sign in with `az login`"):
         await EntraToken().credential("azure-openai-responses")
     assert set(identity) == {SCOPE}
+
+
+@pytest.fixture
+def installed(monkeypatch, tmp_path):
+    """The package azure-identity, which fails when it is imported."""
+    package = tmp_path / "installed" / "azure" / "identity"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemError('imported')")
+    monkeypatch.syspath_prepend(package.parents[1])
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ([], False),
+        (["AZURE_OPENAI_AD_TOKEN"], True),
+        (["AZURE_OPENAI_RESOURCE_NAME"], True),
+        (["AZURE_OPENAI_BASE_URL"], True),
+    ],
+)
+def test_whether_a_token_can_be_had_is_told_without_asking(monkeypatch, installed, variables, expected):
+    for name in variables:
+        monkeypatch.setenv(name, "set")
+
+    assert EntraToken().available("azure-openai-responses") is expected
+    assert EntraToken().available("openai") is False
+
+
+def test_without_the_package_no_token_can_be_had(monkeypatch):
+    monkeypatch.setitem(sys.modules, "azure.identity", None)
+    monkeypatch.setenv("AZURE_OPENAI_RESOURCE_NAME", "r")
+
+    assert EntraToken().available("azure-openai-responses") is False
+
+
+async def test_azure_is_chosen_where_there_is_only_a_token(monkeypatch, make_model, pi_host, tmp_path):
+    class Served:
+        @hookimpl
+        def register_models(self):
+            model = make_model("azure-openai-responses", provider="azure-openai-responses", base_url=server.base_url)
+            return [
+                ProviderInfo(
+                    id=model.provider,
+                    name="Azure",
+                    api=model.api,
+                    key_variables=("AZURE_OPENAI_API_KEY",),
+                    default_model=model.id,
+                    models=(model,),
+                )
+            ]
+
+    async with FakeOpenAI() as server:
+        server.answers(response(text("Hi")))
+        monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", JWT)
+        session = create_agent_session(
+            cwd=tmp_path, host=pi_host, settings=pi_host.settings, plugins={"served": Served()}, environ={}
+        )
+        async with session:
+            answer = await session.prompt("Hi")
+
+    assert answer.text == "Hi"
+    assert server.request.headers["authorization"] == f"Bearer {JWT}"
 
 
 async def test_without_the_package_there_is_no_token(monkeypatch):

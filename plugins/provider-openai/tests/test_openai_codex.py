@@ -93,7 +93,7 @@ async def test_a_token_without_an_account_is_an_error_that_does_not_show_it(make
         account_of(key)
     message = await reply(make_model("openai-codex-responses"), said.user("Hi"), api_key=key)
 
-    assert message.error_message == "Failed to extract accountId from token. Log in to ChatGPT again."
+    assert message.error_message == "Failed to extract accountId from token. Run pi auth login openai-codex."
 
 
 async def test_nobody_is_logged_in(make_model, said, ask):
@@ -118,7 +118,7 @@ async def test_errors_in_the_stream_are_named(make_model, said, reply):
         server.answers(events([{"type": "error", "code": "x", "message": "Down"}]))
         message = await reply(make_model("openai-codex-responses", base_url=server.codex_url), said.user("Hi"))
 
-    assert message.error_message == "Codex error: Down"
+    assert message.error_message == "Codex error: Down. Send the prompt again, or choose another model with --model."
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,16 @@ def test_nothing_is_repaired_where_the_output_limit_cut(answer):
         ("stop", "stop", None),
         ("end", "stop", None),
         ("length", "length", None),
-        ("content_filter", "error", "Provider finish_reason: content_filter"),
-        ("weird", "error", "Provider finish_reason: weird"),
+        (
+            "content_filter",
+            "error",
+            "Provider finish_reason: content_filter. Rephrase the request, or choose another model with --model.",
+        ),
+        (
+            "weird",
+            "error",
+            "Provider finish_reason: weird. Send the prompt again, or choose another model with --model.",
+        ),
     ],
 )
 def test_finish_reasons(answer, reason, stop, error):
@@ -207,7 +215,7 @@ def test_a_call_that_was_not_finished_is_never_there(answer):
     ("error", "status", "text"),
     [
         ({"code": 502, "message": "Upstream"}, 502, '502: {"code":502,"message":"Upstream"}'),
-        ({"code": "server_error", "message": "Down"}, None, '{"code":"server_error","message":"Down"}'),
+        ({"code": "server_error", "message": "Down"}, 500, '{"code":"server_error","message":"Down"}'),
         ("Down", None, "Down"),
     ],
 )

@@ -1,14 +1,16 @@
-"""The contract that holds for every provider: Completions and Responses, over both transports."""
+"""The contract that holds for every provider: all four APIs, over both transports."""
 
 from __future__ import annotations
 
+import base64
 from importlib.util import find_spec
 
 import pytest
+from attrs import evolve
 
 from pi_hookspecs import Model, ModelCost
 from pi_provider_kit import Http
-from pi_provider_openai._providers import Completions, Responses
+from pi_provider_openai._providers import AzureResponses, CodexResponses, Completions, Responses
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers import sse_event
 from pi_testing.fake_servers.openai import (
@@ -24,6 +26,8 @@ from pi_testing.fake_servers.openai import (
     text,
 )
 from pi_testing.provider_contract import Calls, Says
+
+CLAIMS = base64.urlsafe_b64encode(b'{"https://api.openai.com/auth": {"chatgpt_account_id": "acc_1"}}').decode()
 
 
 class OpenAICase(ServerCase):
@@ -87,6 +91,20 @@ class ResponsesCase(OpenAICase):
         return sse_event({"type": "error", "code": "server_error", "message": said, "param": None}, "error")
 
 
+class AzureCase(ResponsesCase):
+    def __init__(self, server, provider, transport):
+        super().__init__(server, provider, transport)
+        self.model = evolve(self.model, provider="azure-openai-responses", base_url=server.azure_url)
+
+
+class CodexCase(ResponsesCase):
+    api_key = f"eyJhbGciOiJub25lIn0.{CLAIMS}.c2ln"
+
+    def __init__(self, server, provider, transport):
+        super().__init__(server, provider, transport)
+        self.model = evolve(self.model, provider="openai-codex", base_url=server.codex_url)
+
+
 def on_the_wire(block, number=0):
     if isinstance(block, Says):
         return text(*block.deltas, item_id=f"msg_{number}")
@@ -118,3 +136,13 @@ class TestCompletions(OpenAIContract):
 class TestResponses(OpenAIContract):
     def made(self, server, http, transport):
         return ResponsesCase(server, Responses(http), transport)
+
+
+class TestAzure(OpenAIContract):
+    def made(self, server, http, transport):
+        return AzureCase(server, AzureResponses(http), transport)
+
+
+class TestCodex(OpenAIContract):
+    def made(self, server, http, transport):
+        return CodexCase(server, CodexResponses(http), transport)

@@ -51,7 +51,7 @@ def failure(api, transport, make_model, said, reply):
 
 
 STATUSES = {
-    400: "Invalid request",
+    400: "compact the conversation if it is the size",
     401: "The key for provider 'fake' was not accepted",
     403: "may not use model 'gpt-fake'",
     404: "has no model 'gpt-fake'",
@@ -130,6 +130,24 @@ async def test_an_event_that_repeats_the_key_does_not_show_it(failure, api):
     assert "[secret]" in message.error_message
 
 
+@pytest.mark.parametrize("place", ["model", "options"])
+@pytest.mark.parametrize("status", [200, 401])
+async def test_secret_headers_are_never_shown(api, transport, make_model, said, reply, place, status):
+    secret = {"x-gateway-token": "gw-0123456789", "cookie": "session=c00k1e-0123"}
+    echoed = "not with gw-0123456789 and session=c00k1e-0123"
+    event = {"type": "error", "code": "invalid_api_key", "message": echoed}
+    in_stream = chunks([{"error": event}]) if api == "openai-completions" else events([event])
+    async with FakeOpenAI() as server:
+        server.answers(in_stream if status == 200 else error(status, echoed))
+        model = make_model(api, base_url=server.base_url, headers=secret if place == "model" else None)
+        message = await reply(
+            model, said.user("Hi"), transport=transport, headers=secret if place == "options" else None
+        )  # fmt: skip
+
+    assert "not with [secret] and [secret]" in message.error_message
+    assert "0123" not in repr(message)
+
+
 async def test_nothing_answers(api, transport, make_model, said, reply):
     model = make_model(api, base_url=f"{closed_url()}/v1")
     message = await reply(model, said.user("Hi"), transport=transport)
@@ -170,6 +188,7 @@ async def test_a_connection_that_breaks_keeps_the_text_and_runs_no_half_call(fai
 
     assert message.stop_reason == "error"
     assert message.error_message.startswith("terminated")
+    assert "Send the prompt again" in message.error_message
     assert message.tool_calls == ()
     assert message.text in ("", "Hel", "Hell\u00f6")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 
-import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pi_core import wire
 from pi_hookspecs import Model, RequestFailed
 from pi_provider_openai._completions_events import CompletionsFeeder
 from pi_provider_openai._responses_events import ResponsesFeeder
@@ -24,8 +25,8 @@ RECORDED = {
 }
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
+    st.none() | st.booleans() | st.integers() | st.sampled_from([2**70, 10**400]) | st.floats()
+    | st.text(max_size=8) | st.sampled_from(["\ud83d", "\ude00", "a\ud83db", "error", "function_call"]),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=8), below, max_size=3),
     max_leaves=6,
 )  # fmt: skip
@@ -54,17 +55,44 @@ def changed(events, path, value):
 @given(data=st.data())
 def test_any_value_at_any_place(api, data):
     make, events = RECORDED[api]
-    path = data.draw(st.sampled_from([path for path in places(events) if path]))
-    feeder = make(Model(id="gpt-fake", name="Fake", api=api, provider="fake"))
-    try:
-        for event in changed(events, path, data.draw(ANYTHING)):
-            for _ in feeder.feed(orjson.dumps(event)):
-                feeder.builder.partial()
-        for _ in feeder.end():
-            pass
-    except RequestFailed as problem:
-        end = feeder.builder.end_for(problem)
-    else:
-        end = None
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from([path for path in places(events) if path]))
+        events = changed(events, path, data.draw(ANYTHING))
+    check(read(make, api, events))
 
-    assert feeder.finished if end is None else end.reason == "error"
+
+@pytest.mark.parametrize("api", RECORDED)
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_any_events_in_any_order(api, data):
+    make, events = RECORDED[api]
+    check(read(make, api, data.draw(st.lists(st.sampled_from(events), max_size=2 * len(events)))))
+
+
+def read(make, api, events):
+    feeder = make(Model(id="gpt-fake", name="Fake", api=api, provider="fake"))
+    heard = []
+    try:
+        for event in events:
+            for each in feeder.feed(json.dumps(event).encode()):
+                heard.append(each)
+                feeder.builder.partial()
+        heard += feeder.end()
+    except RequestFailed as problem:
+        heard.append(feeder.builder.end_for(problem))
+    return heard
+
+
+def check(heard):
+    last = heard[-1]
+    message = last.message if last.type == "done" else last.error
+    ids = [call.id for call in message.tool_calls]
+
+    assert sum(event.type in ("done", "error") for event in heard) == 1
+    assert all(event.delta.encode() for event in heard if hasattr(event, "delta"))
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
+    assert all(call.name for call in message.tool_calls)
+    assert json.dumps(wire.to_wire(message), allow_nan=False)
+    if last.type == "error":
+        assert message.error_message.endswith(".")

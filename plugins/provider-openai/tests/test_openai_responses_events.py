@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 
 import orjson
 import pytest
@@ -147,7 +148,10 @@ def test_an_answer_that_was_filtered_is_an_error(answer):
         *response_events(text("Hel"), status="incomplete", incomplete_details={"reason": "content_filter"})
     )
 
-    assert (message.stop_reason, message.error_message) == ("error", "Response incomplete: content_filter")
+    assert message.stop_reason == "error"
+    assert message.error_message == (
+        "Response incomplete: content_filter. Rephrase the request, or choose another model with --model."
+    )
     assert message.raw_stop_reason == "incomplete.content_filter"
 
 
@@ -159,7 +163,10 @@ def test_a_response_that_failed_says_why(answer, status):
         "response": {"id": "r", "status": status, "error": error},
     })  # fmt: skip
 
-    assert message.error_message == "server_error: Down"
+    assert message.error_message == (
+        "server_error: Down. The provider has trouble: wait a moment, or choose another model with --model."
+    )
+    assert message.extra["requestFailure"] == {"status": 500}
     assert message.text == "Hel"
 
 
@@ -180,7 +187,9 @@ def test_an_error_event_after_text(answer, event, text_):
     end = next(n for n, each in enumerate(WHOLE) if each["type"] == "response.output_text.done")
     message = answer(*WHOLE[:end], event)
 
-    assert (message.error_message, message.text, message.stop_reason) == (text_, "Hello", "error")
+    assert (message.text, message.stop_reason) == ("Hello", "error")
+    assert message.error_message.startswith(f"{text_}. ")
+    assert message.error_message.endswith("choose another model with --model.")
 
 
 def test_an_empty_answer_is_an_empty_message(answer):
@@ -213,6 +222,90 @@ def test_odd_events_do_no_harm(answer, odd):
     end = next(n for n, each in enumerate(WHOLE) if each["type"] == "response.output_text.done")
 
     assert answer(*WHOLE[:end], odd, *WHOLE[end:]).content == answer(*WHOLE).content
+
+
+NAMELESS = [
+    {"type": "response.output_item.added", "output_index": 0, "item": {"type": "function_call", "id": "fc_1"}},
+    {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '{"path":'},
+    {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": '"a"}'},
+]
+NAMED = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "read"}
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        [{"type": "response.output_item.done", "output_index": 0, "item": NAMED}, {"type": "response.completed"}],
+        [{"type": "response.completed", "response": {"output": [NAMED]}}],
+    ],
+    ids=["with its end", "with the response"],
+)
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_name_that_comes_last_finds_the_arguments(answer, end, indexed):
+    events = deepcopy([*NAMELESS, *end])
+    for event in [] if indexed else events:
+        if event.pop("output_index", None) is not None and "item" not in event:
+            event["item_id"] = "fc_1"
+    message = answer(*events)
+
+    assert [(call.name, call.arguments) for call in message.tool_calls] == [("read", {"path": "a"})]
+    assert message.stop_reason == "toolUse"
+
+
+@pytest.mark.parametrize(
+    "end", [{"type": "response.completed"}, {"type": "response.completed", "response": {"output": []}}]
+)
+def test_a_call_whose_name_never_comes_is_an_error_and_not_lost(answer, end):
+    message = answer(*NAMELESS, end)
+
+    assert message.error_message.startswith("The model made a tool call without a name.")
+    assert message.tool_calls == ()
+
+
+def test_the_same_call_twice_gets_two_ids(answer):
+    twice = [{**event, "output_index": number} for number in (0, 1) for event in response_events(call("c", "ls"))[2:-1]]
+    message = answer(*twice, {"type": "response.completed"})
+
+    assert [call.id for call in message.tool_calls] == ["c|fc_c", "c_2"]
+
+
+def test_halves_of_a_character_meet_in_every_kind_of_block(make_model, fed, final):
+    events = [
+        *(reasoning_delta(0, "a\ud83d"), reasoning_delta(0, "\ude00"), reasoning_delta(0, "\ud83d")),
+        {"type": "response.output_item.added", "output_index": 1, "item": {**NAMED, "arguments": ""}},
+        *(arguments_delta(1, '{"x": "\ud83d'), arguments_delta(1, '\ude00 \ud83d"}')),
+        {"type": "response.output_item.done", "output_index": 1, "item": NAMED},
+        {"type": "response.completed"},
+    ]
+    heard = fed(ResponsesFeeder(make_model("openai-responses")), *map(dumps, events))
+    message = final(heard)
+
+    assert message.content[0].thinking == "a\N{GRINNING FACE}"
+    assert message.tool_calls[0].arguments == {"x": "\N{GRINNING FACE} "}
+    assert "".join(event.delta for event in heard if hasattr(event, "delta")).encode()
+
+
+def test_arguments_of_half_a_character_change_nothing(answer):
+    events = [dumps(event) for event in response_events(call("c", "read", path="a"))]
+    done = next(n for n, each in enumerate(events) if b"output_item.done" in each)
+    events[done] = dumps(
+        {"type": "response.output_item.done", "output_index": 0, "item": {**NAMED, "arguments": "\ud83d"}}
+    )
+    message = answer(*events)
+
+    assert message.tool_calls[0].arguments == {"path": "a"}
+
+
+def reasoning_delta(index, text):
+    return {"type": "response.reasoning_summary_text.delta", "output_index": index, "summary_index": 0, "delta": text}
+
+
+def arguments_delta(index, text):
+    return {"type": "response.function_call_arguments.delta", "output_index": index, "delta": text}
+
+
+def dumps(event):
+    return json.dumps(event).encode()
 
 
 def test_a_call_without_an_id_gets_one_and_one_without_a_name_is_an_error(answer):

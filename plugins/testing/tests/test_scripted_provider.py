@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_hookspecs import AbortController, Context, Provider, StreamOptions, UserMessage
+from pi_hookspecs import AbortController, Aborted, Context, Provider, StreamOptions, UserMessage
 from pi_testing import (
     ScriptedProvider,
     delay,
@@ -296,6 +296,23 @@ async def test_payload_can_be_replaced_and_the_answer_has_a_head():
     }
     assert json.dumps(payload)
     assert heads == [(200, {})]
+
+
+@pytest.mark.parametrize("hook", ["on_payload", "on_response"])
+@pytest.mark.parametrize(
+    ("problem", "ended"),
+    [(ValueError("not this one"), ("error", "not this one")), (Aborted("no"), ("aborted", "Request was aborted"))],
+    ids=["fails", "aborts"],
+)
+async def test_a_hook_that_raises_ends_the_answer(hook, problem, ended):
+    async def fail(*_: Any) -> None:
+        raise problem
+
+    options: dict[str, Any] = {hook: fail}
+    (event,) = await play(ScriptedProvider().turn(text("Hello")), StreamOptions(**options))
+
+    assert event.type == "error"
+    assert (event.error.stop_reason, event.error.error_message) == ended
 
 
 def test_steps_and_requests_read_well():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pi_hookspecs.content import ImageContent
     from pi_hookspecs.entries import SessionEntry
@@ -235,13 +235,13 @@ class TurnEndResult:
 class AgentBeforeSettleEvent:
     """The run ended and nothing is queued: the last place to act before the prompt resolves.
 
-    ``outcome`` is ``completed``, ``error`` or ``aborted``.
+    ``outcome`` is ``completed``, ``error`` or ``aborted``; ``entries`` are the branch.
     """
 
     type: ClassVar[Literal["agent_before_settle"]] = "agent_before_settle"
     outcome: Literal["completed", "error", "aborted"]
-    messages: tuple[AgentMessage, ...] = ()
-    entries: tuple[SessionEntry, ...] = Factory(tuple)
+    messages: Sequence[AgentMessage] = ()
+    entries: Sequence[SessionEntry] = ()
 
 
 @frozen(kw_only=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.entries import BranchSummaryEntry, CompactionEntry, SessionEntry
-    from pi_hookspecs.services import Compaction, CompactionPreparation
+    from pi_hookspecs.services import Compaction, CompactionPreparation, CompactionReason
 
 __all__ = [
     "ResourcesDiscoverEvent",
@@ -25,14 +25,13 @@ __all__ = [
     "SessionBeforeTreeEvent",
     "SessionBeforeTreeResult",
     "SessionCompactEvent",
+    "SessionCompactFailedEvent",
     "SessionForkEvent",
     "SessionShutdownEvent",
     "SessionStartEvent",
     "SessionSwitchEvent",
     "SessionTreeEvent",
 ]
-
-CompactionReason: TypeAlias = Literal["manual", "threshold", "overflow"]
 
 
 @frozen(kw_only=True, eq=False)
@@ -109,7 +108,7 @@ class SessionBeforeCompactEvent:
 
     type: ClassVar[Literal["session_before_compact"]] = "session_before_compact"
     preparation: CompactionPreparation
-    branch_entries: tuple[SessionEntry, ...] = ()
+    branch_entries: Sequence[SessionEntry] = ()
     custom_instructions: str | None = None
     signal: AbortSignal | None = None
     reason: CompactionReason = "manual"
@@ -133,6 +132,18 @@ class SessionCompactEvent:
     from_extension: bool = False
     reason: CompactionReason = "manual"
     will_retry: bool = False
+
+
+@frozen(kw_only=True, eq=False)
+class SessionCompactFailedEvent:
+    """A compaction came to nothing; the session is as it was."""
+
+    type: ClassVar[Literal["session_compact_failed"]] = "session_compact_failed"
+    reason: CompactionReason
+    error_message: str | None = None
+    aborted: bool = False
+    will_retry: bool = False
+    from_extension: bool = False
 
 
 @frozen(kw_only=True, eq=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SessionBeforeTreeEvent,
         SessionBeforeTreeResult,
         SessionCompactEvent,
+        SessionCompactFailedEvent,
         SessionForkEvent,
         SessionShutdownEvent,
         SessionStartEvent,
@@ -150,6 +151,22 @@ async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
         ctx: The session after the compaction.
 
     When: after the compaction is in the session.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContext) -> None:
+    """Learn that a compaction came to nothing.
+
+    Args:
+        event: Why it was wanted, and what went wrong; ``aborted`` when somebody stopped it.
+        ctx: The session, which is as it was.
+
+    When: after the attempt, also when a plugin cancelled it.
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.0

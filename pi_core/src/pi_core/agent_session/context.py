@@ -15,18 +15,24 @@ if TYPE_CHECKING:
     from pi_core.hooks import HookDispatcher
     from pi_hookspecs import (
         AbortSignal,
+        AssistantMessage,
+        Compaction,
+        CompactionReason,
+        Context,
         Model,
         NoticeLevel,
         SessionView,
         SettingsView,
+        SideRequest,
         ThinkingLevel,
         Tool,
         ToolCall,
         ToolUpdate,
+        TreeNavigation,
         UserInterface,
     )
 
-__all__ = ["NoUserInterface", "PluginAPI", "SessionContext", "ToolCallContext"]
+__all__ = ["NoUserInterface", "PluginAPI", "PluginContext", "ToolCallContext"]
 
 
 class NoUserInterface:
@@ -113,7 +119,7 @@ class _PatientUI:
         return getattr(self._ui, name)
 
 
-class SessionContext:
+class PluginContext:
     """``ctx``: implements ``PiContext`` over a session."""
 
     def __init__(self, session: AgentSession) -> None:
@@ -174,13 +180,45 @@ class SessionContext:
         return self._session.agent.has_queued_messages()
 
     def context_usage(self) -> ContextUsage | None:
-        """How full the window is, by the last answer's own count."""
+        """How full the window is, by the last answer's own count and an estimate of what followed."""
         model = self._session.model
         if model is None:
             return None
         tokens = self._session.context_tokens()
         percent = None if tokens is None or not model.context_window else 100 * tokens / model.context_window
         return ContextUsage(tokens=tokens, context_window=model.context_window, percent=percent)
+
+    async def compact(
+        self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
+    ) -> Compaction | None:
+        """Compact the conversation, now."""
+        return await self._session.compact_for(custom_instructions, reason, will_retry=will_retry)
+
+    async def navigate_tree(
+        self,
+        target_id: str,
+        *,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
+    ) -> TreeNavigation:
+        """Go on from another entry."""
+        return await self._session.navigate_tree(
+            target_id,
+            summarize=summarize,
+            custom_instructions=custom_instructions,
+            replace_instructions=replace_instructions,
+            label=label,
+        )
+
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Ask the model something beside the conversation."""
+        return await self._session.complete(context, request)
+
+    async def emit(self, event: Any) -> None:
+        """Tell the session's subscribers of an event."""
+        await self._session.tell(event)
 
     def abort(self, reason: str = "Operation aborted") -> None:
         """Stop the run that is going on."""
@@ -191,7 +229,7 @@ class SessionContext:
         self._session.shutdown_requested.set()
 
 
-class ToolCallContext(SessionContext):
+class ToolCallContext(PluginContext):
     """``ctx`` of a running tool: the session's, and this call."""
 
     def __init__(self, session: AgentSession, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
@@ -245,3 +283,15 @@ class PluginAPI:
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""
         return self._session.append_entry(custom_type, data)
+
+    def set_label(self, entry_id: str, label: str | None = None, /) -> str:
+        """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
+        return self._session.set_label(entry_id, label)
+
+    async def set_session_name(self, name: str | None, /) -> None:
+        """Name the session; None takes the name away."""
+        await self._session.set_session_name(name)
+
+    async def emit(self, event: Any, /) -> None:
+        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        await self._session.tell(event)

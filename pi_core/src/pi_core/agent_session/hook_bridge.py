@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from attrs import evolve
 
-from pi_core._unshared import Copies, copied, unshared, unshared_event
+from pi_core.agent_session.unshared import Copies, copied, unshared, unshared_event
 from pi_hookspecs import CustomMessage, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs

@@ -58,7 +58,11 @@ class PromptGate:
         if self._abort is not None:
             self._abort.abort(reason)
 
+    def is_inside(self) -> bool:
+        """Whether it is the prompt's own task that asks: a hook, a listener."""
+        return self._task is not None and asyncio.current_task() is self._task
+
     async def empty(self) -> None:
         """Return when nobody is inside; at once for the prompt's own task, which would wait for itself."""
-        if self._task is None or asyncio.current_task() is not self._task:
+        if not self.is_inside():
             await self._settled.wait()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core._hook_bridge import custom_message
-from pi_core._unshared import unshared
+from pi_core.agent_session.hook_bridge import custom_message
+from pi_core.agent_session.unshared import LazyCopies
 from pi_hookspecs import AgentBeforeSettleEvent, AgentSettledEvent, MessageEndEvent, MessageStartEvent
 from pi_hookspecs.specs import agent as agent_specs
 
@@ -113,14 +113,18 @@ class PromptSteps:
         """Run again for what was queued too late for the run, and for as long as a plugin wants it."""
         agent = self._session.agent
         while True:
-            if self.owes_an_answer(stop):
+            if await self._session.retry.again(stop):
+                await agent.run_on()
+            elif self.owes_an_answer(stop):
                 await agent.continue_()
             elif await self.wanted(stop):
+                self._session.drop_failed_answer()
                 await agent.run_on()
             elif not self.owes_an_answer(stop):  # something may have been said while plugins were asked
                 return
 
     def owes_an_answer(self, stop: AbortSignal) -> bool:
+        """Whether messages are queued that this prompt is to answer."""
         return self.outcome(stop) == "completed" and self._session.has_queued_messages()
 
     async def wanted(self, stop: AbortSignal) -> bool:
@@ -130,8 +134,8 @@ class PromptSteps:
             return False
         event = AgentBeforeSettleEvent(
             outcome=self.outcome(stop),
-            messages=tuple(map(unshared, session.messages)),
-            entries=tuple(session.session_manager.branch()),
+            messages=LazyCopies(session.messages),
+            entries=session.session_manager.get_branch(),
         )
         wish = await session.hooks.call(agent_specs.agent_before_settle, event, session.ctx)
         if wish is None:
@@ -140,6 +144,7 @@ class PromptSteps:
         return bool(wish.continue_) and self.outcome(stop) != "aborted"
 
     def outcome(self, stop: AbortSignal) -> Literal["completed", "error", "aborted"]:
+        """Return how the prompt stands after its latest run."""
         answer = self._session.last_answer()
         reason = answer.stop_reason if answer is not None else "error"
         if stop.aborted or reason == "aborted":

@@ -9,16 +9,18 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pi_core._agent_delegate import AgentDelegate
-from pi_core._hook_bridge import HookBridge
 from pi_core._listeners import Listeners
-from pi_core._prompt_gate import PromptGate
-from pi_core._prompt_steps import PromptSteps
-from pi_core._unshared import unshared_event
-from pi_core.agent import Agent
-from pi_core.context import NoUserInterface, PluginAPI, SessionContext, ToolCallContext
-from pi_core.convert import convert_to_llm
-from pi_core.loop import LoopCallbacks
+from pi_core.agent_session.agent_delegate import AgentDelegate
+from pi_core.agent_session.agent_of_session import make_agent
+from pi_core.agent_session.compaction import Compacting
+from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext
+from pi_core.agent_session.controls import SessionControls
+from pi_core.agent_session.hook_bridge import HookBridge
+from pi_core.agent_session.prompt_gate import PromptGate
+from pi_core.agent_session.prompt_steps import PromptSteps
+from pi_core.agent_session.retry import Retry
+from pi_core.agent_session.run_events import RunEvents
+from pi_core.agent_session.tree import TreeSteps
 from pi_core.system_prompt import build_system_prompt
 from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, TextContent, UserMessage, text_of
 
@@ -35,28 +37,26 @@ if TYPE_CHECKING:
     from pi_core.toolbox import Toolbox
     from pi_hookspecs import (
         AbortSignal,
-        AgentEvent,
         AgentMessage,
         AssistantMessage,
+        Compaction,
+        CompactionReason,
+        Context,
         CustomMessage,
         ImageContent,
         Model,
+        SideRequest,
         ThinkingLevel,
         Tool,
-        ToolCall,
-        ToolUpdate,
         UserInterface,
     )
 
 __all__ = ["AgentSession"]
 
-_NOTIFIED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
-"""Hooks that have an answer, asked while the loop waits for it."""
-
 _NEEDS_BEHAVIOR = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
 
 
-class AgentSession(AgentDelegate):
+class AgentSession(AgentDelegate, SessionControls):
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
@@ -92,7 +92,8 @@ class AgentSession(AgentDelegate):
         self.shutdown_requested = asyncio.Event()
         self.listeners = Listeners()  # first: the dispatcher may have a circle in the order to report at once
         self.hooks = host.dispatcher(self._report, trace)
-        self.ctx = SessionContext(self)
+        session_manager.on_problem = lambda message: self.complain("(session)", "store", message)
+        self.ctx = PluginContext(self)
         self._custom_prompt = system_prompt
         self._appended_prompt = tuple(append_system_prompt)
         self._next_turn: list[CustomMessage] = []
@@ -100,37 +101,13 @@ class AgentSession(AgentDelegate):
         self._started = self._ended = False
         self._starting = asyncio.Lock()
         self._gate = PromptGate(self.hooks.abort)
-        self._bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
-        self.agent = self._make_agent(model, thinking_level)
-
-    def _make_agent(self, model: Model | None, thinking_level: ThinkingLevel) -> Agent:
-        setting = self.settings.get
-        agent = Agent(
-            stream=self._stream,
-            model=model,
-            thinking_level=thinking_level,
-            options=StreamOptions(
-                session_id=self.session_id,
-                on_payload=self._bridge.on_payload,
-                on_response=self._bridge.on_response,
-            ),
-            steering_mode="all" if setting("steeringMode") == "all" else "one-at-a-time",
-            follow_up_mode="all" if setting("followUpMode") == "all" else "one-at-a-time",
-            callbacks=LoopCallbacks(
-                convert_to_llm=convert_to_llm,
-                transform_context=self._bridge.transform_context,
-                prepare_request=self.models.prepare,
-                before_tool_call=self._bridge.before_tool_call,
-                after_tool_call=self._bridge.after_tool_call,
-                finish_message=self._bridge.finish_message,
-                finish_turn=self._bridge.finish_turn,
-                tool_context=self._tool_context,
-                tool_execution="sequential" if setting("toolExecution") == "sequential" else "parallel",
-                steering_interrupt=mode if (mode := setting("steeringInterrupt")) in ("wait", "skip") else None,
-            ),
-        )
-        agent.subscribe(self._on_agent_event)
-        return agent
+        self.bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
+        self.retry = Retry(self)
+        self._compacting = Compacting(self)
+        self._tree = TreeSteps(self)
+        self._run_events = RunEvents(self)
+        self.agent = make_agent(self, model, thinking_level)
+        self.agent.subscribe(self._run_events.hear)
 
     # Life
 
@@ -163,9 +140,12 @@ class AgentSession(AgentDelegate):
         if self._ended:
             return
         self._ended = True
+        self._compacting.abort("Session ended")
+        self._tree.abort()
         await self.abort("Session ended")
         if self._started:
             await self._notify_if_heard("session_shutdown", lambda events: events.SessionShutdownEvent())
+        self.session_manager.close()
         await self.listeners.settled()
         self.hooks.close()
 
@@ -185,6 +165,11 @@ class AgentSession(AgentDelegate):
     def signal(self) -> AbortSignal | None:
         """The abort of the present run, between runs of the present prompt; None while idle."""
         return self.agent.signal or self._gate.signal
+
+    @property
+    def prompt_signal(self) -> AbortSignal | None:
+        """The abort of the present prompt with all its runs; None while idle."""
+        return self._gate.signal
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Tell a listener of every event, or of those types alone; returns the way to unsubscribe.
@@ -218,6 +203,8 @@ class AgentSession(AgentDelegate):
             MissingKey: The model's provider has no key.
         """
         await self.start()
+        if not self.is_streaming:
+            await self._compacting.finished()
         if isinstance(prompt, str):
             if expand_prompt_templates and await self._steps.command(prompt):
                 return None
@@ -298,11 +285,43 @@ class AgentSession(AgentDelegate):
         """Return the system prompt for the active tools, before plugins change it for a run."""
         return build_system_prompt(self.agent.state.tools, self.cwd, self._custom_prompt, self._appended_prompt)
 
+    async def compact_for(
+        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
+    ) -> Compaction | None:
+        """Compact, see ``PiContext.compact``: by hand a run is aborted first, unless it is the run that asks."""
+        await self.start()
+        if reason == "manual" and self.is_streaming and not self._gate.is_inside():
+            await self.abort("Compacting")
+        return await self._compacting.compact(custom_instructions, reason, will_retry=will_retry)
+
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Ask the model something beside the conversation, see ``PiContext.complete``."""
+        from pi_core.agent_session.side_requests import SideRequests
+
+        return await SideRequests(self).complete(context, request)
+
+    async def tell(self, event: Any) -> None:
+        """Tell the session's subscribers of an event."""
+        await self.listeners.tell(event, self.signal)
+
     def complain(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
         """Tell the subscribers of a plugin's failure, from wherever it happened; the run does not wait for them."""
         from pi_hookspecs import ExtensionErrorEvent
 
         self.listeners.tell_soon(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
+
+    # The conversation, for the steps of a session
+
+    def take_context(self) -> None:
+        """Tell the model, from its next request on, what the session's tree holds on its branch now."""
+        self.agent.replace_messages(self.session_manager.build_session_context().messages)
+
+    def drop_failed_answer(self) -> None:
+        """Take the failed, or truncated, answer out of the model's context; the session keeps it (pi.md 9)."""
+        entry_id, answer = self._run_events.last_answer_id, self.last_answer()
+        if entry_id is not None and answer is not None and answer.stop_reason in ("error", "aborted", "length"):
+            self.session_manager.append_context_edit(entry_id, None)
+            self.take_context()
 
     # Checks
 
@@ -321,15 +340,9 @@ class AgentSession(AgentDelegate):
             raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
         self.models.check(self.model)
 
-    # What the agent asks for
-
-    def _stream(self, model: Model, context: Any, options: StreamOptions) -> Any:
+    def stream(self, model: Model, context: Any, options: StreamOptions) -> Any:
+        """Ask the provider that speaks the model's API."""
         return self.models.stream_of(model)(model, context, options)
-
-    def _tool_context(self, call: ToolCall, update: ToolUpdate) -> ToolCallContext:
-        signal: AbortSignal | None = self.agent.signal
-        assert signal is not None  # noqa: S101 - tools run only inside a run
-        return ToolCallContext(self, call, update, signal)
 
     def _use_tools(self) -> None:
         self.agent.set_tools(self.toolbox.active())
@@ -337,25 +350,6 @@ class AgentSession(AgentDelegate):
             self.agent.set_system_prompt(self.base_prompt())
 
     # Events
-
-    async def _on_agent_event(self, event: AgentEvent, signal: AbortSignal) -> None:
-        """Ask the hook, keep the message, tell the subscribers: in this order."""
-        kind = event.type
-        if kind not in _NOTIFIED_BY_BRIDGE:
-            if kind == "agent_start":
-                self._forward_abort(signal)
-            if self.hooks.listens(kind):
-                await self.hooks.notify(unshared_event(event), self.ctx)
-        elif event.type == "message_end":
-            self.session_manager.append_message(event.message)
-        await self.listeners.tell(event, signal)
-
-    def _forward_abort(self, signal: AbortSignal) -> None:
-        """Let the prompt's abort end its run, and the run's abort the hooks that are asked meanwhile."""
-        signal.on_abort(lambda: self.hooks.abort(signal))
-        stop = self._gate.signal
-        if stop is not None:
-            stop.on_abort(lambda: self.agent.abort(stop.reason or ""))
 
     async def _notify_if_heard(self, name: str, make: Callable[[Any], Any]) -> None:
         if self.hooks.listens(name):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from attrs import evolve
 
@@ -23,11 +24,11 @@ from pi_hookspecs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pi_hookspecs import AgentEvent, AgentMessage
 
-__all__ = ["Copies", "copied", "unshared", "unshared_event"]
+__all__ = ["Copies", "LazyCopies", "copied", "unshared", "unshared_event"]
 
 E = TypeVar("E", bound="AgentEvent")
 M = TypeVar("M", bound="AgentMessage")
@@ -116,3 +117,23 @@ def _untouched(message: Any, copy: Any) -> bool:
         calls = zip(message.tool_calls, copy.tool_calls, strict=True)
         return all(mine.arguments == theirs.arguments for mine, theirs in calls)
     return bool(message == copy)
+
+
+class LazyCopies(Sequence["AgentMessage"]):
+    """A conversation whose messages are copied when they are looked at: who asks for the last pays for no other."""
+
+    def __init__(self, messages: Sequence[AgentMessage]) -> None:
+        self._messages = messages
+        self._length = len(messages)  # the conversation may grow; we end where it ended
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> AgentMessage: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[AgentMessage, ...]: ...
+    def __getitem__(self, place: int | slice) -> AgentMessage | tuple[AgentMessage, ...]:
+        if isinstance(place, slice):
+            return tuple(self[each] for each in range(*place.indices(self._length)))
+        return unshared(self._messages[range(self._length)[place]])

@@ -87,7 +87,8 @@ def source_files(value: str) -> dict[str, int]:
     """Return the files of an editable plugin with their times; nothing for one that sits beside its metadata.
 
     An installed plugin changes only together with its ``.dist-info``; an editable one changes whenever
-    somebody saves a file, also one that could not be imported so far.
+    somebody saves a file, also one that could not be imported so far. Folders of tables count too: a plugin may
+    read whatever lies there. (Folders of code do not; importing it writes bytecode into them.)
     """
     origin = find_origin(value)
     if origin is None:
@@ -97,7 +98,9 @@ def source_files(value: str) -> dict[str, int]:
     if any(root.parent.glob("*.dist-info")):
         return {}
     files = [path] if root is path else [file for file in root.rglob("*") if file.suffix in SOURCE_SUFFIXES]
-    return {str(file): _time(str(file)) for file in files}
+    code = {file.parent for file in files if file.suffix == ".py"}
+    tables = {file.parent for file in files} - code
+    return {str(file): _time(str(file)) for file in (*files, *sorted(tables))}
 
 
 def find_origin(value: str) -> str | None:

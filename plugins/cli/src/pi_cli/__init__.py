@@ -1,6 +1,6 @@
 """The command ``pi``: a prompt goes in on the command line, the answer is printed.
 
-As a plugin it registers the front end ``print`` and the subcommands ``plugins`` and ``hooks``. These
+As a plugin it registers the front end ``print`` and the subcommands ``auth``, ``plugins`` and ``hooks``. These
 hook implementations stand in ``_registrations`` and come here when somebody looks for them, as the plugin
 host does: ``pi --version`` must not pay for the contract package.
 """

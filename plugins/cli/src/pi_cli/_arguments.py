@@ -28,8 +28,16 @@ def option_groups() -> dict[str, list[click.Option]]:
     return {
         "Run": [
             _switch("-p", "--print", "print_only", help="Print the answer and end, whatever front end is installed"),
-            _switch("--no-session", help="Do not keep the conversation (it is kept in memory only, for now)"),
             _switch("--verbose", help="Tell more on stderr: what is used, and tracebacks of what fails"),
+        ],
+        "Session": [
+            _switch("-c", "--continue", "continue_", help="Go on with the last session of this folder"),
+            _value("--session", metavar="PATH|ID", help="Go on with this session: a file, or how its id begins"),
+            _value("--fork", metavar="PATH|ID", help="Go on with a copy of this session, in this folder"),
+            _switch("--no-session", help="Keep the conversation in memory only"),
+            _value("--session-dir", metavar="DIR", help="Keep sessions in this folder"),
+            _value("--session-id", metavar="ID", help="Id of the new session"),
+            _value("-n", "--name", metavar="NAME", help="What the session is called in lists"),
         ],
         "Model": [
             _value("--model", metavar="ID", help="Who answers: PROVIDER/ID, or an ID that a provider lists"),
@@ -177,6 +185,12 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         list_models=params["list_models"],
         tools=() if params["no_tools"] else tools,
         no_session=params["no_session"],
+        continue_=params["continue_"],
+        session=params["session"],
+        session_dir=params["session_dir"],
+        session_id=params["session_id"],
+        fork=params["fork"],
+        name=params["name"],
         disabled=tuple(params["disabled"] or ()),
         verbose=params["verbose"],
         help=params["help"],
@@ -189,14 +203,32 @@ def _is_file(word: str) -> bool:
     return len(word) > 1 and word.startswith("@")
 
 
+_EXCLUSIVE = {
+    "fork": ("session", "continue_", "no_session"),
+    "session_id": ("session", "continue_"),
+    "session": ("continue_", "no_session"),
+    "continue_": ("no_session",),
+}
+"""Options that say different things of the session (pi.md 12.1)."""
+
+
+def _option(name: str) -> str:
+    return f"--{name.strip('_').replace('_', '-')}"
+
+
 def _checked(params: dict[str, Any], options: Options) -> Options:
     """Return the options when they make sense together."""
     if params["no_tools"] and params["tools"] is not None:
         message = "--tools and --no-tools exclude each other. Give one of them"
         raise UserError(message)
-    for name in ("model", "provider", "api_key"):
+    for one, others in _EXCLUSIVE.items():
+        given = [other for other in others if params[other]]
+        if params[one] and given:
+            message = f"{_option(one)} and {_option(given[0])} exclude each other. Give one of them"
+            raise UserError(message)
+    for name in ("model", "provider", "api_key", "session", "session_dir", "session_id", "fork", "name"):
         if params[name] is not None and not params[name].strip():
-            message = f"Option '--{name.replace('_', '-')}' requires a value, and {params[name]!r} is none"
+            message = f"Option '{_option(name)}' requires a value, and {params[name]!r} is none"
             raise UserError(message)
     if options.api_key is not None and options.model is None and options.provider is None:
         message = "--api-key needs a model to go with. Add --model PROVIDER/ID"

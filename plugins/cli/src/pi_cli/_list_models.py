@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pi_core.model_registry import ModelRegistry
     from pi_hookspecs import Model
 
-__all__ = ["matching", "print_models", "size"]
+__all__ = ["print_models", "size"]
 
 _HEADINGS = ("provider", "model", "context", "max-out", "thinking", "images")
 _THOUSAND, _MILLION = 1000, 1_000_000
@@ -21,30 +21,16 @@ _THOUSAND, _MILLION = 1000, 1_000_000
 
 def print_models(registry: ModelRegistry, search: str) -> None:
     """Print a table of the models whose ids match, or of all."""
+    from pi_core.model_patterns import searched
+
     models = registry.get_models()
-    found = matching(models, search)
+    found = searched(search, models)
     if not models:
         sys.stdout.write("No models available. Install a plugin that brings some, such as pluggypi-models\n")
     elif not found:
         sys.stdout.write(f'No models matching "{one_line(search)}"\n')
     else:
         sys.stdout.writelines(f"{line}\n" for line in _table(found))
-
-
-def matching(models: Sequence[Model], search: str) -> list[Model]:
-    """Return the models whose ``provider/id`` has every word of the search, in the order of the table.
-
-    Where none has, those count that have the letters of every word in their order: ``snt4`` finds ``sonnet-4``.
-    """
-    words = search.lower().split()
-    ordered = sorted(models, key=lambda model: (model.provider, model.id))
-    exact = [model for model in ordered if all(word in model.reference.lower() for word in words)]
-    return exact or [model for model in ordered if all(_in_order(word, model.reference.lower()) for word in words)]
-
-
-def _in_order(word: str, text: str) -> bool:
-    letters = iter(text)
-    return all(letter in letters for letter in word)
 
 
 def size(tokens: int) -> str:

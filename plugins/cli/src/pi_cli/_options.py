@@ -31,6 +31,13 @@ class Options:
         api_key: From ``--api-key``; used in this run and never stored.
         list_models: What to search for, ``""`` for all models; None lists none.
         tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
+        no_session: Keep the conversation in memory only.
+        continue_: Go on with the last session of the working directory.
+        session: Path, or the beginning of the id, of a session to go on with.
+        session_dir: Folder for sessions.
+        session_id: Id of the new session.
+        fork: Path or id of a session to go on with in a copy.
+        name: What the session is called.
         disabled: Plugins from ``--disable``.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
         prompts: What to say, one after another: stdin and files are part of the first.
@@ -46,6 +53,12 @@ class Options:
     list_models: str | None = None
     tools: tuple[str, ...] | None = None
     no_session: bool = False
+    continue_: bool = False
+    session: str | None = None
+    session_dir: str | None = None
+    session_id: str | None = None
+    fork: str | None = None
+    name: str | None = None
     disabled: tuple[str, ...] = ()
     verbose: bool = False
     help: bool = False

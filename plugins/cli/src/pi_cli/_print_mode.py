@@ -17,7 +17,7 @@ from pi_cli._report import trace_line
 from pi_cli._screen import Screen
 from pi_cli._signals import OrderlyEnd
 from pi_cli._words import one_line
-from pi_core.context import NoUserInterface
+from pi_core.agent_session.context import NoUserInterface
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ class _PrintRun:
         yield from map(str, session.host.problems)
         yield from session.models.warnings
         yield from session.toolbox.warnings
+        yield from session.session_manager.notices
 
     def _warn(self, *problems: str) -> None:
         """Tell each problem once, also one that comes again after another number of milliseconds."""

@@ -20,8 +20,9 @@ def register_modes() -> Sequence[Mode]:
 
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
-    """Add the commands that look at the installation."""
+    """Add the commands that look at the installation, and the one that signs in."""
     return [
+        Subcommand("auth", run=_auth, description="Sign in to providers, store keys, and check what is stored"),
         Subcommand("plugins", run=_plugins, description="List the installed plugins and what each of them adds"),
         Subcommand("hooks", run=_hooks, description="List the hooks, or describe one and who implements it"),
     ]
@@ -31,6 +32,12 @@ async def _print(session: Any, options: Any) -> int:
     from pi_cli._print_mode import run_print
 
     return await run_print(session, options)
+
+
+def _auth(arguments: list[str], host: Any) -> int:
+    from pi_cli._auth_command import run_auth
+
+    return run_auth(arguments, host)
 
 
 def _plugins(arguments: list[str], host: Any) -> int:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_core.hooks import HookTrace
+    from pi_core.model_patterns import ModelMatch
     from pi_core.model_registry import ModelRegistry
-    from pi_hookspecs import Mode, Model, Subcommand
+    from pi_core.session import SessionManager
+    from pi_hookspecs import Mode, Subcommand
 
 __all__ = ["start"]
 
@@ -141,6 +143,7 @@ def _list_models(search: str, host: PluginHost, environ: Mapping[str, str]) -> i
     from pi_core.model_registry import ModelRegistry
 
     registry = ModelRegistry(host, host.settings, environ)
+    asyncio.run(registry.discover())
     print_models(registry, search)
     for problem in (*host.settings.problems, *host.problems, *registry.warnings):
         warn(problem)
@@ -196,15 +199,20 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     """Make a session and let a front end drive it; the front end starts it and shuts it down."""
     import gc
 
+    from pi_cli._session_choice import choose_session
     from pi_core.create import create_agent_session
     from pi_core.model_registry import ModelRegistry
 
     asyncio.get_running_loop().set_exception_handler(_complain)
     models = ModelRegistry(host, host.settings, environ)
     try:
+        manager = choose_session(options, host, cwd, environ)
+        model, thinking_level = await _model(options, models, manager)
         session = create_agent_session(
-            cwd=cwd,
-            model=_model(options, models),
+            cwd=manager.cwd,
+            session_manager=manager,
+            model=model,
+            thinking_level=thinking_level,
             model_registry=models,
             tools=options.tools,
             settings=host.settings,
@@ -231,12 +239,17 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     return code
 
 
-def _model(options: Options, models: ModelRegistry) -> Model:
-    """Return the model that the options mean; ``--api-key`` goes with it."""
-    model = models.choose(options.provider) if options.model is None else models.find(options.model, options.provider)
+async def _model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelMatch | tuple[None, None]:
+    """Return the model that the options mean, and the thinking level in its name; ``--api-key`` goes with it.
+
+    None where they say nothing and the session knows its own.
+    """
+    if options.model is None and options.provider is None and session.build_session_context().model is not None:
+        return None, None
+    meant = await models.resolve(options.model, options.provider)
     if options.api_key is not None:
-        models.auth.set_runtime_api_key(model.provider, options.api_key)
-    return model
+        models.auth.set_runtime_api_key(meant.model.provider, options.api_key)
+    return meant
 
 
 def _trace(call: HookTrace) -> None:

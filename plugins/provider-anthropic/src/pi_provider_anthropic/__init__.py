@@ -9,9 +9,9 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Provider
+    from pi_hookspecs import CredentialSource, Login, Provider
 
-__all__ = ["register_providers"]
+__all__ = ["register_credentials", "register_logins", "register_providers"]
 
 
 @hookimpl
@@ -20,3 +20,19 @@ def register_providers() -> Sequence[Provider]:
     from pi_provider_anthropic._provider import AnthropicMessages
 
     return [AnthropicMessages()]
+
+
+@hookimpl
+def register_credentials() -> Sequence[CredentialSource]:
+    """Answer for provider ``anthropic`` with the token of ``ANTHROPIC_AUTH_TOKEN``."""
+    from pi_provider_anthropic._auth_token import AuthToken
+
+    return [AuthToken()]
+
+
+@hookimpl
+def register_logins() -> Sequence[Login]:
+    """Sign in to provider ``anthropic`` with a Claude plan."""
+    from pi_provider_anthropic._login import AnthropicLogin
+
+    return [AnthropicLogin()]

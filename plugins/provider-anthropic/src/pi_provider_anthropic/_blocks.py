@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
 from pi_provider_anthropic._wire_events import broken, compact
-from pi_provider_kit import clean_text
+from pi_provider_kit import WholeText, clean_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Block:
         self._builder = builder
         self._names = names
         self._at = -1
-        self._held = ""
+        self._pieces = WholeText()
 
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         """Return our events for the block's beginning, which may bring some of its content."""
@@ -51,7 +51,7 @@ class Block:
         if key is not None:
             value = delta.get(key)
             return self._grow(key, value) if isinstance(value, str) and value else ()
-        if self.kind and kind in _ALL_DELTAS:
+        if self.kind and isinstance(kind, str) and kind in _ALL_DELTAS:
             raise broken(f"a {kind} is added to a {self.kind} block")
         return ()
 
@@ -66,15 +66,6 @@ class Block:
     def _finish(self) -> Sequence[AssistantMessageEvent]:
         return ()
 
-    def _whole(self, text: str) -> str:
-        """Return the text with whole characters only: half a surrogate pair waits for the other half."""
-        if text.isascii() and not self._held:
-            return text
-        text, self._held = self._held + text, ""
-        if "\ud800" <= text[-1] <= "\udbff":
-            text, self._held = text[:-1], text[-1]
-        return clean_text(text)
-
 
 class _Text(Block):
     kind = "text"
@@ -87,7 +78,7 @@ class _Text(Block):
         return (event, *(self._grow("text", first) if isinstance(first, str) and first else ()))
 
     def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
-        text = self._whole(value)
+        text = self._pieces.add(value)
         return (self._builder.text(self._at, text),) if text else ()
 
     def _finish(self) -> Sequence[AssistantMessageEvent]:
@@ -113,7 +104,7 @@ class _Thinking(Block):
         if key == "signature":
             self._signature.append(value)
             return ()
-        text = self._whole(value)
+        text = self._pieces.add(value)
         return (self._builder.thinking(self._at, text),) if text else ()
 
     def _finish(self) -> Sequence[AssistantMessageEvent]:
@@ -157,7 +148,7 @@ class ToolUse(Block):
         return (event,)
 
     def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
-        text = self._whole(value)
+        text = self._pieces.add(value)
         if not text:
             return ()
         self._has_text = True
@@ -166,7 +157,9 @@ class ToolUse(Block):
     def _finish(self) -> Sequence[AssistantMessageEvent]:
         if self._has_text or not self._input:
             return (self._builder.tool_call_end(self._at),)
-        whole = self._builder.tool_call(self._at, compact(self._input))  # the host sent it all at the beginning
+        whole = self._builder.tool_call(
+            self._at, compact(clean_json(self._input))
+        )  # the host sent it all at the beginning
         return (whole, self._builder.tool_call_end(self._at))
 
 

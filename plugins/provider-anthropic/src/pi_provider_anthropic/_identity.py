@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_provider_anthropic._auth_token import auth_token
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.tools import Tool
     from pi_provider_anthropic._compat import Compat
 
-__all__ = ["CLAUDE_CODE", "ToolNames", "is_oauth", "to_headers"]
+__all__ = ["CLAUDE_CODE", "ToolNames", "is_bearer", "is_oauth", "to_headers"]
 
 API_VERSION = "2023-06-01"
 
@@ -35,6 +37,11 @@ _INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
 def is_oauth(key: str | None) -> bool:
     """Whether the key is a subscription's token: sent as bearer, under Claude Code's identity."""
     return key is not None and "sk-ant-oat" in key
+
+
+def is_bearer(key: str | None) -> bool:
+    """Whether the key is sent as bearer: a subscription's token, or that of ``ANTHROPIC_AUTH_TOKEN``."""
+    return is_oauth(key) or (key is not None and key == auth_token())
 
 
 class ToolNames:
@@ -94,7 +101,7 @@ def _key(key: str | None, compat: Compat) -> dict[str, str]:
     if not key:
         return {}
     azure_token = compat.sdk_client == "foundry" and key.startswith("eyJ")  # the head of every JSON web token
-    if is_oauth(key) or azure_token:
+    if is_bearer(key) or azure_token:
         return {"authorization": f"Bearer {key}"}
     return {"x-api-key": key} if compat.key_header == "x-api-key" else {compat.key_header: f"Bearer {key}"}
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_hookspecs.stream import AssistantMessageEvent, Error
+    from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit import Http
 
 API = "anthropic-messages"
@@ -57,7 +57,7 @@ class AnthropicMessages:
             for event in reading.end():
                 yield event
         except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
-            yield _without_key(builder.end_for(problem), options.api_key)
+            yield builder.end_for(problem, options)
 
     async def _events(
         self, model: Model, context: Context, options: StreamOptions, compat: Any, names: Any
@@ -83,16 +83,6 @@ class AnthropicMessages:
         async with aclosing(stream_events(self._http, request, evolve(options, headers=None))) as raw:
             async for name, data in raw:
                 yield parse_event(name, data)
-
-
-def _without_key(ended: Error, key: str | None) -> Error:
-    """Return the end of the answer without the key, which an event or a hook's error may have repeated."""
-    from pi_provider_kit import redact
-
-    text = ended.error.error_message or ""
-    if not key or key not in text:
-        return ended
-    return evolve(ended, error=evolve(ended.error, error_message=redact(text, [key])))
 
 
 def messages_url(base_url: str) -> str:

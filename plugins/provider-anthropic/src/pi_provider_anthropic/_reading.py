@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.errors import RequestFailed
 from pi_provider_anthropic._blocks import ToolUse, block_of
 from pi_provider_anthropic._usage import usage_of
 from pi_provider_anthropic._wire_events import broken, error_of
+from pi_provider_kit import HttpFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,9 +82,9 @@ class Reading:
             RequestFailed: It is not complete, or the model refused to give one.
         """
         if not self.finished:
-            raise RequestFailed("Anthropic stream ended before message_stop")
+            raise HttpFailed("Anthropic stream ended before message_stop", kind="incomplete")
         if self._stop is None:
-            raise RequestFailed("Anthropic stream ended without a stop reason")
+            raise HttpFailed("Anthropic stream ended without a stop reason", kind="incomplete")
         left = [block for block in self._blocks if block.open]
         if any(isinstance(block, ToolUse) for block in left):
             raise broken("a tool call has no end")
@@ -95,11 +95,10 @@ class Reading:
         reason = _STOP_REASONS.get(stop)
         if reason is None and stop in _REFUSALS:
             explanation = self._details.get("explanation")
-            why = f": {explanation}" if isinstance(explanation, str) and explanation else "."
-            advice = "Rephrase the request, or choose another model with --model."
-            raise RequestFailed(f"The model refused to answer (stop reason {stop!r}){why} {advice}")
+            why = f": {explanation}" if isinstance(explanation, str) and explanation else ""
+            raise HttpFailed(f"The model refused to answer (stop reason {stop!r}){why}", kind="filtered")
         if reason is None:
-            raise RequestFailed(f"An unknown error occurred (stop reason {stop!r})")
+            raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
         if reason == "toolUse" and not any(isinstance(block, ToolUse) for block in self._blocks):
             reason = "stop"
         return self._builder.done(reason)

@@ -13,21 +13,17 @@ from contextlib import asynccontextmanager
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.errors import Aborted, PiError, RequestFailed
-from pi_provider_anthropic._identity import is_oauth
+from pi_hookspecs.errors import PiError, RequestFailed
+from pi_provider_anthropic._identity import is_bearer
 from pi_provider_anthropic._wire_events import broken, error_of
-from pi_provider_kit import HttpFailed, Timeouts, answer_failure, redact
+from pi_provider_kit import AbortWatch, Timeouts, answer_failure, secrets_of, transport_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
-    from typing import TypeVar
 
-    from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_anthropic._compat import Compat
-
-    T = TypeVar("T")
 
 __all__ = ["sdk_events"]
 
@@ -45,7 +41,7 @@ async def sdk_events(
         Aborted: ``options.signal`` was set.
     """
     waits = Timeouts.of(options)
-    watch = _Watch(options.signal)
+    watch = AbortWatch(options.signal)
     try:
         async with _client(model, options, compat, waits) as client:
             sent = _sent_headers(headers, options, compat)
@@ -55,6 +51,7 @@ async def sdk_events(
                 await _refuse_page(stream.response, options)
                 events = aiter(stream)
                 while (event := await watch(anext(events, None))) is not None:
+                    watch.raise_if_aborted()  # one read may bring many events
                     yield event.to_dict(mode="json", exclude_unset=True)
             finally:
                 await stream.close()
@@ -98,15 +95,14 @@ def _opened(client: Any, payload: dict[str, Any], headers: dict[str, Any]) -> Aw
 
 async def _tell(options: StreamOptions, response: Any) -> None:
     if options.on_response is not None:
-        await options.on_response(response.status_code, {key.lower(): value for key, value in response.headers.items()})
+        await options.on_response(response.status_code, _lower(response.headers))
 
 
 async def _refuse_page(response: Any, options: StreamOptions) -> None:
     """Refuse a page or a JSON text that comes with status 200 where a stream of events should be."""
     if response.headers.get("content-type", "").startswith(("text/html", "application/json")):
-        headers = {key.lower(): value for key, value in response.headers.items()}
-        secrets = [options.api_key] if options.api_key else []
-        raise answer_failure(response.status_code, headers, await response.aread(), secrets=secrets)
+        content = await response.aread()
+        raise answer_failure(response.status_code, _lower(response.headers), content, secrets=_secrets(options))
 
 
 # The client
@@ -139,7 +135,7 @@ def _anthropic(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any
     """Without a key the SDK finds what it can: its environment variables, profiles, workload identity."""
     own: dict[str, Any] = {"base_url": _root(model.base_url)} if model.base_url else {}
     if options.api_key:
-        own["auth_token" if is_oauth(options.api_key) else "api_key"] = options.api_key
+        own["auth_token" if is_bearer(options.api_key) else "api_key"] = options.api_key
     return "AsyncAnthropic", own
 
 
@@ -195,70 +191,33 @@ def _failure(error: Exception, options: StreamOptions, waits: Timeouts) -> Reque
     import anthropic
     import httpx2
 
-    secrets = [options.api_key] if options.api_key else []
     if isinstance(error, anthropic.APIStatusError):
-        return _refused(error, secrets)
-    text = redact(str(error) or type(error).__name__, secrets)
+        return _refused(error, options)
     if isinstance(error, anthropic.APIConnectionError):
-        return _unanswered(error, waits, secrets)
-    if isinstance(error, httpx2.ReadTimeout):
-        stalled = f"terminated: the answer stalled, nothing was received {_within(waits)}"
-        return HttpFailed(stalled, kind="stalled", status=200)
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        return transport_failure(cause, str(error.request.url), waits)
     if isinstance(error, httpx2.TransportError):
-        dropped = f"terminated: the connection was closed before the answer was complete ({text})"
-        return HttpFailed(dropped, kind="dropped", status=200)
+        return transport_failure(error, "", waits, status=200)
     if isinstance(error, JSONDecodeError):
-        return broken(f"an event is not JSON ({text})")
-    return RequestFailed(f"The anthropic SDK cannot make the request: {text}")
+        return broken(f"an event is not JSON ({error})")
+    reason = (str(error) or type(error).__name__).rstrip(".")
+    return RequestFailed(
+        f"The anthropic SDK cannot make the request: {reason}."
+        " Check the key or the cloud's own variables, or choose another transport."
+    )
 
 
-def _unanswered(error: Any, waits: Timeouts, secrets: list[str]) -> RequestFailed:
-    import anthropic
-
-    if isinstance(error, anthropic.APITimeoutError):
-        return HttpFailed(f"Connection error. The request was not answered {_within(waits)}", kind="timeout")
-    return HttpFailed(f"Connection error. {redact(str(error.__cause__ or ''), secrets)}".rstrip(), kind="connect")
-
-
-def _refused(error: Any, secrets: list[str]) -> RequestFailed:
+def _refused(error: Any, options: StreamOptions) -> RequestFailed:
     response = error.response
     if response.is_success:  # an error event in the midst of the answer
         body = error.body if isinstance(error.body, dict) else {"type": "error", "error": {"message": str(error)}}
         return error_of(body)
-    headers = {key.lower(): value for key, value in response.headers.items()}
-    return answer_failure(response.status_code, headers, response.content, secrets=secrets)
+    return answer_failure(response.status_code, _lower(response.headers), response.content, secrets=_secrets(options))
 
 
-def _within(waits: Timeouts) -> str:
-    return "in time" if waits.idle is None else f"for {waits.idle:g} s"
+def _lower(headers: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
-class _Watch:
-    """Awaits something until the signal is set; then it raises ``Aborted``, as the kit's transport does."""
-
-    def __init__(self, signal: AbortSignal | None) -> None:
-        self._signal = signal
-        self._scope: asyncio.Timeout | None = None
-        self.close = signal.on_abort(self._abort) if signal is not None else _nothing
-
-    async def __call__(self, work: Awaitable[T]) -> T:
-        signal = self._signal
-        if signal is None:
-            return await work
-        try:
-            async with asyncio.timeout(0 if signal.aborted else None) as self._scope:
-                return await work
-        except TimeoutError:
-            if signal.aborted:
-                raise Aborted(signal.reason or "Request was aborted") from None
-            raise
-        finally:
-            self._scope = None
-
-    def _abort(self) -> None:
-        if self._scope is not None:
-            self._scope.reschedule(asyncio.get_running_loop().time())
-
-
-def _nothing() -> None:
-    """Withdraw nothing: there is no signal."""
+def _secrets(options: StreamOptions) -> list[str]:
+    return secrets_of(options.headers or {}, options.api_key)

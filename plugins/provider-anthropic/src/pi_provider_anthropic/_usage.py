@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["usage_of"]
 
 
+_MOST = 10**15
+"""More tokens than that are nonsense, and too much for arithmetic on prices."""
+
+
 def usage_of(model: Model, said: Mapping[str, Any]) -> Usage:
     """Return the usage that all the API said so far amounts to; later counts stand for earlier ones (cumulative).
 
@@ -38,4 +42,4 @@ def usage_of(model: Model, said: Mapping[str, Any]) -> Usage:
 
 def _count(source: Any, name: str) -> int:
     value = source.get(name) if isinstance(source, dict) else None
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value < _MOST else 0

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from pi_hookspecs.errors import RequestFailed
+from pi_provider_kit import HttpFailed
 
 __all__ = ["broken", "compact", "error_of", "parse_event"]
 
@@ -49,8 +50,9 @@ def error_of(event: dict[str, Any]) -> RequestFailed:
     problem = event.get("error")
     kind = problem.get("type") if isinstance(problem, dict) else None
     request_id = event.get("request_id")
-    return RequestFailed(
+    return HttpFailed(
         compact(event),
+        kind="event",
         status=_STATUS_OF.get(kind) if isinstance(kind, str) else None,
         request_id=request_id if isinstance(request_id, str) else None,
     )

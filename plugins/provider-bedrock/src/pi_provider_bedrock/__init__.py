@@ -1,1 +1,30 @@
-"""Speaks to Amazon Bedrock's Converse API."""
+"""Answers for the API id ``bedrock-converse-stream``: every model that Amazon Bedrock's Converse API serves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import CredentialSource, Provider
+
+__all__ = ["register_credentials", "register_providers"]
+
+
+@hookimpl
+def register_providers() -> Sequence[Provider]:
+    """Answer for the API id ``bedrock-converse-stream``."""
+    from pi_provider_bedrock._provider import BedrockConverse
+
+    return [BedrockConverse()]
+
+
+@hookimpl
+def register_credentials() -> Sequence[CredentialSource]:
+    """Tell whether AWS credentials are there, where no bearer token is configured."""
+    from pi_provider_bedrock._credential_source import AwsCredentials
+
+    return [AwsCredentials()]

@@ -1,1 +1,38 @@
 """Speaks to Google: the Gemini API, Vertex AI and Cloud Code Assist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import CredentialSource, Login, Provider
+
+__all__ = ["register_credentials", "register_logins", "register_providers"]
+
+
+@hookimpl
+def register_providers() -> Sequence[Provider]:
+    """Answer for the API ids of the Gemini API, Vertex AI and Cloud Code Assist."""
+    from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
+
+    return [GenerativeAI(), Vertex(), CodeAssist()]
+
+
+@hookimpl
+def register_credentials() -> Sequence[CredentialSource]:
+    """Answer for Vertex AI with Google's application default credentials where no key is configured."""
+    from pi_provider_google._adc import AmbientCredentials
+
+    return [AmbientCredentials()]
+
+
+@hookimpl
+def register_logins() -> Sequence[Login]:
+    """Sign in to Cloud Code Assist with a Google account."""
+    from pi_provider_google._login import AntigravityLogin, GeminiLogin
+
+    return [GeminiLogin(), AntigravityLogin()]

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+    from pi_provider_kit._abort import *
     from pi_provider_kit._builder import *
     from pi_provider_kit._explain import *
     from pi_provider_kit._failure import *
@@ -28,17 +29,18 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_provider_kit._xml_calls import *
 
 _HOMES: dict[str, str] = {
+    "_abort": "AbortWatch",
     "_builder": "AnswerBuilder REPAIR_NOTE",
     "_explain": "explain explained",
-    "_failure": "HttpFailed answer_failure redact",
+    "_failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "_http": "Http import_httpx user_agent",
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
     "_partial": "PartialJson",
     "_repair": "repair_arguments",
-    "_request": "HttpRequest Timeouts fetch_json final_payload stream_events stream_lines",
+    "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_events stream_lines",
     "_retry_after": "retry_after_ms",
     "_sse": "LineDecoder SseDecoder",
-    "_text": "clean_json clean_text",
+    "_text": "WholeText clean_json clean_text",
     "_thinking": (
         "THINKING_BUDGETS budget_level clamp_thinking_level default_max_tokens fit_thinking_budget "
         "supported_thinking_levels thinking_budget"

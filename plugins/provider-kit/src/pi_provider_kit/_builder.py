@@ -15,7 +15,8 @@ from pi_provider_kit._partial import PartialJson
 if TYPE_CHECKING:
     from pi_hookspecs.messages import StopReason
     from pi_hookspecs.models import Model
-    from pi_hookspecs.stream import Done, Error
+    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.stream import Done, Error, ToolCallStart
 
 __all__ = ["REPAIR_NOTE", "AnswerBuilder"]
 
@@ -33,6 +34,15 @@ class AnswerBuilder(MessageBuilder):
     def __init__(self, model: Model) -> None:
         super().__init__(model, PartialJson())
 
+    def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
+        """Open a tool call. An id that the message has already is made another: results are told apart by it."""
+        used = {block.id for block in self._blocks if block.kind == "toolCall"}
+        own, number = call_id, 1
+        while own in used:
+            number += 1
+            own = f"{call_id.partition('|')[0]}_{number}"  # Responses: without the item, which is the other call's
+        return super().tool_call_start(own, name)
+
     def done(self, reason: StopReason = "stop") -> Done:
         """End the answer well, see ``MessageBuilder.done``."""
         if reason != "length":
@@ -42,24 +52,35 @@ class AnswerBuilder(MessageBuilder):
                     block.finished = _repaired(call, "".join(block.parts))
         return super().done(reason)
 
-    def end_for(self, problem: BaseException) -> Error:
+    def end_for(self, problem: BaseException, options: StreamOptions | None = None) -> Error:
         """End the answer because of what ``stream_events`` raised: an abort, or a failure with what to do about it.
 
         Status, request id and the server's wish to wait are kept in ``message.extra["requestFailure"]``.
+
+        Args:
+            problem: What was raised.
+            options: Those of the request. Their key, and the headers of them and of the model that are secret, are
+                taken out of the message: an event of the stream or a hook's error may have repeated them.
         """
         if isinstance(problem, Aborted):
             return self.abort()
-        if not isinstance(problem, RequestFailed):
-            return self.fail(problem)
-        known: dict[str, Any] = {
-            "status": problem.status,
-            "requestId": problem.request_id,
-            "retryAfterMs": problem.retry_after_ms,
-        }
-        known = {name: value for name, value in known.items() if value is not None}
-        if known:
-            self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
-        return self.fail(explained(problem, self.model))
+        text = str(problem) or type(problem).__name__
+        if isinstance(problem, RequestFailed):
+            known: dict[str, Any] = {
+                "status": problem.status,
+                "requestId": problem.request_id,
+                "retryAfterMs": problem.retry_after_ms,
+            }
+            known = {name: value for name, value in known.items() if value is not None}
+            if known:
+                self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
+            text = explained(problem, self.model)
+        if options is not None:
+            from pi_provider_kit._failure import redact, secrets_of
+
+            headers = {**(self.model.headers or {}), **(options.headers or {})}
+            text = redact(text, secrets_of(headers, options.api_key))
+        return self.fail(text)
 
 
 def _repaired(call: ToolCall, text: str) -> ToolCall:

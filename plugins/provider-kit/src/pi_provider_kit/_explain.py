@@ -6,6 +6,7 @@ and to overflow detection (4.8): it repeats none of their patterns.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,35 +26,74 @@ _BY_KIND = {
     "connect": "Check the network and the base URL of provider {provider!r}.",
     "timeout": "The setting httpIdleTimeoutMs says how long to wait.",
     "stalled": "The setting httpIdleTimeoutMs says how long to wait.",
+    "dropped": "Send the prompt again; if that does not help, check what stands between pi and {base_url!r}.",
+    "filtered": "Rephrase the request, or choose another model with --model.",
+    "incomplete": "The answer is not complete: send the prompt again, or choose another model with --model.",
 }
 
 _BY_STATUS = {
     401: "The key for provider {provider!r} was not accepted: check it, or log in again.",
-    402: "The account at provider {provider!r} has to be topped up.",
+    402: "The account at provider {provider!r} has to be topped up; or choose another model with --model.",
     403: "The key for provider {provider!r} may not use model {model!r}: choose another with --model, or another key.",
     404: "Provider {provider!r} has no model {model!r} at {base_url!r}: check both, --list-models shows what is known.",
+    407: "The proxy wants a user and a password: set HTTP_PROXY and HTTPS_PROXY to http://USER:PASSWORD@HOST:PORT.",
     408: "Try again.",
     413: "Compact the conversation, or send fewer or smaller images.",
     429: "{wait}, or choose another model with --model.",
 }
 
+_REFUSED = (
+    "Provider {provider!r} does not take the request as it is and says why: compact the conversation if it is the "
+    "size, choose another model with --model if it is the model."
+)
+
 _TROUBLE = "The provider has trouble: {wait_lower}, or choose another model with --model."
+
+_AGAIN = "Send the prompt again, or choose another model with --model."
+
+_MONEY = re.compile(r"insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)", re.IGNORECASE)
+_KEY = re.compile(r"\bapi[ _-]?key\b|authenticat", re.IGNORECASE)
+"""What hosts also say with a status of their own choice: Anthropic and Google 400, OpenAI 429."""
 
 
 def explain(failure: RequestFailed, model: Model) -> str:
-    """Return what to do about the failure, "" where only the API's words can tell."""
-    status = failure.status or 0
-    template = _BY_KIND.get(getattr(failure, "kind", ""), "")
-    if not template and getattr(failure, "kind", "status") == "status":
-        template = _BY_STATUS.get(status, _TROUBLE if status >= 500 else "")  # noqa: PLR2004 - RFC 9110, 15.6
+    """Return what to do about the failure; "" where its own words say it (an error of ours, without a status).
+
+    A failure with an attribute ``advice`` knows better than its status tells.
+    """
+    own: str = getattr(failure, "advice", "")
+    if own:
+        return own
+    from pi_provider_kit._failure import without_secrets
+
+    template = _template(failure)
     wait = _wait(failure.retry_after_ms)
     return template.format(
         provider=model.provider,
         model=model.id,
-        base_url=model.base_url,
+        base_url=without_secrets(model.base_url),
         wait=wait,
         wait_lower=wait[0].lower() + wait[1:],
     )
+
+
+def _template(failure: RequestFailed) -> str:
+    kind, status = getattr(failure, "kind", "status"), _meant(failure)
+    if kind in _BY_KIND:
+        return _BY_KIND[kind]
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status >= 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
+        return _TROUBLE if status >= 500 else _REFUSED  # noqa: PLR2004 - as above
+    return _AGAIN if kind == "event" else ""
+
+
+def _meant(failure: RequestFailed) -> int:
+    """Return the status that fits what the host says; several say 400 or 429 whatever it is."""
+    status = failure.status or 0
+    if status in (400, 403, 429) and failure.retry_after_ms is None and _MONEY.search(str(failure)):
+        return 402
+    return 401 if status == 400 and _KEY.search(str(failure)) else status  # noqa: PLR2004 - RFC 9110, 15.5
 
 
 def explained(failure: RequestFailed, model: Model) -> str:

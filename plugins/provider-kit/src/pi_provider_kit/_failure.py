@@ -17,7 +17,9 @@ from pi_provider_kit._retry_after import retry_after_ms
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["HttpFailed", "answer_failure", "redact"]
+    from pi_provider_kit._request import Timeouts
+
+__all__ = ["HttpFailed", "answer_failure", "redact", "secrets_of", "transport_failure"]
 
 _BODY_LIMIT = 4000
 """Characters of a body in a message."""
@@ -29,19 +31,20 @@ _PAGE_READ = 8192
 
 _REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id", "cf-ray")
 
-_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|passw|credential", re.IGNORECASE)
 
 _SHORTEST_SECRET = 6
 """A shorter value (a word such as ``none`` that stands in for a key) would blank out ordinary text."""
 
 
 class HttpFailed(RequestFailed):
-    """A request that failed, and how.
+    """A request that failed, and how. A codec raises it too, for what it finds in the answer: ``explain`` goes by kind.
 
     Attributes:
         kind: ``status`` (the API said no), ``redirect``, ``unexpected`` (an answer of another kind), ``url``, ``dns``,
             ``refused``, ``tls``, ``proxy``, ``connect``, ``timeout`` (no answer began), ``dropped``, ``stalled`` (an
-            answer broke off).
+            answer broke off), ``incomplete`` (it ended without what the API ends an answer with), ``event`` (the API
+            told of an error in the midst of it), ``filtered`` (the model or a filter refused).
         body: The answer's text, shortened; empty where there was none.
     """
 
@@ -71,7 +74,7 @@ def answer_failure(
         expected: What kind of content was asked for; for an answer that is well but something else.
         secrets: What must not be in the message.
     """
-    raw = content.decode("utf-8", "replace")
+    raw = redact(content.decode("utf-8", "replace"), secrets)  # whole; the body may be cut within one
     body = redact(readable_body(raw), secrets)
     known: dict[str, Any] = {
         "status": status,
@@ -80,11 +83,13 @@ def answer_failure(
         "body": body,
     }
     if 300 <= status < 400:  # noqa: PLR2004 - RFC 9110, 15.4
-        target = redact(_without_secrets(headers.get("location", "")), secrets)
+        target = redact(without_secrets(headers.get("location", "")), secrets)
         message = f"{status} The server redirects to {target!r}, and redirects are not followed with a key"
         return HttpFailed(message, kind="redirect", **known)
     if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, 15.3
         got = headers.get("content-type", "untyped content").partition(";")[0]
+        if got == expected:  # an error in the disguise of a stream
+            return HttpFailed(f"{status} The server sent no events: {body}", kind="event", **known)
         message = f"{status} The server sent {got} where {expected} was asked for: {body or 'no body'}"
         return HttpFailed(message, kind="unexpected", **known)
     text = error_text.format(status=status, body=body) if body else f"{status} status code (no body)"
@@ -120,22 +125,34 @@ def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
     found = {value for value in more if value}
     for name, value in headers.items():
         if _SECRET_HEADER.search(name):
-            found.update((value, value.rpartition(" ")[2]))
+            found.update((value.strip(), value.strip().rpartition(" ")[2]))
     return sorted(found, key=len, reverse=True)
 
 
-def unanswered_failure(error: Exception, url: str, first_byte: float | None) -> HttpFailed:
-    """Return the failure of a request whose answer never began; ``first_byte`` are the seconds that it may take."""
-    import httpx
+def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status: int | None = None) -> HttpFailed:
+    """Return what an HTTP client's exception means.
 
+    Args:
+        error: Of httpx, or of httpx2 that the vendors' clients are built on: the names of its classes count.
+        url: Where the request went.
+        timeouts: How long each wait was allowed to take.
+        status: The status of the answer that broke off; None where none had begun.
+    """
+    if status is None:
+        return _unanswered(error, url, timeouts.first_byte)
+    return _begun(error, status, timeouts.idle)
+
+
+def _unanswered(error: Exception, url: str, first_byte: float | None) -> HttpFailed:
     where = _place(url)
-    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
-        return HttpFailed(f"The base URL {_without_secrets(url)!r} cannot be used: {error}", kind="url")
-    if isinstance(error, httpx.LocalProtocolError):
+    if _is(error, "UnsupportedProtocol", "InvalidURL"):
+        reason = f": {error}" if "@" not in url else ""  # the parser may take a password for a port, and show it
+        return HttpFailed(f"The base URL {without_secrets(url)!r} cannot be used{reason}", kind="url")
+    if _is(error, "LocalProtocolError"):
         return HttpFailed(f"The request to {where} cannot be sent: {error}", kind="url")
-    if isinstance(error, httpx.ReadTimeout):
+    if _is(error, "ReadTimeout"):
         detail, kind = f"{where} took the request and did not answer {_within(first_byte)}", "timeout"
-    elif isinstance(error, httpx.ProxyError):
+    elif _is(error, "ProxyError"):
         detail, kind = f"{where} cannot be reached: {error}", "proxy"
     else:
         detail, kind = _connecting(error, where)
@@ -144,14 +161,11 @@ def unanswered_failure(error: Exception, url: str, first_byte: float | None) -> 
     return HttpFailed(f"Connection error. {detail}", kind=kind)
 
 
-def begun_failure(error: Exception, status: int, idle: float | None) -> HttpFailed:
-    """Return the failure of an answer that broke off; ``idle`` are the seconds that nothing may come."""
-    import httpx
-
-    if isinstance(error, httpx.ReadTimeout):
+def _begun(error: Exception, status: int, idle: float | None) -> HttpFailed:
+    if _is(error, "ReadTimeout"):
         message = f"terminated: the answer stalled, nothing was received {_within(idle)}"
         return HttpFailed(message, kind="stalled", status=status)
-    if isinstance(error, httpx.DecodingError):
+    if _is(error, "DecodingError"):
         return HttpFailed(f"terminated: the answer cannot be decompressed ({error})", kind="dropped", status=status)
     reason = f" ({error})" if str(error) else ""
     return HttpFailed(
@@ -159,12 +173,14 @@ def begun_failure(error: Exception, status: int, idle: float | None) -> HttpFail
     )
 
 
+def _is(error: Exception, *names: str) -> bool:
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
 def _connecting(error: Exception, where: str) -> tuple[str, str]:
     import errno
     import socket
     import ssl
-
-    import httpx
 
     host = where.rpartition(":")[0] or where
     for cause in _causes(error):
@@ -176,8 +192,8 @@ def _connecting(error: Exception, where: str) -> tuple[str, str]:
             return f"no TLS connection to {where} ({cause.reason or cause})", "tls"
         if isinstance(cause, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in str(cause):
             return f"nothing answers at {where} (connection refused)", "refused"
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return f"no connection to {where} ({error})", "connect"
+    if _is(error, "ConnectError", "ConnectTimeout"):
+        return f"no connection to {where} ({str(error) or 'not in time'})", "connect"
     return f"{where} did not answer the request ({str(error) or type(error).__name__})", "dropped"
 
 
@@ -203,7 +219,7 @@ def _place(url: str) -> str:
     return f"{parts.hostname}:{port}" if parts.hostname else "the server"
 
 
-def _without_secrets(url: str) -> str:
+def without_secrets(url: str) -> str:
     """Return the URL without user, password and query."""
     from urllib.parse import urlsplit, urlunsplit
 

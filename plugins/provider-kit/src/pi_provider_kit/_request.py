@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen
 
-from pi_hookspecs.errors import Aborted
+from pi_provider_kit._abort import AbortWatch
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
     from types import TracebackType
-    from typing import TypeVar
 
     import httpx
 
@@ -25,15 +24,18 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_kit._http import Http
 
-    T = TypeVar("T")
-
-__all__ = ["HttpRequest", "Timeouts", "fetch_json", "final_payload", "stream_events", "stream_lines"]
+__all__ = ["HttpRequest", "Timeouts", "fetch_json", "final_payload", "stream_bytes", "stream_events", "stream_lines"]
 
 _ERROR_BYTES = 262_144
 """How much of an answer that is an error is read."""
 
 _ERROR_SECONDS = 10.0
 """How long that may take."""
+
+_NO_STREAMS = ("application/json", "application/x-ndjson")
+"""What may begin like an error; nothing else does."""
+
+_CONNECT_SECONDS = 15.0
 
 
 @frozen(kw_only=True)
@@ -45,6 +47,7 @@ class HttpRequest:
         body: Plain data, sent as JSON; bytes are sent as they are; None is no body.
         headers: Beside those that the kit sets; those of the options win over these.
         error_text: How a failure reads, with ``{status}`` and ``{body}`` (Completions: ``"{status}: {body}"``).
+        sign: Makes further headers of the body as it is sent, for APIs that want it signed.
     """
 
     url: str
@@ -52,6 +55,7 @@ class HttpRequest:
     headers: dict[str, str] = field(factory=dict, repr=False)
     method: str = "POST"
     error_text: str = "{status} {body}"
+    sign: Callable[[bytes], dict[str, str]] | None = field(default=None, repr=False)
 
 
 @frozen(kw_only=True)
@@ -59,29 +63,40 @@ class Timeouts:
     """How long each wait may take, in seconds; None is for ever.
 
     Attributes:
-        connect: Until the connection stands, TLS included.
+        connect: Until the connection stands, TLS included; from ``of`` never longer than the other two.
         first_byte: Until the answer begins.
         idle: Until the next byte of an answer that has begun (setting ``httpIdleTimeoutMs``).
     """
 
-    connect: float | None = 15.0
+    connect: float | None = _CONNECT_SECONDS
     first_byte: float | None = 300.0
     idle: float | None = 300.0
 
     @classmethod
     def of(cls, options: StreamOptions) -> Timeouts:
-        """Return the options' waits: ``timeout_ms`` bounds the first byte and each silence after it, 0 nothing."""
+        """Return the options' waits.
+
+        ``timeout_ms`` bounds the first byte and each silence after it, and connecting where that would take longer:
+        who waits 5 s for a silent server does not wait 15 s for one that is not there. 0 bounds only connecting.
+        """
         if options.timeout_ms is None:
             return cls()
-        seconds = options.timeout_ms / 1000 or None
-        return cls(first_byte=seconds, idle=seconds)
+        seconds = options.timeout_ms / 1000
+        if not seconds:
+            return cls(first_byte=None, idle=None)
+        return cls(connect=min(_CONNECT_SECONDS, seconds), first_byte=seconds, idle=seconds)
 
 
 async def final_payload(payload: Any, model: Model, options: StreamOptions) -> Any:
-    """Return the payload to send: what ``options.on_payload`` makes of it, if anything (pi.md 4.9)."""
+    """Return the payload to send: what ``options.on_payload`` makes of it, if anything (pi.md 4.9).
+
+    Raises:
+        Aborted: ``options.signal`` was set while the hook was at work.
+    """
     if options.on_payload is None:
         return payload
-    replacement = await options.on_payload(payload, model)
+    with AbortWatch(options.signal) as watch:
+        replacement = await watch(options.on_payload(payload, model))
     return payload if replacement is None else replacement
 
 
@@ -126,6 +141,18 @@ async def stream_lines(
             yield rest
 
 
+async def stream_bytes(
+    http: Http, request: HttpRequest, options: StreamOptions, *, accept: str, timeouts: Timeouts | None = None
+) -> AsyncGenerator[bytes]:
+    """Send the request and yield the answer's bytes as they come, else as ``stream_events``.
+
+    For formats with a decoder of their own; ``accept`` is the media type that the answer should have.
+    """
+    async with _Exchange(http, request, options, timeouts, accept=accept) as exchange:
+        while chunk := await exchange.read():
+            yield chunk
+
+
 async def fetch_json(
     http: Http, request: HttpRequest, options: StreamOptions | None = None, *, timeouts: Timeouts | None = None
 ) -> Any:
@@ -161,9 +188,8 @@ class _Exchange:
         self._options = options
         self._timeouts = timeouts or Timeouts.of(options)
         self._accept = accept
-        self._aborted = False
-        self._scope: asyncio.Timeout | None = None
-        self._forget: Callable[[], None] | None = None
+        self._watch = AbortWatch(options.signal)
+        self.raise_if_aborted = self._watch.raise_if_aborted
         self._response: httpx.Response | None = None
         self._chunks: AsyncIterator[bytes] | None = None
         self._first = b""
@@ -171,9 +197,6 @@ class _Exchange:
         self._secrets: list[str] = []
 
     async def __aenter__(self) -> Self:
-        signal = self._options.signal
-        if signal is not None:
-            self._forget = signal.on_abort(self._abort)
         try:
             await self._open()
         except BaseException:
@@ -198,21 +221,16 @@ class _Exchange:
             return b""
         try:
             while True:
-                chunk = await self._watched(anext(chunks))
+                chunk = await self._watch(anext(chunks))
                 if chunk:
                     return chunk
         except StopAsyncIteration:
             return b""
         except httpx.HTTPError as error:
-            from pi_provider_kit._failure import begun_failure
+            from pi_provider_kit._failure import transport_failure
 
-            raise begun_failure(error, response.status_code, self._timeouts.idle) from error
-
-    def raise_if_aborted(self) -> None:
-        """Raise ``Aborted`` when the signal was set, also between two events of one read."""
-        if self._aborted:
-            signal = self._options.signal
-            raise Aborted((signal.reason if signal is not None else None) or "Request was aborted")
+            status = response.status_code
+            raise transport_failure(error, self._request.url, self._timeouts, status=status) from error
 
     def refusal(self, content: bytes) -> RequestFailed:
         """Return the failure that the answer's head and ``content`` tell of."""
@@ -233,27 +251,27 @@ class _Exchange:
         transport = await self._http.transport()
         import httpx  # not before: Http imports it without what is not needed
 
-        from pi_provider_kit._failure import unanswered_failure
+        from pi_provider_kit._failure import transport_failure
 
         try:
-            response = await self._watched(transport.handle_async_request(self._built()))
+            response = await self._watch(transport.handle_async_request(self._built()))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise unanswered_failure(error, self._request.url, self._timeouts.first_byte) from error
+            raise transport_failure(error, self._request.url, self._timeouts) from error
         self._response = response
         self._headers = {name.lower(): value for name, value in response.headers.items()}
         # httpx's way through three generators per read is only needed where there is something to decompress.
         encoded = self._headers.get("content-encoding", "identity") != "identity"
         self._chunks = response.aiter_bytes() if encoded else _stream_of(response).__aiter__()
         if self._options.on_response is not None:
-            await self._watched(self._options.on_response(response.status_code, dict(self._headers)))
+            await self._watch(self._options.on_response(response.status_code, dict(self._headers)))
         if not response.is_success:
             raise self.refusal(await self._rest())
         await self._check_kind()
 
     async def _check_kind(self) -> None:
-        """Refuse a page or a JSON error that comes with status 200 where a stream of events should be."""
-        kind = self._headers.get("content-type", "")
-        if self._accept != "text/event-stream" or kind.startswith(self._accept):
+        """Refuse a page or a JSON error that comes with status 200 where a stream should be, or as one of events."""
+        named = self._headers.get("content-type", "").startswith(self._accept)
+        if self._accept in _NO_STREAMS or (named and self._accept != "text/event-stream"):
             return
         self._first = await self.read()
         if self._first.lstrip()[:1] in (b"<", b"{", b"["):  # no event stream begins like that
@@ -271,6 +289,8 @@ class _Exchange:
         if body is not None and not isinstance(body, bytes):
             body = _encoded(body)
             headers["content-type"] = "application/json"
+        if request.sign is not None:
+            headers |= request.sign(body or b"")
         for more in (request.headers, self._options.headers or {}):
             headers.update({name.lower(): value.strip() for name, value in more.items()})
         self._secrets = secrets_of(headers, self._options.api_key)
@@ -300,31 +320,8 @@ class _Exchange:
                     size += len(chunk)
         return b"".join(pieces)
 
-    async def _watched(self, work: Awaitable[T]) -> T:
-        """Await ``work``; an abort ends it within one turn of the event loop.
-
-        ``asyncio.timeout`` knows how to take back a cancellation that it caused; it must not surround a ``yield``,
-        which is why each wait has its own.
-        """
-        if self._options.signal is None:
-            return await work
-        try:
-            async with asyncio.timeout(0 if self._aborted else None) as self._scope:
-                return await work
-        except TimeoutError:
-            self.raise_if_aborted()
-            raise
-        finally:
-            self._scope = None
-
-    def _abort(self) -> None:
-        self._aborted = True
-        if self._scope is not None:
-            self._scope.reschedule(asyncio.get_running_loop().time())
-
     async def _close(self) -> None:
-        if self._forget is not None:
-            self._forget()
+        self._watch.close()
         if self._response is not None:
             await _stream_of(self._response).aclose()
 

@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["clean_json", "clean_text"]
+__all__ = ["WholeText", "clean_json", "clean_text"]
 
 _DEPTH = 100
 """Levels that JSON encoders certainly follow; what lies deeper would make every later request fail."""
+
+
+class WholeText:
+    """Mends the text of a block that comes in pieces, which some servers cut within a character.
+
+    Half a surrogate pair at the end of a piece waits for the other half; one that stands alone is left out.
+    """
+
+    __slots__ = ("_half",)
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def add(self, piece: str) -> str:
+        """Return what can be shown of it; empty where it was only half a character."""
+        if piece.isascii() and not self._half:
+            return piece
+        piece, self._half = self._half + piece, ""
+        if "\ud800" <= piece[-1] <= "\udbff":
+            piece, self._half = piece[:-1], piece[-1]
+        return clean_text(piece)
 
 
 def clean_text(text: str) -> str:

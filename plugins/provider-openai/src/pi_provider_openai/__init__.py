@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import CredentialSource, Provider
-    from pi_provider_openai._local import discover_local_models
+    from pi_hookspecs import CredentialSource, Login, Provider
 
-__all__ = ["discover_local_models", "register_credentials", "register_providers"]
+__all__ = ["register_credentials", "register_logins", "register_providers"]
 
 
 @hookimpl
@@ -31,10 +30,9 @@ def register_credentials() -> Sequence[CredentialSource]:
     return [EntraToken()]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "discover_local_models":  # it is wanted long after registration, if at all
-        from pi_provider_openai._local import discover_local_models
+@hookimpl
+def register_logins() -> Sequence[Login]:
+    """Sign in to provider ``openai-codex`` with a ChatGPT plan."""
+    from pi_provider_openai._codex_login import CodexLogin
 
-        return discover_local_models
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
+    return [CodexLogin()]

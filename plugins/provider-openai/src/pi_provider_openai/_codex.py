@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import time
@@ -93,14 +92,14 @@ def account_of(token: str) -> str:
     Raises:
         RequestFailed: It names none; the token is not in the message.
     """
+    from pi_provider_kit.oauth import jwt_payload
+
     try:
-        _, body, _ = token.split(".")
-        claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-        account = claims[_CLAIM]["chatgpt_account_id"]
+        account = jwt_payload(token)[_CLAIM]["chatgpt_account_id"]
     except (ValueError, KeyError, TypeError):
         account = None
     if not isinstance(account, str) or not account:
-        raise RequestFailed("Failed to extract accountId from token. Log in to ChatGPT again.")
+        raise RequestFailed("Failed to extract accountId from token. Run pi auth login openai-codex.")
     return account
 
 

@@ -9,11 +9,11 @@ from attrs import define, field
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import REPAIR_NOTE, clean_text, sanitized_id, with_cost
+from pi_provider_kit import REPAIR_NOTE, HttpFailed, WholeText, sanitized_id, with_cost
 from pi_provider_openai._completions_messages import REASONING_FIELDS
 from pi_provider_openai._feed import Feeder
 from pi_provider_openai._reasoning_details import add_detail
-from pi_provider_openai._shared import compact, dicts, integer
+from pi_provider_openai._shared import compact, dicts, integer, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -33,6 +33,8 @@ _REASONS: dict[str, StopReason] = {
 }
 """pi.md 4.9; every other reason is a failure."""
 
+_MOST_DOLLARS = 10**9
+
 
 @define(eq=False)
 class _Call:
@@ -42,6 +44,7 @@ class _Call:
     name: str = ""
     index: int | None = None
     waiting: list[str] = field(factory=list)
+    pieces: WholeText = field(factory=WholeText)
 
 
 class CompletionsFeeder(Feeder):
@@ -61,8 +64,7 @@ class CompletionsFeeder(Feeder):
         self._text: int | None = None
         self._thinking: int | None = None
         self._field = ""
-        self._half = ""
-        """The first half of a surrogate pair; the second comes with the next delta."""
+        self._said, self._thought = WholeText(), WholeText()
         self._calls: list[_Call] = []
         self._by_index: dict[Any, _Call] = {}
         self._details: list[dict[str, Any]] = []
@@ -86,7 +88,7 @@ class CompletionsFeeder(Feeder):
         if self.finished:
             return
         if self._reason is None and (self._needs_finish_reason or not self._started):
-            raise RequestFailed("Stream ended without finish_reason. The answer is not complete: try again.")
+            raise HttpFailed("Stream ended without finish_reason", kind="incomplete")
         yield from self._close_text()
         yield from self._close_thinking()
         yield from self._close_calls()
@@ -120,7 +122,7 @@ class CompletionsFeeder(Feeder):
         if raw not in _REASONS:
             if choice.get("error"):  # OpenRouter says there what happened upstream
                 raise _failure(choice["error"])
-            raise RequestFailed(f"Provider finish_reason: {raw}")
+            raise HttpFailed(f"Provider finish_reason: {raw}", kind="filtered" if raw == "content_filter" else "event")
         self._reason = _REASONS[raw]
 
     # The answer
@@ -144,12 +146,9 @@ class CompletionsFeeder(Feeder):
                 yield from self._call(piece)
 
     def _say(self, text: str) -> Iterator[AssistantMessageEvent]:
-        if self._half or "\ud800" <= text[-1] <= "\udbff":  # a character cut in two
-            text = self._half + text
-            self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-            text = clean_text(text)
-            if not text:
-                return
+        text = self._said.add(text)
+        if not text:
+            return
         if self._text is None:
             if not self._details:  # what belongs to the thinking may still come
                 yield from self._close_thinking()
@@ -164,7 +163,8 @@ class CompletionsFeeder(Feeder):
             self._field = name
         elif not self._field:
             self._field = name
-        if self._thinking is not None:
+        text = self._thought.add(text)
+        if text and self._thinking is not None:
             yield self.builder.thinking(self._thinking, text)
 
     def _open_thinking(self) -> Iterator[AssistantMessageEvent]:
@@ -203,6 +203,7 @@ class CompletionsFeeder(Feeder):
         call.name = call.name or name
         if call.index is None and call.name and (call.id or arguments):
             yield from self._open_call(call)
+        arguments = call.pieces.add(arguments)
         if not arguments:
             return
         if call.index is None:
@@ -295,7 +296,6 @@ def completions_usage(usage: dict[str, Any], model: Model) -> Usage:
     outputs = outputs if isinstance(outputs, dict) else {}
     read = integer(inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
     written = integer(inputs.get("cache_write_tokens"))
-    billed = usage.get("cost")
     return with_cost(
         model,
         Usage(
@@ -305,14 +305,19 @@ def completions_usage(usage: dict[str, Any], model: Model) -> Usage:
             cache_write=written,
             reasoning=integer(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
         ),
-        float(billed) if isinstance(billed, int | float) and not isinstance(billed, bool) else None,
+        _dollars(usage.get("cost")),
     )
+
+
+def _dollars(billed: Any) -> float | None:
+    known = isinstance(billed, int | float) and not isinstance(billed, bool) and 0 <= billed < _MOST_DOLLARS
+    return float(billed) if known else None
 
 
 def _failure(error: Any) -> RequestFailed:
     """Return what an ``error`` in the midst of the stream tells; worded as one that came instead of the answer."""
     if not isinstance(error, dict):
-        return RequestFailed(str(error))
-    code = error.get("code")
-    status = code if isinstance(code, int) and not isinstance(code, bool) else None
-    return RequestFailed(f"{status}: {compact(error)}" if status else compact(error), status=status)
+        return HttpFailed(str(error), kind="event")
+    code, status = error.get("code"), status_of(error)
+    text = f"{code}: {compact(error)}" if code == status else compact(error)
+    return HttpFailed(text, kind="event", status=status)

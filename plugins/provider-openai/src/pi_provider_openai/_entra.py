@@ -24,6 +24,12 @@ class EntraToken:
 
     name = "azure-openai-responses"
 
+    def available(self, provider: str) -> bool:
+        """Whether a token is there, or may be had; nobody is asked for one, and azure-identity is not imported."""
+        if provider != self.name:
+            return False
+        return _own_token() is not None or (_is_named() and _identity_is_installed())
+
     async def credential(self, provider: str) -> str | None:
         """Return a token that is valid now, None where there is none.
 
@@ -32,9 +38,9 @@ class EntraToken:
         """
         if provider != self.name:
             return None
-        if token := os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip():
+        if token := _own_token():
             return token
-        if not any(os.environ.get(name) for name in _WHERE) or _identity() is None:
+        if not _is_named() or _identity() is None:
             return None
         return await entra_token()
 
@@ -59,6 +65,23 @@ async def entra_token() -> str:
         message = f"No token of Entra for Azure OpenAI: {reason} Sign in with `az login`, or set AZURE_OPENAI_API_KEY."
         raise UserError(message) from error
     return str(token.token)
+
+
+def _own_token() -> str | None:
+    return os.environ.get("AZURE_OPENAI_AD_TOKEN", "").strip() or None
+
+
+def _is_named() -> bool:
+    return any(os.environ.get(name) for name in _WHERE)
+
+
+def _identity_is_installed() -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec("azure.identity") is not None
+    except (ImportError, ValueError):  # no package azure; a module that was put there by hand
+        return False
 
 
 _credentials: dict[Any, Any] = {}

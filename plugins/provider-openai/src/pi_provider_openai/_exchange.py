@@ -5,17 +5,17 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from pi_hookspecs.errors import MissingKey, RequestFailed
-from pi_provider_kit import HttpRequest, final_payload, redact, stream_events
+from pi_provider_kit import HttpRequest, final_payload, stream_events
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
-    from pi_hookspecs.stream import AssistantMessageEvent, Error
+    from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit import Http
     from pi_provider_openai._feed import Feeder
 
@@ -96,13 +96,7 @@ async def answered(
         raise
     except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
         refined = refine(problem) if refine is not None and isinstance(problem, RequestFailed) else problem
-        yield _without_key(feeder.builder.end_for(refined), options)
-
-
-def _without_key(ended: Error, options: StreamOptions) -> Error:
-    """Return the end of the answer without the key, which an event or a hook's error may have repeated."""
-    told = redact(ended.error.error_message or "", [options.api_key or ""])
-    return evolve(ended, error=evolve(ended.error, error_message=told))
+        yield feeder.builder.end_for(refined, options)
 
 
 def wants_sdk(model: Model, options: StreamOptions) -> bool:

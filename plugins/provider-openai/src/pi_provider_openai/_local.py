@@ -1,38 +1,28 @@
-"""Model servers on this machine: which of them answer at their usual ports, and with which models."""
+"""Model servers on this machine or a private network: which host is one, whether it runs, which models it has."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from attrs import evolve
 
 from pi_provider_openai._completions_compat import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from ipaddress import IPv4Address, IPv6Address
 
     from pi_hookspecs.models import Model, ProviderInfo
+    from pi_hookspecs.provider import StreamOptions
     from pi_provider_kit import Http
 
-__all__ = ["LOCAL_SERVERS", "LocalServer", "discover_local_models", "is_local"]
+__all__ = ["is_local", "ollama_url", "with_models"]
 
-_COMPAT = {"supportsStore": False, "supportsDeveloperRole": False, "maxTokensField": "max_tokens"}
-
-
-class LocalServer(NamedTuple):
-    """A server that people run at home; ``id`` is that of the catalogue's row."""
-
-    id: str
-    name: str
-    base_url: str
-    compat: dict[str, Any]
-
-
-LOCAL_SERVERS = (
-    LocalServer("ollama", "Ollama", "http://127.0.0.1:11434/v1", _COMPAT),
-    LocalServer("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", _COMPAT),
-    LocalServer("llama-cpp", "llama.cpp", "http://127.0.0.1:8080/v1", {**_COMPAT, "supportsReasoningEffort": False}),
-    LocalServer("vllm", "vLLM", "http://127.0.0.1:8000/v1", _COMPAT),
-)
+_OLLAMA = "http://127.0.0.1:11434/v1"
+"""Where Ollama is unless somebody says otherwise."""
 
 
 def is_local(base_url: str) -> bool:
@@ -40,87 +30,127 @@ def is_local(base_url: str) -> bool:
     host = host_of(base_url)
     if host == "localhost" or host.endswith((".localhost", ".local")):
         return True
+    address = _address(host)
+    return address is not None and (address.is_loopback or address.is_private)
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that a host is written as; None for a name."""
     if not host or not (host[0].isdigit() or ":" in host):
-        return False
-    import ipaddress
+        return None
+    import ipaddress  # costs more than most requests need to know
 
     try:
-        address = ipaddress.ip_address(host)
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return address.is_loopback or address.is_private
+        return None
 
 
-async def discover_local_models(
-    timeout: float = 0.2,  # noqa: ASYNC109 - how long a silent server may hold this up; nobody need wait for it
-    *,
-    servers: Iterable[LocalServer] = LOCAL_SERVERS,
-    http: Http | None = None,
-) -> tuple[ProviderInfo, ...]:
-    """Return the servers that answer, each with its models; a provider's row needs no key and has no default.
+async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> ProviderInfo:
+    """Return a provider's row with the models that its server lists; without any where nothing answers in time.
 
-    Args:
-        timeout: Seconds that all servers together may take.
-        servers: Whom to ask.
-        http: Connections to ask with.
+    Ollama is looked for where ``OLLAMA_HOST`` says, unless its row was moved elsewhere.
     """
-    from pi_provider_kit import Http
-
-    http = http or Http()
-    await http.transport()  # imports the client, which is not the servers' time
-    found = await asyncio.gather(*(_ask(server, http, timeout) for server in servers))
-    return tuple(info for info in found if info is not None)
-
-
-async def _ask(server: LocalServer, http: Http, seconds: float) -> ProviderInfo | None:
-    """Return a server's row; None where nothing answers, or something that is no model server."""
-    from pi_hookspecs.errors import RequestFailed
-    from pi_hookspecs.models import ProviderInfo
-    from pi_provider_kit import HttpRequest, Timeouts, fetch_json
-
-    request = HttpRequest(url=f"{server.base_url}/models", method="GET")
-    waits = Timeouts(connect=seconds, first_byte=seconds, idle=seconds)
+    if row.id == "ollama" and row.base_url == _OLLAMA:
+        row = evolve(row, base_url=ollama_url(os.environ.get("OLLAMA_HOST", "")))
     try:
-        async with asyncio.timeout(seconds):
-            listed = await fetch_json(http, request, timeouts=waits)
-    except (RequestFailed, TimeoutError):
-        return None
+        async with asyncio.timeout((options.timeout_ms or 0) / 1000 or None):
+            listed = await _listed(http, row, options)
+    except TimeoutError:
+        listed = None
     rows = listed.get("data") if isinstance(listed, dict) else None
-    if not isinstance(rows, list):
-        return None
-    models = tuple(_model(row, server) for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str))
-    if not models:
-        return None
-    return ProviderInfo(
-        id=server.id,
-        name=server.name,
-        api="openai-completions",
-        base_url=server.base_url,
-        keyless=True,
-        compat=server.compat,
-        models=models,
-    )
+    named = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
+    models = {each["id"]: _model(each, row) for each in named if isinstance(each.get("id"), str) and each["id"]}
+    return evolve(row, models=tuple(models.values()))
 
 
-def _model(row: dict[str, Any], server: LocalServer) -> Model:
+async def _listed(http: Http, row: ProviderInfo, options: StreamOptions) -> Any:
+    """Return what ``GET .../models`` answers; None where nobody does, or something that is no model server."""
+    if not await _listens(row.base_url):
+        return None
+    from pi_hookspecs.errors import RequestFailed
+    from pi_provider_kit import HttpRequest, fetch_json  # httpx is imported only for a server that is there
+
+    key = {"Authorization": f"Bearer {options.api_key}"} if options.api_key else {}
+    request = HttpRequest(url=f"{row.base_url}/models", method="GET", headers=key)
+    try:
+        return await fetch_json(http, request, options)
+    except RequestFailed:
+        return None
+
+
+async def _listens(base_url: str) -> bool:
+    """Return whether somebody takes connections at a URL."""
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        places = [host] if _address(host) is not None else await _looked_up(host)
+    except ValueError:  # no port's number
+        return False
+    for place in places:
+        with suppress(OSError):
+            _, writer = await asyncio.open_connection(place, port)
+            writer.close()
+            return True
+    return False
+
+
+async def _looked_up(name: str) -> list[str]:
+    """Return the addresses of a name, none where it has none.
+
+    It is looked up in a thread that nobody waits for; asyncio would wait for its own in the end.
+    """
+    import socket
+    import threading
+
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[str]] = loop.create_future()
+
+    def tell(found: list[str]) -> None:
+        if not answer.done():  # called off meanwhile
+            answer.set_result(found)
+
+    def look_up() -> None:
+        found: list[str] = []
+        with suppress(OSError, ValueError):  # ValueError: no host can be called that
+            found = [str(each[4][0]) for each in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(tell, found)
+
+    threading.Thread(target=look_up, name="look-up", daemon=True).start()
+    return await answer
+
+
+def ollama_url(host: str) -> str:
+    """Return the base URL that ``OLLAMA_HOST`` means: ``[SCHEME://]HOST[:PORT][/PATH]``, any part left out.
+
+    A server that listens at all addresses (``0.0.0.0``) is asked at this machine's own.
+    """
+    scheme, separator, rest = host.strip().strip("\"'").rpartition("://")
+    place, _, path = rest.partition("/")
+    if place.count(":") > 1 and not place.startswith("["):
+        place = f"[{place}]"
+    try:
+        parts = urlsplit(f"//{place}")
+        name, port = parts.hostname or "127.0.0.1", parts.port
+    except ValueError:  # no port's number; Ollama itself takes its usual one then
+        return _OLLAMA
+    usual = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104 - the address that is not asked
+    shown = f"[{name}]" if ":" in name else name
+    return f"{scheme or 'http'}://{shown}:{usual if port is None else port}{f'/{path}'.rstrip('/')}/v1"
+
+
+def _model(listed: dict[str, Any], row: ProviderInfo) -> Model:
     """Return a model; what the server does not say of it is the default (pi.md 5)."""
-    from pi_hookspecs.models import Model
-
-    meta = row.get("meta")
+    meta = listed.get("meta")
     windows = (
-        row.get("max_model_len"),  # vLLM
-        row.get("max_context_length"),  # LM Studio
+        listed.get("max_model_len"),  # vLLM
+        listed.get("max_context_length"),  # LM Studio
         meta.get("n_ctx") if isinstance(meta, dict) else None,  # llama.cpp: as it was started
         meta.get("n_ctx_train") if isinstance(meta, dict) else None,
     )
-    window = next((each for each in windows if isinstance(each, int) and each > 0), None)
-    known: dict[str, Any] = {} if window is None else {"context_window": window, "max_tokens": min(window, 16_384)}
-    return Model(
-        id=row["id"],
-        name=row["id"].replace("\\", "/").rpartition("/")[2] or row["id"],
-        api="openai-completions",
-        provider=server.id,
-        base_url=server.base_url,
-        compat=server.compat,
-        **known,
-    )
+    model = row.custom_model(listed["id"])
+    model = evolve(model, name=model.id.replace("\\", "/").rpartition("/")[2] or model.id)
+    window = next((each for each in windows if type(each) is int and each > 0), None)
+    return model if window is None else evolve(model, context_window=window, max_tokens=min(window, 16_384))

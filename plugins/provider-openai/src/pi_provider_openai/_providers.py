@@ -9,7 +9,7 @@ from pi_provider_kit import Http
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from pi_hookspecs.models import Model
+    from pi_hookspecs.models import Model, ProviderInfo
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_openai._exchange import Call
@@ -53,6 +53,12 @@ class Completions(_OpenAI):
             )
 
         return answered(self._http, prepare, feeder, model, options)
+
+    async def discover(self, provider: ProviderInfo, options: StreamOptions) -> ProviderInfo:
+        """See ``ModelDiscovery.discover``."""
+        from pi_provider_openai._local import with_models
+
+        return await with_models(self._http, provider, options)
 
 
 class Responses(_OpenAI):
@@ -134,7 +140,7 @@ class CodexResponses(_OpenAI):
 
         token = options.api_key
         if not token:
-            message = f"No API key for provider: {model.provider}. Log in to it first."
+            message = f"No API key for provider: {model.provider}. Run pi auth login {model.provider}."
             raise MissingKey(message)
 
         def prepare() -> Call:

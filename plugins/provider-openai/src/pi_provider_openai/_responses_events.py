@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import with_cost
+from pi_provider_kit import HttpFailed, WholeText, clean_text, with_cost
 from pi_provider_openai._feed import Feeder
 from pi_provider_openai._responses_messages import TextSignature
-from pi_provider_openai._shared import compact, dicts, integer
+from pi_provider_openai._shared import compact, dicts, integer, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ResponsesFeeder", "responses_usage"]
 
 _NO_END = "OpenAI Responses stream ended before a terminal response event"
+
+_NO_NAME = "The model made a tool call without a name. Try again, or choose another model."
 
 _KINDS: dict[str, Literal["text", "thinking", "call"]] = {
     "message": "text",
@@ -42,6 +44,7 @@ class _Item:
     closed: bool = False
     has_all: bool = False
     """Whether a call's arguments were said to be complete."""
+    pieces: WholeText = field(factory=WholeText)
     signed: dict[str, Any] | None = None
     """The reasoning item that the block's signature holds."""
 
@@ -58,6 +61,8 @@ class ResponsesFeeder(Feeder):
         super().__init__(model)
         self._says = says
         self._items: dict[Any, _Item] = {}
+        self._nameless: dict[Any, list[str]] = {}
+        """Arguments so far of calls whose name is still to come."""
         self._takes: dict[str, Callable[[dict[str, Any]], Iterator[AssistantMessageEvent]]] = {
             "response.output_text.delta": self._text,
             "response.refusal.delta": self._text,
@@ -87,31 +92,34 @@ class ResponsesFeeder(Feeder):
     def end(self) -> Iterator[AssistantMessageEvent]:
         """See ``Feeder``."""
         if not self.finished:
-            raise RequestFailed(f"{_NO_END}. The answer is not complete: try again.")
+            raise HttpFailed(_NO_END, kind="incomplete")
         yield from ()
 
     # Pieces
 
     def _text(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         item = yield from self._open(event, "text")
-        if item is not None and isinstance(event.get("delta"), str) and event["delta"]:
-            yield self.builder.text(item.index, event["delta"])
+        if item is not None and (text := _delta(item, event)):
+            yield self.builder.text(item.index, text)
 
     def _thinking(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         item = yield from self._open(event, "thinking")
-        if item is None or not isinstance(event.get("delta"), str) or not event["delta"]:
+        if item is None or not (text := _delta(item, event)):
             return
         part = (event["type"], event.get("summary_index", event.get("content_index")))
         if item.part is not None and part != item.part:
             yield self.builder.thinking(item.index, "\n\n")
         item.part = part
-        yield self.builder.thinking(item.index, event["delta"])
+        yield self.builder.thinking(item.index, text)
 
     def _arguments(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
-        item = self._items.get(_key(event))
+        key, delta = _key(event), event.get("delta")
+        if key in self._nameless and isinstance(delta, str):
+            self._nameless[key].append(delta)
+        item = self._items.get(key)
         open_call = item is not None and item.kind == "call" and not item.closed and not item.has_all
-        if item is not None and open_call and isinstance(event.get("delta"), str) and event["delta"]:
-            yield self.builder.tool_call(item.index, event["delta"])
+        if item is not None and open_call and (text := _delta(item, event)):
+            yield self.builder.tool_call(item.index, text)
 
     def _all_arguments(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         item = self._items.get(_key(event))
@@ -147,12 +155,17 @@ class ResponsesFeeder(Feeder):
             start = self.builder.thinking_start()
         elif kind == "call" and isinstance(item.get("name"), str) and item["name"]:
             start = self.builder.tool_call_start(_call_id(item, key), item["name"])
-        else:  # a call whose name is still to come, or an item that pi has no use for
+        else:  # an item that pi has no use for, or is not yet known enough
+            if kind == "call":
+                self._nameless.setdefault(key, [])
             return
         self._items[key] = _Item(kind, start.content_index, item_id)
         yield start
-        if kind == "call" and isinstance(item.get("arguments"), str) and item["arguments"]:
-            yield self.builder.tool_call(start.content_index, item["arguments"])
+        if kind == "call":
+            waited = [*self._nameless.pop(key, ()), *self._nameless.pop(item_id, ())]
+            arguments = item.get("arguments") or "".join(waited)
+            if isinstance(arguments, str) and (arguments := clean_text(arguments)):
+                yield self.builder.tool_call(start.content_index, arguments)
 
     def _done(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         if isinstance(event.get("item"), dict):
@@ -162,7 +175,7 @@ class ResponsesFeeder(Feeder):
         """Close the item's block with what the whole item says; one that was never begun comes at once."""
         if key not in self._items:
             if item.get("type") == "function_call" and not item.get("name"):
-                raise RequestFailed("The model made a tool call without a name. Try again, or choose another model.")
+                raise RequestFailed(_NO_NAME)
             yield from self._begin(key, item)
         known = self._items.get(key)
         if known is None or known.closed or _KINDS.get(str(item.get("type"))) != known.kind:
@@ -188,7 +201,7 @@ class ResponsesFeeder(Feeder):
 
     def _complete(self, known: _Item, text: Any) -> Iterator[AssistantMessageEvent]:
         """Add what is missing of a block's text; where the host says something else in the end, that counts."""
-        if not isinstance(text, str) or not text:
+        if not isinstance(text, str) or not (text := clean_text(text)):
             return
         received = self.builder.received(known.index)
         if not text.startswith(received):
@@ -230,9 +243,11 @@ class ResponsesFeeder(Feeder):
             raise self._failure(response.get("error"), f"The response was {status}")
         incomplete = status == "incomplete"
         yield from self._fill_in(dicts(response.get("output")), incomplete=incomplete)
+        if self._nameless and not incomplete:
+            raise RequestFailed(_NO_NAME)
         yield from self._close_rest(incomplete=incomplete)
         if incomplete and why == "content_filter":
-            raise RequestFailed("Response incomplete: content_filter")
+            raise HttpFailed("Response incomplete: content_filter", kind="filtered")
         self.finished = True
         yield self.builder.done("length" if incomplete else "stop")
 
@@ -261,7 +276,7 @@ class ResponsesFeeder(Feeder):
             elif item.has_all:
                 yield self.builder.tool_call_end(item.index)
             elif not incomplete:
-                raise RequestFailed("The host ended the answer within a tool call, which is not run. Try again.")
+                raise HttpFailed("The host ended the answer within a tool call, which is not run", kind="incomplete")
 
     def _failed(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         response = event["response"] if isinstance(event.get("response"), dict) else {}
@@ -278,13 +293,13 @@ class ResponsesFeeder(Feeder):
         code = error.get("code") or error.get("type")
         code = None if code == "error" else code
         text = error.get("message") or compact(event)
-        raise RequestFailed(f"{self._says or f'Error Code {code}: '}{text}", status=_status(error))
+        raise HttpFailed(f"{self._says or f'Error Code {code}: '}{text}", kind="event", status=status_of(error))
 
     def _failure(self, error: Any, otherwise: str) -> RequestFailed:
         if not isinstance(error, dict):
-            return RequestFailed(f"{self._says}{otherwise}")
+            return HttpFailed(f"{self._says}{otherwise}", kind="event")
         text = f"{error.get('code') or 'unknown'}: {error.get('message') or 'no message'}"
-        return RequestFailed(f"{self._says}{text}", status=_status(error))
+        return HttpFailed(f"{self._says}{text}", kind="event", status=status_of(error))
 
 
 def responses_usage(usage: dict[str, Any], model: Model) -> Usage:
@@ -317,6 +332,12 @@ def _key(event: dict[str, Any]) -> Any:
     return str(event.get("item_id") or (item.get("id") if isinstance(item, dict) else None) or "")
 
 
+def _delta(item: _Item, event: dict[str, Any]) -> str:
+    """Return what an event adds to an item; nothing where it is half a character."""
+    delta = event.get("delta")
+    return item.pieces.add(delta) if isinstance(delta, str) else ""
+
+
 def _call_id(item: dict[str, Any], key: Any) -> str:
     """Return ``call|item``; the second part is for the replay to the same model."""
     call = item["call_id"] if isinstance(item.get("call_id"), str) else ""
@@ -335,8 +356,3 @@ def _joined(parts: Any, between: str = "\n\n") -> str:
     """Return the text of an item's parts; a refusal is text too."""
     texts = (part.get("text", part.get("refusal")) for part in dicts(parts))
     return between.join(text for text in texts if isinstance(text, str))
-
-
-def _status(error: dict[str, Any]) -> int | None:
-    status = error.get("status", error.get("status_code"))
-    return status if isinstance(status, int) and not isinstance(status, bool) else None

@@ -5,15 +5,14 @@ It earns its import where it knows a login that the kit does not, or where the u
 
 from __future__ import annotations
 
-import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.errors import Aborted, RequestFailed
-from pi_provider_kit import HttpFailed, SseDecoder, Timeouts, answer_failure
+from pi_hookspecs.errors import RequestFailed
+from pi_provider_kit import AbortWatch, SseDecoder, Timeouts, answer_failure, secrets_of, transport_failure
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable
+    from collections.abc import AsyncGenerator
 
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_openai._exchange import Call
@@ -35,7 +34,7 @@ async def sdk_events(
     """
     sdk, httpx = _sdk()
     timeouts = Timeouts.of(options)
-    watch = _Watch(options)
+    watch = AbortWatch(options.signal)
     try:
         client = await watch(_client(sdk, call, options, _waits(httpx, timeouts), user_agent))
         async with client:
@@ -55,17 +54,17 @@ async def sdk_events(
             finally:
                 await request.__aexit__(None, None, None)
     except (sdk.OpenAIError, httpx.HTTPError) as error:
-        raise _failure(sdk, error, call, timeouts) from error
+        raise _failure(sdk, error, call, options, timeouts) from error
     finally:
-        watch.stop()
+        watch.close()
 
 
-async def _decoded(response: Any, watch: _Watch) -> AsyncGenerator[tuple[str, bytes]]:
+async def _decoded(response: Any, watch: AbortWatch) -> AsyncGenerator[tuple[str, bytes]]:
     decoder = SseDecoder()
     chunks = response.iter_bytes().__aiter__()
     first = True
     while (chunk := await watch(anext(chunks, b""))) or first:
-        if first and not response.headers.get("content-type", "").startswith("text/event-stream"):
+        if first:
             _refuse_page(response, chunk)
         first = False
         for event in decoder.feed(chunk):
@@ -78,7 +77,7 @@ async def _decoded(response: Any, watch: _Watch) -> AsyncGenerator[tuple[str, by
 
 
 def _refuse_page(response: Any, chunk: bytes) -> None:
-    """Refuse a page or a JSON error that comes with status 200 where a stream of events should be."""
+    """Refuse a page or a JSON error that comes with status 200 where events should be, or as such."""
     if chunk.lstrip()[:1] in (b"<", b"{", b"["):
         raise answer_failure(response.status_code, _lower(response.headers), chunk)
 
@@ -121,7 +120,7 @@ def _sdk() -> tuple[Any, Any]:
         raise RequestFailed(message) from error
 
 
-def _failure(sdk: Any, error: Any, call: Call, timeouts: Timeouts) -> RequestFailed:
+def _failure(sdk: Any, error: Any, call: Call, options: StreamOptions, timeouts: Timeouts) -> RequestFailed:
     """Return the failure in the words of the kit's transport; the same trouble reads the same either way."""
     if isinstance(error, sdk.APIStatusError):
         response = error.response
@@ -130,36 +129,17 @@ def _failure(sdk: Any, error: Any, call: Call, timeouts: Timeouts) -> RequestFai
             _lower(response.headers),
             _content(response),
             error_text=call.error_text,
-            secrets=[call.key] if call.key else (),
+            secrets=secrets_of({**call.headers, **(options.headers or {})}, call.key),
         )
-    waited = "in time" if timeouts.idle is None else f"for {timeouts.idle:g} s"
-    if isinstance(error, sdk.APITimeoutError):
-        return HttpFailed(f"Connection error. The host took the request and did not answer {waited}", kind="timeout")
     if isinstance(error, sdk.APIConnectionError):
-        return _unanswered(error)
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        return transport_failure(cause, str(error.request.url), timeouts)
     if isinstance(error, sdk.OpenAIError):
-        return RequestFailed(str(error))
-    if type(error).__name__ == "ReadTimeout":
-        return HttpFailed(f"terminated: the answer stalled, nothing was received {waited}", kind="stalled", status=200)
-    message = f"terminated: the connection was closed before the answer was complete ({error})"
-    return HttpFailed(message, kind="dropped", status=200)
-
-
-def _unanswered(error: BaseException) -> RequestFailed:
-    import socket
-    import ssl
-
-    causes = []
-    cause: BaseException | None = error
-    while cause is not None:
-        causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    kinds = {"dns": socket.gaierror, "tls": ssl.SSLError, "refused": ConnectionRefusedError}
-    kind = next((kind for kind, known in kinds.items() if any(isinstance(each, known) for each in causes)), "connect")
-    reason = str(next((each for each in causes[1:] if str(each)), error))
-    if kind == "connect" and "refused" in reason.lower():
-        kind = "refused"
-    return HttpFailed(f"Connection error. No connection to the host ({reason})", kind=kind)
+        reason = str(error).rstrip(".")
+        return RequestFailed(
+            f"The openai SDK cannot make the request: {reason}. Check the key, or choose another transport."
+        )
+    return transport_failure(error, call.base_url, timeouts, status=200)
 
 
 def _lower(headers: Any) -> dict[str, str]:
@@ -172,36 +152,3 @@ def _content(response: Any) -> bytes:
     except Exception:  # noqa: BLE001 - a body that was not read is none; the status tells enough
         return b""
     return content
-
-
-class _Watch:
-    """Awaits, and ends each wait within one turn of the event loop when the run is aborted."""
-
-    def __init__(self, options: StreamOptions) -> None:
-        self._signal = options.signal
-        self._scope: asyncio.Timeout | None = None
-        self._aborted = False
-        self._forget = self._signal.on_abort(self._abort) if self._signal is not None else None
-
-    async def __call__(self, work: Awaitable[Any]) -> Any:
-        try:
-            async with asyncio.timeout(0 if self._aborted else None) as self._scope:
-                return await work
-        except TimeoutError:
-            self.raise_if_aborted()
-            raise
-        finally:
-            self._scope = None
-
-    def raise_if_aborted(self) -> None:
-        if self._aborted:
-            raise Aborted((self._signal.reason if self._signal is not None else None) or "Request was aborted")
-
-    def stop(self) -> None:
-        if self._forget is not None:
-            self._forget()
-
-    def _abort(self) -> None:
-        self._aborted = True
-        if self._scope is not None:
-            self._scope.reschedule(asyncio.get_running_loop().time())

@@ -30,14 +30,32 @@ __all__ = [
     "max_tokens",
     "result_text",
     "sampling",
+    "status_of",
     "thinking_of",
 ]
 
 _CACHE_KEY = 64
 """Characters of a prompt cache key at the most."""
 
+_MOST = 10**15
+"""More tokens than that are nonsense, and too much for arithmetic on prices."""
+
 _SHOWN = 200
 """Characters of a broken event that its error shows."""
+
+
+_STATUS_OF = {
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+    "invalid_api_key": 401,
+    "insufficient_quota": 429,
+    "model_not_found": 404,
+    "rate_limit_exceeded": 429,
+    "usage_limit_reached": 429,
+    "server_error": 500,
+    "server_is_overloaded": 503,
+}
+"""The status that an error in the midst of a stream would have had, had it come before."""
 
 
 class Thinking(NamedTuple):
@@ -188,6 +206,17 @@ def dicts(value: Any) -> list[dict[str, Any]]:
 def integer(*values: Any) -> int:
     """Return the first of the values that is a number of tokens, 0 where none is."""
     for value in values:
-        if isinstance(value, int | float) and not isinstance(value, bool) and value == value:  # noqa: PLR0124 - no NaN
+        if isinstance(value, int | float) and not isinstance(value, bool) and -_MOST < value < _MOST:  # no NaN
             return max(0, int(value))
     return 0
+
+
+def status_of(error: dict[str, Any]) -> int | None:
+    """Return the HTTP status that an error in the midst of a stream says or means."""
+    for name in ("status", "status_code", "code", "type"):
+        said = error.get(name)
+        if isinstance(said, int) and not isinstance(said, bool) and 400 <= said < 600:  # noqa: PLR2004 - RFC 9110, 15
+            return said
+        if isinstance(said, str) and said in _STATUS_OF:
+            return _STATUS_OF[said]
+    return None

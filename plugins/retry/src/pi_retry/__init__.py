@@ -1,1 +1,22 @@
-"""Tries failed requests again."""
+"""Tries failed requests again: transient errors after a growing wait, and other models where the user names some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import Service
+
+__all__ = ["register_services"]
+
+
+@hookimpl
+def register_services() -> Sequence[Service]:
+    """Provide the retry policy."""
+    from pi_retry._policy import Backoff
+
+    return [Backoff()]

@@ -159,6 +159,7 @@ class AnswersContract:
         heard = await listen(case)
 
         assert "so \N{GRINNING FACE}.".encode() in wire.dumps(heard.done)
+        assert all(delta.encode() for delta in heard.deltas), "a front end cannot print half a character"
 
     async def test_two_answers_at_once_do_not_mix(self, case: ProviderCase) -> None:
         case.text("one ", "one")

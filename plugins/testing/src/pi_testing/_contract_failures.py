@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,32 @@ OVERFLOWS = (
     "prompt is too long: 213462 tokens > 200000 maximum",
     "input is too long for requested model",
     "Your input exceeds the context window of this model.",
+    "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
     "maximum prompt length is 131072",
     "Please reduce the length of the messages or completion.",
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    "prompt token count of 168000 exceeds the limit of 128000",
     "the request exceeds the available context size. try increasing the context size",
+    "tokens to keep from the initial prompt is greater than the context length",
+    "invalid params, context window exceeds limit",
+    "Your request exceeded model token limit: 262144",
+    "Prompt contains 99999 tokens, too large for model with 32768 maximum context length",
+    "model_context_window_exceeded",
     "context_length_exceeded",
+    "too many tokens in the request",
+    "token limit exceeded",
+    "request_too_large",
+    "prompt exceeds max length",
+    "context window exceeded",
+    "over the maximum allowed input length of 30720 tokens",
+    "the prompt is longer than the model's context length",
+    "configured context size is 4096",
+    "exceeded max context length",
+    "Range of input length should be [1, 98304]",
 )
+"""One for each pattern of pi.md 4.8 that a body can have."""
+
+HEADER = "gateway-0123456789"
 WORDS = "These are the server's words"
 TOOLS = (make_tool("read"),)
 
@@ -59,6 +80,13 @@ class FailuresContract:
         assert (heard.message.stop_reason, heard.message.text) == ("aborted", "Hel")
         assert heard.message.error_message == "Request was aborted"
         await case.left()
+
+    async def test_an_abort_stops_a_burst(self, case: ProviderCase) -> None:
+        controller = AbortController()
+        case.text("Hel", "lo", ".")
+        heard = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
+
+        assert (heard.message.stop_reason, heard.message.text) == ("aborted", "Hel")
 
     async def test_an_abort_ends_the_wait_for_an_answer(self, case: ProviderCase) -> None:
         controller = AbortController()
@@ -102,17 +130,18 @@ class FailuresContract:
 
         assert str(status) in heard.error
         assert WORDS in heard.error
+        assert re.search(r"[A-Z][a-z].*\.$", heard.error.partition(WORDS)[2]), f"{heard.error!r} says not what to do"
         assert set(heard.types) <= {"start", "error"}
         assert heard.message.content == ()
 
     @needs("http")
-    @pytest.mark.parametrize("said", OVERFLOWS)
-    async def test_an_overflow_is_known_as_one(self, case: ProviderCase, said: str) -> None:
-        case.refuses(400, said)
-        heard = await listen(case)
+    async def test_every_overflow_is_known_as_one(self, case: ProviderCase) -> None:
+        for said in OVERFLOWS:
+            case.refuses(400, said)
+            heard = await listen(case)
 
-        assert said in heard.error
-        assert is_context_overflow(heard.message)
+            assert said in heard.error
+            assert is_context_overflow(heard.message), heard.error
 
     @needs("http")
     async def test_a_request_too_large_is_an_overflow(self, case: ProviderCase) -> None:
@@ -151,6 +180,24 @@ class FailuresContract:
         assert case.api_key is not None
         assert case.api_key not in heard.error
         assert case.api_key not in repr(heard.events)
+
+    @needs("http")
+    async def test_secret_headers_never_show(self, case: ProviderCase) -> None:
+        case.refuses(401, f"Incorrect token: {HEADER}")
+        heard = await listen(case, headers={"x-gateway-token": HEADER})
+
+        assert "Incorrect token: " in heard.error
+        assert HEADER not in repr(heard.events)
+
+    @needs("bytes")
+    async def test_what_is_secret_does_not_show_in_the_midst_of_an_answer(self, case: ProviderCase) -> None:
+        case.breaks("Hel", f"Incorrect: {case.api_key} or {HEADER}")
+        heard = await listen(case, headers={"x-gateway-token": HEADER})
+
+        assert "Incorrect: " in heard.error
+        assert case.api_key is not None
+        assert case.api_key not in repr(heard.events)
+        assert HEADER not in repr(heard.events)
 
     @needs("http")
     @pytest.mark.parametrize("status", [200, 403, 502])

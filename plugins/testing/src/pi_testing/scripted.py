@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from attrs import define
 
-from pi_hookspecs import MessageBuilder, Model, ProviderInfo, ToolResultMessage, UserMessage, hookimpl, text_of
+from pi_hookspecs import Aborted, MessageBuilder, Model, ProviderInfo, ToolResultMessage, UserMessage, hookimpl, text_of
 from pi_testing._patience import soon
 from pi_testing.steps import Stage, Step, error
 
@@ -161,8 +161,12 @@ class ScriptedProvider:
         return self._play(request, len(self.requests))
 
     async def _play(self, request: Request, number: int) -> AsyncIterator[AssistantMessageEvent]:
-        await _send(request)
         builder = MessageBuilder(request.model)
+        try:
+            await _send(request)
+        except Exception as problem:  # noqa: BLE001 - of a hook; a request that fails is an answer, whatever failed
+            yield builder.abort() if isinstance(problem, Aborted) else builder.fail(problem)
+            return
         stage = Stage(builder, request.options.signal, lambda: f"call_{next(self._calls)}", self._stalled)
         for step in await self._steps(request, number):
             await asyncio.sleep(0)

@@ -1,9 +1,9 @@
 """Model servers on the loopback interface: what they share is here, each wire format is a module of its own.
 
 ``pi_testing.fake_servers.anthropic`` speaks Messages, ``.openai`` Completions and Responses, ``.google`` the Gemini
-API, Vertex AI and Cloud Code Assist, ``.mistral`` Mistral's chat API; ``.oauth`` is what logins ask. Such a module has
-a server that refuses what the real API refuses, and functions that make whole answers; the vendor's own client proves
-it in the tests of the provider.
+API, Vertex AI and Cloud Code Assist, ``.mistral`` Mistral's chat API, ``.bedrock`` Bedrock's ConverseStream; ``.oauth``
+is what logins ask. Such a module has a server that refuses what the real API refuses, and functions that make whole
+answers; the vendor's own client proves it in the tests of the provider.
 """
 
 from __future__ import annotations

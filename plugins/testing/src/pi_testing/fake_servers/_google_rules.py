@@ -72,7 +72,8 @@ def _content_complaints(where: str, content: dict[str, Any]) -> Iterator[str]:
 
 def _image_complaints(parts: list[dict[str, Any]]) -> Iterator[str]:
     for part in parts:
-        kind = part.get("inlineData", {}).get("mimeType", "image/png")
+        data = part.get("inlineData", {})
+        kind = data.get("mimeType") or data.get("mime_type", "image/png")  # either spelling is taken
         if kind not in _IMAGES:
             yield f"Unsupported MIME type: {kind}"
 
@@ -105,8 +106,8 @@ def _signature_complaints(contents: list[dict[str, Any]]) -> Iterator[str]:
         if content["role"] == "user" and not any("functionResponse" in part for part in content["parts"])
     ]
     for content in contents[max(spoken, default=0) :]:
-        first = next((part for part in content["parts"] if "functionCall" in part), {"thoughtSignature": ""})
-        if "thoughtSignature" not in first:
+        first = next((part for part in content["parts"] if "functionCall" in part), None)
+        if first is not None and "thoughtSignature" not in first:
             name = first["functionCall"]["name"]
             yield f"Function call is missing a thought_signature in functionCall parts. Function call `{name}`."
 

@@ -105,25 +105,31 @@ class FakeGoogle(FakeServer):
             return self._code_assist_refusal(request)
         found = next(filter(None, (path.fullmatch(request.path) for path in _PATHS)), None)
         if found is None or request.method != "POST":
-            return error(404, f"models{request.path} is not found for API version v1beta")
-        if request.query != "alt=sse":
-            return error(400, "The test reads server-sent events: alt=sse is missing")
+            return error(404, f"{request.path} is not found for API version v1beta")
         if "/projects/" in request.path:
-            if not request.headers.get("authorization", "").startswith("Bearer "):
-                return error(401, "Request is missing required authentication credential.")
+            refused = self._without_token(request)
         elif not request.headers.get("x-goog-api-key"):
-            return error(403, "Method doesn't allow unregistered callers. Please use API Key.")
-        complaint = google_complaint(request.json, found["model"]) if self._check else None
-        return error(400, complaint) if complaint else None
+            refused = error(403, "Method doesn't allow unregistered callers. Please use API Key.")
+        else:
+            refused = None
+        return refused or self._complaint(request, request.json, found["model"])
 
     def _code_assist_refusal(self, request: Request) -> Answer | None:
-        if not request.headers.get("authorization", "").startswith("Bearer "):
-            return error(401, "Request is missing required authentication credential.")
         body = request.json
         missing = [name for name in ("project", "model", "request") if not body.get(name)]
         if missing:
             return error(400, f"{missing[0]} is required")
-        complaint = google_complaint(body["request"], body["model"]) if self._check else None
+        return self._without_token(request) or self._complaint(request, body["request"], body["model"])
+
+    def _without_token(self, request: Request) -> Answer | None:
+        if request.headers.get("authorization", "").startswith("Bearer "):
+            return None
+        return error(401, "Request is missing required authentication credential.")
+
+    def _complaint(self, request: Request, body: dict[str, Any], model: str) -> Answer | None:
+        if request.query != "alt=sse":
+            return error(400, "The answer is a stream of server-sent events: alt=sse is missing")
+        complaint = google_complaint(body, model) if self._check else None
         return error(400, complaint) if complaint else None
 
     def error(self, status: int, message: str) -> Answer:

@@ -8,8 +8,8 @@ async with FakeAuthorization() as server:
 ```
 
 Pages and tokens are those of RFC 6749 and 7636 (single-use codes, S256, rotating refresh tokens), device codes those of
-RFC 8628 as GitHub words them; the exchange for a token of Copilot, and the models that it lists, are there too. What
-a test scripts with ``answers`` comes first.
+RFC 8628 as GitHub words them, and ChatGPT's own; the exchange for a token of Copilot, and the models that it lists, are
+there too. What a test scripts with ``answers`` comes first.
 """
 
 from __future__ import annotations
@@ -160,8 +160,7 @@ class FakeAuthorization(FakeServer):
         asked = self._codes.pop(fields.get("code", ""), None)
         if asked is None:
             return self.error(400, "invalid_grant: unknown code, or it was used before")
-        digest = hashlib.sha256(fields.get("code_verifier", "").encode()).digest()
-        proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        proof = _challenge(fields.get("code_verifier", ""))
         same = all(fields.get(name) == asked[name] for name in ("client_id", "redirect_uri"))
         if proof != asked["code_challenge"] or not same or fields.get("state", asked["state"]) != asked["state"]:
             return self.error(400, "invalid_grant: the code was asked for by somebody else")
@@ -208,6 +207,23 @@ class FakeAuthorization(FakeServer):
         more = {"interval": self.interval * 2} if state == "slow_down" else {}
         return json_answer(200, {"error": state, "error_description": f"The device is {state}", **more})
 
+    def _chatgpt_code(self, request: Request) -> Answer:
+        code = f"fake-device-{len(self._devices) + 1}"
+        self._devices.add(code)
+        return json_answer(200, {"device_auth_id": code, "user_code": "FAKE-CODE", "interval": str(int(self.interval))})
+
+    def _chatgpt_poll(self, request: Request) -> Answer:
+        """Answer as ChatGPT does: 403 as long as nobody has entered the code, then a code and its verifier."""
+        fields = request.json
+        if fields["device_auth_id"] not in self._devices or fields["user_code"] != "FAKE-CODE":
+            return self.error(400, "invalid_request")
+        if self.device_answers:
+            return self.error(403, self.device_answers.popleft())
+        verifier = "fake-verifier"
+        asked = {"client_id": "app_EMoamEEZ73f0CkXaXp7hrann", "state": "", "code_challenge": _challenge(verifier)}
+        self._codes["fake-code-of-device"] = {**asked, "redirect_uri": "https://auth.openai.com/deviceauth/callback"}
+        return json_answer(200, {"authorization_code": "fake-code-of-device", "code_verifier": verifier})
+
     def _github_token(self) -> str:
         self._issued += 1
         token = f"gho_fake{self._issued}"
@@ -249,9 +265,16 @@ _ROUTES: dict[tuple[str, str], Callable[[FakeAuthorization, Request], Answer]] =
     ("POST", "/token"): FakeAuthorization._token,  # noqa: SLF001
     ("POST", "/login/device/code"): FakeAuthorization._device_code,  # noqa: SLF001
     ("POST", "/login/oauth/access_token"): FakeAuthorization._device_token,  # noqa: SLF001
+    ("POST", "/api/accounts/deviceauth/usercode"): FakeAuthorization._chatgpt_code,  # noqa: SLF001
+    ("POST", "/api/accounts/deviceauth/token"): FakeAuthorization._chatgpt_poll,  # noqa: SLF001
     ("GET", "/copilot_internal/v2/token"): FakeAuthorization._copilot_token,  # noqa: SLF001
     ("GET", "/models"): FakeAuthorization._models,  # noqa: SLF001
 }
+
+
+def _challenge(verifier: str) -> str:
+    """Return the challenge of a verifier by method S256."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def _fields(request: Request) -> dict[str, str]:

@@ -1,0 +1,31 @@
+"""JSON as people write it by hand: with ``//`` comments, and a comma too many at the end of a list."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+__all__ = ["read_json"]
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
+_LAST_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])')
+
+
+def read_json(text: str) -> tuple[Any, str]:
+    """Return what a text says, and the text as strict JSON of the same length: lines and columns stay what they are.
+
+    Raises:
+        ValueError: It is no JSON even so (``JSONDecodeError``), or has a number of too many digits.
+        RecursionError: It is nested too deeply.
+    """
+    try:
+        return json.loads(text), text
+    except json.JSONDecodeError:
+        strict = _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+        return json.loads(strict), strict
+
+
+def _blank(match: re.Match[str]) -> str:
+    found = match[0]
+    return found if found.startswith('"') else " " * len(found)

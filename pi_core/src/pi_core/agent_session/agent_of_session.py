@@ -1,0 +1,51 @@
+"""The agent inside a session: which of its questions are answered by hooks, settings, and the session itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core.agent import Agent
+from pi_core.agent_session.context import ToolCallContext
+from pi_core.convert import convert_to_llm
+from pi_core.loop import LoopCallbacks
+from pi_hookspecs import StreamOptions
+
+if TYPE_CHECKING:
+    from pi_core.agent_session.session import AgentSession
+    from pi_hookspecs import AbortSignal, Model, ThinkingLevel, ToolCall, ToolUpdate
+
+__all__ = ["make_agent"]
+
+
+def make_agent(session: AgentSession, model: Model | None, thinking_level: ThinkingLevel) -> Agent:
+    """Return the agent of a session, with the conversation that the session's tree holds."""
+    setting, bridge = session.settings.get, session.bridge
+
+    def tool_context(call: ToolCall, update: ToolUpdate) -> ToolCallContext:
+        signal: AbortSignal | None = session.agent.signal
+        assert signal is not None  # noqa: S101 - tools run only inside a run
+        return ToolCallContext(session, call, update, signal)
+
+    return Agent(
+        stream=session.stream,
+        model=model,
+        thinking_level=thinking_level,
+        messages=session.session_manager.build_session_context().messages,
+        options=StreamOptions(
+            session_id=session.session_id, on_payload=bridge.on_payload, on_response=bridge.on_response
+        ),
+        steering_mode="all" if setting("steeringMode") == "all" else "one-at-a-time",
+        follow_up_mode="all" if setting("followUpMode") == "all" else "one-at-a-time",
+        callbacks=LoopCallbacks(
+            convert_to_llm=convert_to_llm,
+            transform_context=bridge.transform_context,
+            prepare_request=session.models.prepare,
+            before_tool_call=bridge.before_tool_call,
+            after_tool_call=bridge.after_tool_call,
+            finish_message=bridge.finish_message,
+            finish_turn=bridge.finish_turn,
+            tool_context=tool_context,
+            tool_execution="sequential" if setting("toolExecution") == "sequential" else "parallel",
+            steering_interrupt=mode if (mode := setting("steeringInterrupt")) in ("wait", "skip") else None,
+        ),
+    )

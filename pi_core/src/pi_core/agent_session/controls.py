@@ -1,0 +1,172 @@
+"""What a front end may do to a session beside prompting: its model, its size, its place in the tree, its retries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core._thinking import clamp_thinking_level
+
+if TYPE_CHECKING:
+    from pi_core.agent import Agent
+    from pi_core.agent_session.compaction import Compacting
+    from pi_core.agent_session.retry import Retry
+    from pi_core.agent_session.tree import TreeSteps
+    from pi_core.hooks import HookDispatcher
+    from pi_core.session import SessionManager
+    from pi_hookspecs import Compaction, Model, PiContext, ThinkingLevel, TreeNavigation
+
+__all__ = ["SessionControls"]
+
+
+class SessionControls:
+    """Methods of ``AgentSession`` that change how it goes on."""
+
+    agent: Agent
+    ctx: PiContext
+    hooks: HookDispatcher
+    retry: Retry
+    session_manager: SessionManager
+    _compacting: Compacting
+    _tree: TreeSteps
+
+    # Compaction
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether a compaction is going on."""
+        return self._compacting.is_running
+
+    @property
+    def auto_compaction_enabled(self) -> bool:
+        """Whether the conversation may be compacted without being asked."""
+        return self._compacting.enabled
+
+    def set_auto_compaction_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape (document 002)
+        """Allow or forbid compactions that nobody asked for, in this session."""
+        self._compacting.enabled = enabled
+
+    async def compact(self, custom_instructions: str | None = None) -> Compaction:
+        """Compact the conversation; a run that is going on is aborted first (pi.md 8, manual).
+
+        Raises:
+            UserError: There is nothing to compact, or nobody who could.
+            Aborted: A plugin or ``abort_compaction`` stopped it.
+            PiError: It failed; the session is as it was.
+        """
+        compaction = await self.ctx.compact(custom_instructions)
+        assert compaction is not None  # noqa: S101 - by hand, nothing to do is an error
+        return compaction
+
+    def abort_compaction(self) -> None:
+        """Stop the compaction that is going on."""
+        self._compacting.abort()
+
+    # Retries
+
+    @property
+    def is_retrying(self) -> bool:
+        """Whether the time before the next try of a failed request is running."""
+        return self.retry.is_waiting
+
+    @property
+    def retry_attempt(self) -> int:
+        """Which retry is going on, from 1; 0 when none is."""
+        return self.retry.attempt
+
+    @property
+    def auto_retry_enabled(self) -> bool:
+        """Whether failed requests are repeated."""
+        return self.retry.enabled
+
+    def set_auto_retry_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - as above
+        """Allow or forbid retries in this session."""
+        self.retry.enabled = enabled
+
+    def abort_retry(self) -> None:
+        """Give up the retry that is being waited for; the prompt ends with the failed answer."""
+        self.retry.abort()
+
+    # The tree
+
+    async def navigate_tree(
+        self,
+        target_id: str,
+        *,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
+    ) -> TreeNavigation:
+        """Go on from another entry; from before it when the user said it, with what they said for editing.
+
+        Args:
+            target_id: The entry.
+            summarize: Have what is left behind summed up where the conversation goes on.
+            custom_instructions: What the summary should look at.
+            replace_instructions: They stand in place of the summariser's own.
+            label: A name for the place.
+
+        Raises:
+            AgentBusy: A prompt is being answered.
+            UserError: No such entry, or nobody who could sum up.
+            PiError: The summary failed; the conversation is where it was.
+        """
+        return await self._tree.navigate(
+            target_id,
+            summarize=summarize,
+            custom_instructions=custom_instructions,
+            replace_instructions=replace_instructions,
+            label=label,
+        )
+
+    def abort_branch_summary(self) -> None:
+        """Stop the summary that is being made; the conversation stays where it is."""
+        self._tree.abort()
+
+    def set_label(self, entry_id: str, label: str | None = None) -> str:
+        """Name an entry, or take its name away; returns the id of the entry that says so.
+
+        Raises:
+            UserError: No such entry.
+        """
+        return self.session_manager.append_label_change(entry_id, label)
+
+    # Choices
+
+    async def set_model(self, model: Model, source: Literal["set", "cycle", "restore"] = "set") -> None:
+        """Let another model answer from the next request on, and note it in the session.
+
+        The thinking level becomes the nearest that the model has.
+        """
+        previous = self.agent.state.model
+        self.agent.set_model(model)
+        if previous is None or (previous.provider, previous.id) != (model.provider, model.id):
+            self.session_manager.append_model_change(model.provider, model.id)
+        if self.hooks.listens("model_select"):
+            event = pi_hookspecs.ModelSelectEvent(model=model, previous_model=previous, source=source)
+            await self.hooks.notify(event, self.ctx)
+        await self.set_thinking_level(self.agent.state.thinking_level)
+
+    async def set_thinking_level(self, level: ThinkingLevel) -> None:
+        """Let the model think more or less from the next run on, as far as it can, and note it in the session."""
+        model, previous = self.agent.state.model, self.agent.state.thinking_level
+        level = clamp_thinking_level(model, level) if model is not None else level
+        if level == previous:
+            return
+        self.agent.set_thinking_level(level)
+        self.session_manager.append_thinking_level_change(level)
+        if self.hooks.listens("thinking_level_select"):
+            await self.hooks.notify(
+                pi_hookspecs.ThinkingLevelSelectEvent(level=level, previous_level=previous), self.ctx
+            )
+        await self.tell(pi_hookspecs.ThinkingLevelChangedEvent(level=level))
+
+    async def set_session_name(self, name: str | None) -> None:
+        """Name the session; None or an empty text takes the name away."""
+        self.session_manager.append_session_info(name or "")
+        await self.tell(pi_hookspecs.SessionInfoChangedEvent(name=name or None))
+
+    async def tell(self, event: Any) -> None:
+        """Tell the session's subscribers of an event."""
+        raise NotImplementedError

@@ -1,0 +1,48 @@
+"""What a stored session says of its model and thinking level, and what becomes of that today (pi.md 12.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import THINKING_LEVELS, PiError
+
+if TYPE_CHECKING:
+    from pi_core.model_registry import ModelRegistry
+    from pi_core.session import SessionManager
+    from pi_hookspecs import Model, ThinkingLevel
+
+__all__ = ["note_choices", "restored_level", "restored_model"]
+
+
+def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
+    """Return the model that answered last in a session; None when there was none, or when it cannot answer now.
+
+    The session gets a notice of a model that cannot be restored.
+    """
+    chosen = session.build_session_context().model
+    if chosen is None:
+        return None
+    name = f"{chosen.provider}/{chosen.model_id}"
+    try:
+        model = models.find(name)
+        models.check(model)
+    except PiError as error:
+        session.notices.append(f"Could not restore model {name}. {error}")
+        return None
+    return model
+
+
+def restored_level(session: SessionManager) -> ThinkingLevel | None:
+    """Return the thinking level that a session was left with; None when it says nothing of it."""
+    context = session.build_session_context()
+    if not context.has_thinking_level:
+        return None
+    return next((each for each in THINKING_LEVELS if each == context.thinking_level), None)
+
+
+def note_choices(session: SessionManager, model: Model | None, level: ThinkingLevel) -> None:
+    """Begin a new session with what it is begun with: model, then thinking level."""
+    if session.get_leaf_entry() is None:
+        if model is not None:
+            session.append_model_change(model.provider, model.id)
+        session.append_thinking_level_change(level)

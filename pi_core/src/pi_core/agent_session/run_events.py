@@ -1,0 +1,68 @@
+"""What happens at each event of a run: the hook is asked, the message kept, the subscribers told, in this order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from pi_core.agent_session.unshared import unshared_event
+from pi_hookspecs import AgentEndEvent, AssistantMessage, MessageEndEvent
+
+if TYPE_CHECKING:
+    from pi_core.agent_session.session import AgentSession
+    from pi_hookspecs import AbortSignal, AgentEvent
+
+__all__ = ["RunEvents"]
+
+_NOTIFIED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
+"""Hooks that have an answer, asked while the loop waits for it."""
+
+
+class RunEvents:
+    """Listens to a session's agent.
+
+    Args:
+        session: Whose agent.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._answer_id: str | None = None
+
+    @property
+    def last_answer_id(self) -> str | None:
+        """Id of the entry that holds the last answer of this process."""
+        return self._answer_id
+
+    async def hear(self, event: AgentEvent, signal: AbortSignal) -> None:
+        """Deal with one event."""
+        session, kind = self._session, event.type
+        if isinstance(event, AgentEndEvent):
+            event = evolve(event, will_retry=session.retry.consider(session.last_answer()))
+        if kind not in _NOTIFIED_BY_BRIDGE:
+            if kind == "agent_start":
+                self._forward_abort(signal)
+            if session.hooks.listens(kind):
+                await session.hooks.notify(unshared_event(event), session.ctx)
+        elif isinstance(event, MessageEndEvent):
+            entry_id = session.session_manager.append_message(event.message)
+            if isinstance(event.message, AssistantMessage):
+                self._answer_id = entry_id
+        else:
+            session.session_manager.sync()
+        await session.listeners.tell(event, signal)
+        if isinstance(event, MessageEndEvent) and isinstance(event.message, AssistantMessage):
+            await self._tell_of_recovery(event.message)
+
+    async def _tell_of_recovery(self, answer: AssistantMessage) -> None:
+        if answer.stop_reason not in ("error", "aborted"):
+            await self._session.retry.succeeded()
+
+    def _forward_abort(self, signal: AbortSignal) -> None:
+        """Let the prompt's abort end its run, and the run's abort the hooks that are asked meanwhile."""
+        session = self._session
+        signal.on_abort(lambda: session.hooks.abort(signal))
+        stop = session.prompt_signal
+        if stop is not None:
+            stop.on_abort(lambda: session.agent.abort(stop.reason or ""))

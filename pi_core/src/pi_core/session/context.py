@@ -1,0 +1,249 @@
+"""What a branch tells the model: its messages, thinking level and model, kept up to date as entries are appended.
+
+The rules are pi.md 7.3. Only what the model is told is parsed: with a compaction, nothing before its first kept entry.
+"""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import evolve, fields_dict, frozen
+
+from pi_core.session.ids import milliseconds
+from pi_core.session.tree import NOWHERE
+from pi_hookspecs.content import TextContent
+from pi_hookspecs.context import ModelChoice, SessionContext
+from pi_hookspecs.entries import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    ContextEditEntry,
+    CustomMessageEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    ThinkingLevelChangeEntry,
+)
+from pi_hookspecs.messages import (
+    AssistantMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    CustomMessage,
+    ToolResultMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.session.tree import EntryTree
+    from pi_hookspecs import AgentMessage, SessionEntry, SessionHeader, ToolCall
+
+__all__ = ["BranchContext", "Projected", "edited_message", "entry_message"]
+
+_E = TypeVar("_E", bound="SessionEntry")
+
+_TOLD = frozenset({"message", "custom_message", "branch_summary", "context_edit"})
+"""Types of entries that have a part in the messages, beside the compaction."""
+
+_NAMES_MODEL = frozenset({"message", "model_change"})
+
+
+@frozen
+class Projected:
+    """A message as the model is told it, and the entry that it comes from (pi.md 7.3, projection)."""
+
+    entry: SessionEntry
+    message: AgentMessage
+
+
+def entry_message(entry: SessionEntry) -> AgentMessage | None:
+    """Return the message that an entry is to the model; None for one that tells it nothing."""
+    if isinstance(entry, MessageEntry):
+        return entry.message
+    if isinstance(entry, CustomMessageEntry):
+        return CustomMessage(
+            custom_type=entry.custom_type,
+            content=entry.content,
+            display=entry.display,
+            details=entry.details,
+            timestamp=milliseconds(entry.timestamp),
+        )
+    if isinstance(entry, BranchSummaryEntry) and entry.summary:
+        return BranchSummaryMessage(
+            summary=entry.summary, from_id=entry.from_id, timestamp=milliseconds(entry.timestamp)
+        )
+    if isinstance(entry, CompactionEntry):
+        return CompactionSummaryMessage(
+            summary=entry.summary, tokens_before=entry.tokens_before, timestamp=milliseconds(entry.timestamp)
+        )
+    return None
+
+
+class BranchContext:
+    """The context of the branch that ends at the tree's leaf.
+
+    An entry appended at the leaf costs the same however long the branch is; after the leaf has moved, and after a
+    compaction, the context is built again when it is next asked for.
+
+    Args:
+        tree: The session's entries.
+        header: Says model and thinking level where no entry does, in files that other programs wrote.
+    """
+
+    def __init__(self, tree: EntryTree, header: SessionHeader) -> None:
+        self._tree = tree
+        self._header = header
+        self._leaf: int | None = None
+        self._numbers: list[int] = []  # of the entries that the messages come from
+        self._messages: list[AgentMessage | None] = []  # None once an edit took it out
+        self._level: str | None = None
+        self._model: ModelChoice | None = None
+
+    def get(self) -> SessionContext:
+        """Return the context of the branch."""
+        self._bring_up_to_date()
+        level = self._level or self._from_header("thinkingLevel")
+        return SessionContext(
+            messages=tuple(message for message in self._messages if message is not None),
+            thinking_level=level or "off",
+            model=self._model or self._header_model(),
+            has_thinking_level=level is not None,
+        )
+
+    def projection(self) -> list[Projected]:
+        """Return the messages with their entries, after context edits."""
+        self._bring_up_to_date()
+        told = zip(self._numbers, self._messages, strict=True)
+        return [Projected(self._tree.entry(number), message) for number, message in told if message is not None]
+
+    def interrupted_calls(self) -> tuple[ToolCall, ...]:
+        """Return the tool calls of the last answer that no result follows: the process ended while they ran."""
+        self._bring_up_to_date()
+        answered: set[str] = set()
+        for message in reversed(self._messages):
+            if isinstance(message, ToolResultMessage):
+                answered.add(message.tool_call_id)
+            elif isinstance(message, AssistantMessage):
+                ran = message.stop_reason not in {"error", "aborted"}
+                return tuple(call for call in message.tool_calls if ran and call.id not in answered)
+        return ()
+
+    def appended(self, number: int, entry: SessionEntry, leaf_before: int) -> None:
+        """Take in an entry that was appended."""
+        if self._leaf is None:
+            return
+        if self._leaf != leaf_before or self._tree.parent(number) != leaf_before or isinstance(entry, CompactionEntry):
+            self._leaf = None
+            return
+        self._leaf = number
+        self._take(number, entry)
+        if isinstance(entry, ThinkingLevelChangeEntry):
+            self._level = entry.thinking_level
+        self._model = _model_of(entry) or self._model
+
+    # Building
+
+    def _bring_up_to_date(self) -> None:
+        if self._leaf is None or self._leaf != self._tree.leaf:
+            with _collector_at_rest():
+                self._build()
+            self._leaf = self._tree.leaf
+
+    def _build(self) -> None:
+        tree, path = self._tree, self._tree.path()
+        self._numbers, self._messages = [], []
+        start = 0
+        compaction = self._last_on_path("compaction", CompactionEntry)
+        if compaction is not None:
+            at, entry = compaction
+            self._numbers.append(path[at])
+            self._messages.append(entry_message(entry))
+            kept = tree.number(entry.first_kept_entry_id)
+            start = next((place for place in range(at) if path[place] == kept), at + 1) if kept != NOWHERE else at + 1
+        for number in path[start:]:
+            if tree.type(number) in _TOLD:
+                self._take(number, tree.entry(number))
+        self._model = next(self._models_on_path(), None)
+        level = self._last_on_path("thinking_level_change", ThinkingLevelChangeEntry)
+        self._level = level[1].thinking_level if level is not None else None
+
+    def _take(self, number: int, entry: SessionEntry) -> None:
+        """Put what an entry tells the model into the messages."""
+        if isinstance(entry, ContextEditEntry):
+            self._edit(entry)
+        elif not isinstance(entry, CompactionEntry) and (message := entry_message(entry)) is not None:
+            self._numbers.append(number)
+            self._messages.append(message)
+
+    def _edit(self, edit: ContextEditEntry) -> None:
+        target = self._tree.number(edit.target_id)
+        for place in range(len(self._numbers) - 1, -1, -1):
+            if self._numbers[place] == target:
+                break
+        else:
+            return
+        if edit.replacement is None:
+            self._messages[place] = None
+        elif (message := entry_message(self._tree.entry(target))) is not None:
+            self._messages[place] = edited_message(message, edit.replacement)
+
+    # The settings
+
+    def _last_on_path(self, kind: str, cls: type[_E]) -> tuple[int, _E] | None:
+        """Return the last entry of a type on the path, and its place there."""
+        tree, path = self._tree, self._tree.path()
+        for at in range(len(path) - 1, -1, -1):
+            if tree.type(path[at]) == kind and isinstance(entry := tree.entry(path[at]), cls):
+                return at, entry
+        return None
+
+    def _models_on_path(self) -> Iterator[ModelChoice]:
+        """Yield the models that entries name, the latest first."""
+        tree = self._tree
+        for number in reversed(tree.path()):
+            if tree.type(number) in _NAMES_MODEL:
+                model = _model_of(tree.entry(number))
+                if model is not None:
+                    yield model
+
+    def _from_header(self, name: str) -> str | None:
+        value = self._header.extra.get(name)
+        return value if isinstance(value, str) and value else None
+
+    def _header_model(self) -> ModelChoice | None:
+        provider, model_id = self._from_header("provider"), self._from_header("modelId")
+        return ModelChoice(provider=provider, model_id=model_id) if provider and model_id else None
+
+
+def _model_of(entry: SessionEntry) -> ModelChoice | None:
+    """Return the model that an entry chooses, or that answered in it."""
+    if isinstance(entry, ModelChangeEntry):
+        return ModelChoice(provider=entry.provider, model_id=entry.model_id)
+    if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
+        message = entry.message
+        if message.provider and message.model:
+            return ModelChoice(provider=message.provider, model_id=message.model)
+    return None
+
+
+def edited_message(message: AgentMessage, content: Any) -> AgentMessage:
+    """Return the message with another content; one that has none but a summary gets another summary."""
+    if "content" in fields_dict(type(message)):
+        if isinstance(content, str) and isinstance(message, AssistantMessage | ToolResultMessage):
+            content = (TextContent(content),)
+        return evolve(message, content=content)  # type: ignore[call-arg]
+    if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage) and isinstance(content, str):
+        return evolve(message, summary=content)
+    return message
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep the garbage collector from looking at a hundred thousand new messages again and again."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()

@@ -1,0 +1,67 @@
+"""Names for what a session makes: ids of sessions and entries, timestamps, and which ids a user may choose."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+__all__ = ["checked_session_id", "milliseconds", "new_entry_id", "new_session_id", "timestamp"]
+
+_TRIES = 100
+_CHOSEN_ID = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+def new_session_id() -> str:
+    """Return a UUID of version 7: ids sort by the time at which they were made (pi.md 7.1)."""
+    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    value = value & ~(0xF << 76) | 0x7 << 76  # the version
+    value = value & ~(0x3 << 62) | 0x2 << 62  # the variant
+    return str(uuid.UUID(int=value))
+
+
+def checked_session_id(chosen: str | None) -> str:
+    """Return the id that somebody chose for a session, or a new one (pi.md 7.1).
+
+    Raises:
+        UserError: The id could not be part of a file's name.
+    """
+    if chosen is None:
+        return new_session_id()
+    if not _CHOSEN_ID.fullmatch(chosen):
+        raise UserError(
+            f"Session id {chosen!r} cannot be used: it must be letters, digits, '.', '_' and '-', "
+            "and begin and end with a letter or digit."
+        )
+    return chosen
+
+
+def new_entry_id(taken: Container[str]) -> str:
+    """Return 8 hex digits that no entry has; a full UUID when a hundred tries collide (pi.md 7.2)."""
+    for _ in range(_TRIES):
+        short = secrets.token_hex(4)
+        if short not in taken:
+            return short
+    return str(uuid.uuid4())
+
+
+def timestamp() -> str:
+    """Return the time as entries have it: ISO 8601 in UTC with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def milliseconds(timestamp: str) -> int:
+    """Return an entry's time in Unix milliseconds, as messages have it; 0 for what is no time."""
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return 0
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

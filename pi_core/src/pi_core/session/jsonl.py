@@ -1,0 +1,83 @@
+"""A branch as a session file of its own, and a session file from elsewhere as one of ours (pi.md 7.4)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from pi_core.session.stores import jsonl_store
+from pi_hookspecs.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.session.reading import SessionReads
+    from pi_core.session.stores import ChosenStore
+    from pi_hookspecs import StoredSession
+
+__all__ = ["export_jsonl", "import_jsonl"]
+
+
+def export_jsonl(session: SessionReads, path: str | Path) -> Path:
+    """Write header and branch as lines of JSON; the file is whole or not there.
+
+    Raises:
+        UserError: There is nothing to export yet, or the file cannot be written.
+    """
+    target = Path(path).expanduser()
+    if not any(True for _ in session.get_branch().of_type("message")):
+        raise UserError("Nothing to export yet - start a conversation first")
+    part: str | None = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.absolute().parent, prefix=f".{target.name}.", delete=False) as file:
+            part = file.name
+            file.writelines(_lines(session))
+        os.replace(part, target)  # noqa: PTH105 - beside the name as text
+    except OSError as error:
+        if part is not None:
+            with suppress(OSError):
+                os.unlink(part)  # noqa: PTH108 - as above
+        raise UserError(f"Cannot export to {str(path)!r}: {error.strerror or error}. Choose another file.") from error
+    return target
+
+
+def _lines(session: SessionReads) -> Iterator[bytes]:
+    from pi_core.wire import dumps
+
+    yield dumps(session.header) + b"\n"
+    parent: str | None = None
+    for entry in session.get_branch():
+        # An entry that follows nothing we know is a root here too.
+        chained = entry if entry.parent_id == parent else evolve(entry, parent_id=parent)
+        yield dumps(chained) + b"\n"
+        parent = entry.id
+
+
+def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
+    """Copy a session file, of any version, into a store; returns the copy.
+
+    Raises:
+        UserError: It is no session, a session of its id is stored already, or it cannot be stored.
+    """
+    reader = jsonl_store(chosen)
+    source = reader.store.open(str(Path(path).expanduser()))
+    try:
+        if reader is chosen:
+            return chosen.store.fork(source, source.header, range(len(source.entries)))
+        copy = chosen.store.create(source.header)
+        copy.append(tuple(source.entries))  # type: ignore[arg-type]
+    except FileExistsError as error:
+        raise UserError(
+            f"A session with the id {source.header.id!r} is stored already: {str(error.filename)!r}. Open it, or fork "
+            "the file into a session of its own with --fork."
+        ) from error
+    except OSError as error:
+        raise UserError(f"Cannot import {str(path)!r}: {error.strerror or error}.") from error
+    finally:
+        source.close()
+    return copy

@@ -1,0 +1,124 @@
+"""What the user calls things, the labels of entries and the name of the session, and the tree as one looks at it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core.session.tree import NOWHERE
+from pi_hookspecs.entries import LabelEntry, SessionInfoEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.session.tree import EntryTree
+    from pi_hookspecs import SessionEntry
+
+__all__ = ["Names", "TreeNode", "roots"]
+
+_LABELS = ("label", "branch")
+"""Types of entries that label another: ``branch`` is what document 003 calls it (decision D17)."""
+
+
+class Names:
+    """Labels and the session's name; the latest of each counts, on whatever branch it was given (pi.md 7.4)."""
+
+    def __init__(self, tree: EntryTree) -> None:
+        self._tree = tree
+        self._labels: dict[str, LabelEntry] | None = None
+        self._name: SessionInfoEntry | None = None
+        self._seen = 0
+
+    @property
+    def name(self) -> str | None:
+        """What the session is called."""
+        tree = self._tree
+        for number in range(len(tree) - 1, self._seen - 1, -1):
+            if tree.type(number) == "session_info" and isinstance(entry := tree.entry(number), SessionInfoEntry):
+                self._name = entry
+                break
+        self._seen = len(tree)
+        return ((self._name.name or "").strip() or None) if self._name is not None else None
+
+    def label(self, entry_id: str) -> str | None:
+        """What an entry is called."""
+        entry = self._all().get(entry_id)
+        return entry.label if entry is not None else None
+
+    def label_timestamp(self, entry_id: str) -> str | None:
+        """When it was called so."""
+        entry = self._all().get(entry_id)
+        return entry.timestamp if entry is not None else None
+
+    def labels(self) -> dict[str, str]:
+        """Return all labels by the ids of their entries."""
+        return {target: entry.label or "" for target, entry in self._all().items()}
+
+    def noted(self, entry: SessionEntry) -> None:
+        """Take note of an appended entry."""
+        if self._labels is not None and isinstance(entry, LabelEntry):
+            _keep(self._labels, entry)
+
+    def _all(self) -> dict[str, LabelEntry]:
+        if self._labels is None:
+            self._labels = {}
+            for number in self._tree.of_type(*_LABELS):
+                entry = self._tree.entry(number)
+                if isinstance(entry, LabelEntry):
+                    _keep(self._labels, entry)
+        return self._labels
+
+
+def _keep(labels: dict[str, LabelEntry], entry: LabelEntry) -> None:
+    if entry.label:
+        labels[entry.target_id] = entry
+    else:
+        labels.pop(entry.target_id, None)
+
+
+class TreeNode:
+    """An entry in the tree: a look at the tree as it is now, at any depth; implements ``SessionTreeNode``."""
+
+    __slots__ = ("_names", "_number", "_tree")
+
+    def __init__(self, tree: EntryTree, names: Names, number: int) -> None:
+        self._tree = tree
+        self._names = names
+        self._number = number
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+        return self._tree.id(self._number) or ""
+
+    @property
+    def type(self) -> str:
+        """The entry's type."""
+        return self._tree.type(self._number)
+
+    @property
+    def entry(self) -> SessionEntry:
+        """The entry, parsed now if it was stored."""
+        return self._tree.entry(self._number)
+
+    @property
+    def children(self) -> Sequence[TreeNode]:
+        """The entries that follow it, in the order in which they were appended."""
+        return [TreeNode(self._tree, self._names, child) for child in self._tree.children(self._number)]
+
+    @property
+    def label(self) -> str | None:
+        """What the user calls it."""
+        return self._names.label(self.id)
+
+    @property
+    def label_timestamp(self) -> str | None:
+        """When it was called so."""
+        return self._names.label_timestamp(self.id)
+
+    def __repr__(self) -> str:
+        return f"<TreeNode {self.type} {self.id}>"
+
+
+def roots(tree: EntryTree, names: Names) -> Sequence[TreeNode]:
+    """Return the roots of the tree."""
+    return [TreeNode(tree, names, number) for number in tree.children(NOWHERE)]

@@ -1,0 +1,116 @@
+"""What a session has cost so far: counts of messages, tokens and money (document 002, ``SessionStats``; pi.md 16)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from pi_hookspecs.entries import BranchSummaryEntry, CompactionEntry, MessageEntry, UsageEntry
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_core.session.tree import EntryTree
+    from pi_hookspecs import AgentMessage, ContextUsage, SessionEntry, Usage
+
+__all__ = ["SessionStats", "StatsCounter", "TokenTotals"]
+
+_COUNTED = frozenset({"message", "compaction", "branch_summary", "usage"})
+
+
+@frozen(kw_only=True)
+class TokenTotals:
+    """Tokens of all requests; ``total`` is the sum of the four."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    total: int = 0
+
+
+@frozen(kw_only=True)
+class SessionStats:
+    """A session in numbers.
+
+    Attributes:
+        total_messages: All messages, those of other roles included.
+        tokens: Tokens of answers, and of the requests for summaries and inside tools.
+        cost: US dollars.
+        context_usage: How full the window is; filled in by the agent's session, which knows the model.
+    """
+
+    session_file: Path | None
+    session_id: str
+    user_messages: int = 0
+    assistant_messages: int = 0
+    tool_calls: int = 0
+    tool_results: int = 0
+    total_messages: int = 0
+    tokens: TokenTotals = TokenTotals()
+    cost: float = 0.0
+    context_usage: ContextUsage | None = None
+
+
+class StatsCounter:
+    """Counts the entries of all branches, each once: what a branch cost stays spent when it is left.
+
+    Args:
+        tree: The session's entries.
+    """
+
+    def __init__(self, tree: EntryTree) -> None:
+        self._tree = tree
+        self._counted = 0
+        self._users = self._answers = self._calls = self._results = self._messages = 0
+        self._input = self._output = self._cache_read = self._cache_write = 0
+        self._cost = 0.0
+
+    def count(self, session_id: str, file: Path | None) -> SessionStats:
+        """Count what was appended since the last time, and return the sums."""
+        for number in range(self._counted, len(self._tree)):
+            if self._tree.type(number) in _COUNTED:
+                self._entry(self._tree.entry(number))
+        self._counted = len(self._tree)
+        spent = (self._input, self._output, self._cache_read, self._cache_write)
+        return SessionStats(
+            session_file=file,
+            session_id=session_id,
+            user_messages=self._users,
+            assistant_messages=self._answers,
+            tool_calls=self._calls,
+            tool_results=self._results,
+            total_messages=self._messages,
+            tokens=TokenTotals(
+                input=spent[0], output=spent[1], cache_read=spent[2], cache_write=spent[3], total=sum(spent)
+            ),
+            cost=self._cost,
+        )
+
+    def _entry(self, entry: SessionEntry) -> None:
+        if isinstance(entry, MessageEntry):
+            self._message(entry.message)
+        elif isinstance(entry, CompactionEntry | BranchSummaryEntry | UsageEntry):
+            self._spent(entry.usage)
+
+    def _message(self, message: AgentMessage) -> None:
+        self._messages += 1
+        if isinstance(message, AssistantMessage):
+            self._answers += 1
+            self._calls += len(message.tool_calls)
+            self._spent(message.usage)
+        elif isinstance(message, ToolResultMessage):
+            self._results += 1
+            self._spent(message.usage)
+        elif isinstance(message, UserMessage):
+            self._users += 1
+
+    def _spent(self, usage: Usage | None) -> None:
+        if usage is not None:
+            self._input += usage.input
+            self._output += usage.output
+            self._cache_read += usage.cache_read
+            self._cache_write += usage.cache_write
+            self._cost += usage.cost.total

@@ -1,0 +1,122 @@
+"""Which store a session goes to, and where that store keeps it: settings, environment and plugins as one answer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_core.session.memory import MemoryStore
+from pi_hookspecs.errors import UserError
+from pi_hookspecs.session_store import SessionPlace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pi_core.host import PluginHost
+    from pi_core.settings import Settings
+    from pi_hookspecs import SessionStore, SyncPolicy
+
+__all__ = ["DEFAULT_STORE", "ChosenStore", "NoStore", "chosen_store", "jsonl_store", "memory_store"]
+
+DEFAULT_STORE = "jsonl"
+_SYNC: Mapping[str, SyncPolicy] = {"never": "never", "turn": "turn", "entry": "entry"}
+_HOOK = "register_session_stores"
+
+
+class NoStore(UserError):
+    """No plugin brings the store that the settings name, or the store cannot be used."""
+
+
+@frozen(eq=False)
+class ChosenStore:
+    """A store and the place it was given."""
+
+    store: SessionStore
+    place: SessionPlace
+    host: PluginHost | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether what goes there ends with the program."""
+        return isinstance(self.store, MemoryStore)
+
+
+def memory_store() -> ChosenStore:
+    """Return a store in memory."""
+    return ChosenStore(MemoryStore(), SessionPlace(agent_dir=Path(), sync="never"))
+
+
+def chosen_store(
+    cwd: str | Path | None = None,
+    session_dir: str | Path | None = None,
+    *,
+    host: PluginHost | None = None,
+    environ: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> ChosenStore:
+    """Return the store that the setting ``sessionStore`` names, in its place (pi.md 7.1).
+
+    Args:
+        cwd: The working directory; a relative folder is one inside it.
+        session_dir: The folder, before ``PI_CODING_AGENT_SESSION_DIR`` and the setting ``sessionDir``.
+        host: The plugins; the installed ones when None.
+        environ: Environment variables; the process's when None.
+        name: The store, whatever the setting says.
+
+    Raises:
+        NoStore: There is no such store; the message says what to install.
+    """
+    here = Path(cwd or Path.cwd())
+    if host is None:
+        from pi_core.host import PluginHost
+        from pi_core.settings import Settings
+
+        host = PluginHost(Settings.load(here, environ=environ))
+    place = _place(here, session_dir, host.settings, os.environ if environ is None else environ)
+    name = name or host.settings.get_str("sessionStore", DEFAULT_STORE)
+    if name == MemoryStore.name:
+        return ChosenStore(MemoryStore(), place, host)
+    found = host.find(_HOOK, name)
+    if found is None:
+        raise NoStore(_missing(name, host))
+    make: Any = found.thing
+    try:
+        return ChosenStore(make(place), place, host)
+    except Exception as error:
+        raise NoStore(
+            f"The session store {name!r} of plugin {found.plugin!r} cannot be used: {type(error).__name__}: {error}. "
+            "Use another one with the setting sessionStore, or none with --no-session."
+        ) from error
+
+
+def jsonl_store(beside: ChosenStore) -> ChosenStore:
+    """Return the store that reads files of JSON lines, in the same place as another one.
+
+    Raises:
+        NoStore: Its plugin is not installed.
+    """
+    if beside.store.name == DEFAULT_STORE:
+        return beside
+    return chosen_store(session_dir=beside.place.session_dir, host=beside.host, name=DEFAULT_STORE)
+
+
+def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Mapping[str, str]) -> SessionPlace:
+    folder = chosen or environ.get("PI_CODING_AGENT_SESSION_DIR") or settings.get_str("sessionDir", None)
+    return SessionPlace(
+        agent_dir=settings.agent_dir,
+        session_dir=cwd / Path(folder).expanduser() if folder else None,
+        sync=_SYNC.get(settings.get_str("sessionSync", "turn"), "turn"),
+    )
+
+
+def _missing(name: str, host: PluginHost) -> str:
+    known: Sequence[str] = sorted({*host.find_all(_HOOK), MemoryStore.name})
+    todo = (
+        "Install pluggypi-session-jsonl"
+        if name == DEFAULT_STORE
+        else f"Install the plugin that does, or set sessionStore to one of {', '.join(map(repr, known))}"
+    )
+    return f"No plugin brings the session store {name!r}, in which sessions are kept. {todo}."

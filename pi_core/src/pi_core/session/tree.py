@@ -1,0 +1,268 @@
+"""``EntryTree``: which entry follows which, and where the next one goes; the one place that knows positions.
+
+Entries come in two parts: what a store had when the session was opened, parsed when it is looked at, and what was
+appended since. Inside the package an entry is its number, the position in that order.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, cast, overload
+
+from pi_hookspecs.session_store import EntryIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_hookspecs import IndexedEntries, SessionEntry
+
+__all__ = ["NOWHERE", "Entries", "EntryTree", "tree_problems"]
+
+NOWHERE = -1
+"""The number of no entry: the parent of a root, the leaf of an empty tree."""
+
+
+class EntryTree:
+    """The entries of a session, by number and by id (pi.md 7.2).
+
+    Whatever a file holds is a tree: of entries with one id the last is meant, an entry whose parent is missing is a
+    root, and a circle of parents is cut where it closes.
+
+    Args:
+        stored: The entries to begin with, oldest first. The last of them is the leaf.
+
+    Attributes:
+        leaf: Number of the entry that the next one follows.
+    """
+
+    def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
+        index = _index_of(stored)
+        self._stored = stored
+        self._appended: list[SessionEntry] = []
+        self._ids = list(index.ids)
+        self._types = list(index.types)
+        self._numbers = {entry_id: number for number, entry_id in enumerate(self._ids)}
+        number_of = self._numbers.get
+        self._parents = array("q", [number_of(parent, NOWHERE) for parent in index.parent_ids])  # type: ignore[arg-type]
+        for closing in closing_circles(self._parents):
+            self._parents[closing] = NOWHERE
+        self._siblings: _Siblings | None = None
+        self._path: list[int] | None = None
+        self.leaf = len(self._ids) - 1
+        self.repeated_ids = len(self._ids) - len(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._numbers
+
+    # One entry
+
+    def number(self, entry_id: str) -> int:
+        """Return the number of an entry; ``NOWHERE`` for an id that none has."""
+        return self._numbers.get(entry_id, NOWHERE)
+
+    def id(self, number: int) -> str | None:
+        """Return an entry's id; None for ``NOWHERE``."""
+        return None if number == NOWHERE else self._ids[number]
+
+    def type(self, number: int) -> str:
+        """Return an entry's type, without parsing it."""
+        return self._types[number]
+
+    def parent(self, number: int) -> int:
+        """Return the number of the entry that an entry follows."""
+        return self._parents[number]
+
+    def entry(self, number: int) -> SessionEntry:
+        """Return an entry, parsed now if it was stored."""
+        stored = len(self._ids) - len(self._appended)
+        return self._stored[number] if number < stored else self._appended[number - stored]
+
+    def append(self, entry: SessionEntry) -> int:
+        """Add an entry and make it the leaf."""
+        number = len(self._ids)
+        parent = NOWHERE if entry.parent_id is None else self.number(entry.parent_id)
+        self._appended.append(entry)
+        self._ids.append(entry.id)
+        self._types.append(entry.type)
+        self._parents.append(parent)
+        self._numbers[entry.id] = number
+        if self._siblings is not None:
+            self._siblings.add(parent)
+        if self._path is not None:
+            if parent == self.leaf:
+                self._path.append(number)
+            else:
+                self._path = None
+        self.leaf = number
+        return number
+
+    # Many
+
+    def entries(self) -> Entries:
+        """Return all entries that are there now, oldest first."""
+        return Entries(self, range(len(self)), len(self))
+
+    def move(self, leaf: int) -> None:
+        """Let the next entry follow this one."""
+        if leaf != self.leaf:
+            self.leaf, self._path = leaf, None
+
+    def path(self) -> Sequence[int]:
+        """Return the numbers from the root to the leaf. The list grows with the branch: do not change it."""
+        if self._path is None:
+            self._path = self.path_to(self.leaf)
+        return self._path
+
+    def path_to(self, number: int) -> list[int]:
+        """Return the numbers from the root to an entry."""
+        path: list[int] = []
+        parents = self._parents
+        while number != NOWHERE:  # circles were cut
+            path.append(number)
+            number = parents[number]
+        path.reverse()
+        return path
+
+    def branch(self, number: int | None = None) -> Entries:
+        """Return the entries from the root to an entry, or to the leaf."""
+        path = self.path() if number is None or number == self.leaf else self.path_to(number)
+        return Entries(self, path, len(path))
+
+    def children(self, number: int) -> Sequence[int]:
+        """Return the numbers of the entries that follow an entry, oldest first; of ``NOWHERE``, the roots."""
+        if self._siblings is None:
+            self._siblings = _Siblings(self._parents)
+        return list(self._siblings.children(number))
+
+    def of_type(self, *types: str) -> Iterator[int]:
+        """Yield the numbers of all entries of these types, oldest first."""
+        return (number for number, each in enumerate(self._types) if each in types)
+
+
+class _Siblings:
+    """Who follows whom, as numbers alone: a hundred thousand lists would keep the garbage collector busy."""
+
+    def __init__(self, parents: Sequence[int]) -> None:
+        self._first = array("q", [NOWHERE])  # of NOWHERE, then of entry 0, 1, 2 ...
+        self._last = array("q", [NOWHERE])
+        self._next = array("q")
+        for _ in parents:
+            self._first.append(NOWHERE)
+            self._last.append(NOWHERE)
+        for parent in parents:
+            self._link(parent)
+
+    def add(self, parent: int) -> None:
+        """Add an entry."""
+        self._first.append(NOWHERE)
+        self._last.append(NOWHERE)
+        self._link(parent)
+
+    def children(self, number: int) -> Iterator[int]:
+        """Yield the entries that follow one, oldest first."""
+        child = self._first[number + 1]
+        while child != NOWHERE:
+            yield child
+            child = self._next[child]
+
+    def _link(self, parent: int) -> None:
+        number = len(self._next)
+        self._next.append(NOWHERE)
+        if (elder := self._last[parent + 1]) == NOWHERE:
+            self._first[parent + 1] = number
+        else:
+            self._next[elder] = number
+        self._last[parent + 1] = number
+
+
+class Entries(Sequence["SessionEntry"]):
+    """Entries of a tree as they were when asked for; each is parsed when it is looked at."""
+
+    def __init__(self, tree: EntryTree, numbers: Sequence[int], length: int) -> None:
+        self._tree = tree
+        self._numbers = numbers  # may grow at its end, as the branch does; we end where it ended
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> SessionEntry: ...
+    @overload
+    def __getitem__(self, place: slice) -> Entries: ...
+    def __getitem__(self, place: int | slice) -> SessionEntry | Entries:
+        if isinstance(place, slice):
+            numbers = [self._numbers[each] for each in range(*place.indices(self._length))]
+            return Entries(self._tree, numbers, len(numbers))
+        return self._tree.entry(self._numbers[range(self._length)[place]])
+
+    def __iter__(self) -> Iterator[SessionEntry]:
+        return map(self._tree.entry, islice(self._numbers, self._length))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Entries | list | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self._length} entries>"
+
+    def of_type(self, *types: str) -> Iterator[SessionEntry]:
+        """Yield those of these types; the others are not parsed."""
+        numbers = islice(self._numbers, self._length)
+        return (self._tree.entry(number) for number in numbers if self._tree.type(number) in types)
+
+
+def closing_circles(parents: Sequence[int]) -> set[int]:
+    """Return one entry of each circle of parents, the one that a walk from the newest of it ends at."""
+    if all(parent < number for number, parent in enumerate(parents)):
+        return set()
+    done: set[int] = set()
+    circles: set[int] = set()
+    for start in reversed(range(len(parents))):
+        walked: dict[int, int] = {}  # entry to the one that we came from
+        before, number = NOWHERE, start
+        while number != NOWHERE and number not in done and number not in walked:
+            walked[number] = before
+            before, number = number, parents[number]
+        if number in walked:
+            circles.add(before)
+        done.update(walked)
+    return circles
+
+
+def tree_problems(entries: Sequence[SessionEntry] | IndexedEntries) -> list[str]:
+    """Return what is wrong with a session's tree, one sentence for each problem; nothing for a sound one."""
+    index = _index_of(entries)
+    numbers: dict[str, int] = {}
+    problems = []
+    for number, entry_id in enumerate(index.ids):
+        if entry_id in numbers:
+            problems.append(f"Entry {number + 1} has the id {entry_id!r} of entry {numbers[entry_id] + 1}.")
+        numbers[entry_id] = number
+    parents = []
+    for number, parent in enumerate(index.parent_ids):
+        parents.append(NOWHERE if parent is None else numbers.get(parent, NOWHERE))
+        if parent is not None and parent not in numbers:
+            problems.append(f"Entry {index.ids[number]!r} follows {parent!r}, which is missing.")
+    closing = sorted(closing_circles(parents))
+    return [*problems, *(f"Entry {index.ids[number]!r} follows itself, in a circle." for number in closing)]
+
+
+def _index_of(entries: Sequence[SessionEntry] | IndexedEntries) -> EntryIndex:
+    index = getattr(entries, "index", None)  # a list has a method of that name
+    if isinstance(index, EntryIndex):
+        return index
+    known = cast("Sequence[SessionEntry]", entries)
+    return EntryIndex(
+        ids=[each.id for each in known],
+        parent_ids=[each.parent_id for each in known],
+        types=[each.type for each in known],
+    )

@@ -1,0 +1,84 @@
+"""How many tokens a message is about, and how full a context is, without asking a tokenizer (pi.md 8, token estimate)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
+from pi_hookspecs.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_hookspecs.messages import AgentMessage
+
+__all__ = ["context_tokens", "estimate_tokens"]
+
+CHARS_PER_TOKEN = 4
+IMAGE_CHARS = 4800
+"""What an image counts as."""
+
+
+def estimate_tokens(message: AgentMessage) -> int:
+    """Return about how many tokens a message is: a quarter of its characters, rounded up."""
+    return -(-_chars(message) // CHARS_PER_TOKEN)
+
+
+def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
+    """Return how many tokens a context is: what the last answer counted, and an estimate of what came after it.
+
+    Answers that failed count nothing of their own; an answer from before the compaction that the context begins
+    with counted another context. None when no answer counts.
+    """
+    since = messages[0].timestamp if messages and isinstance(messages[0], CompactionSummaryMessage) else None
+    later = 0
+    for message in reversed(messages):
+        if isinstance(message, AssistantMessage):
+            if since is not None and message.timestamp <= since:
+                return None
+            counted = _counted(message)
+            if counted:
+                return counted + later
+        later += estimate_tokens(message)
+    return None
+
+
+def _counted(answer: AssistantMessage) -> int:
+    if answer.stop_reason in ("error", "aborted"):
+        return 0
+    usage = answer.usage
+    return usage.total_tokens or usage.input + usage.output + usage.cache_read + usage.cache_write
+
+
+def _chars(message: AgentMessage) -> int:
+    if isinstance(message, BashExecutionMessage):
+        return len(message.command) + len(message.output)
+    if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage):
+        return len(message.summary)
+    content: Any = getattr(message, "content", "")
+    return len(content) if isinstance(content, str) else _block_chars(content)
+
+
+def _block_chars(blocks: Iterable[Any]) -> int:
+    chars = 0
+    for block in blocks:
+        if isinstance(block, TextContent):
+            chars += len(block.text)
+        elif isinstance(block, ThinkingContent):
+            chars += len(block.thinking)
+        elif isinstance(block, ToolCall):
+            chars += len(block.name) + _json_chars(block.arguments)
+        elif isinstance(block, ImageContent):
+            chars += IMAGE_CHARS
+    return chars
+
+
+def _json_chars(arguments: Any) -> int:
+    from pi_core.wire import dumps
+
+    return len(dumps(arguments))

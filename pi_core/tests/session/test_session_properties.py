@@ -1,0 +1,154 @@
+"""Whatever is done to a session, in whatever order: opened again it is the same, and its context is what pi.md 7.3 says."""
+
+from __future__ import annotations
+
+import errno
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_core import SessionManager
+from pi_core.session.context import BranchContext
+from pi_core.session.tree import EntryTree, tree_problems
+from pi_hookspecs import (
+    AssistantMessage,
+    CustomMessage,
+    MessageEntry,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+
+WORDS = st.sampled_from(["", "a", "b", "one two", "\u2028", "nul\0"])
+MESSAGES = st.one_of(
+    st.builds(UserMessage, content=WORDS, timestamp=st.just(1)),
+    st.builds(
+        AssistantMessage,
+        api=st.just("x"),
+        provider=st.sampled_from(["p", ""]),
+        model=st.sampled_from(["m", "n"]),
+        content=st.sampled_from([(), (ToolCall("1", "ls", {"a": 1}),)]),
+        timestamp=st.just(1),
+    ),
+    st.builds(ToolResultMessage, tool_call_id=st.just("1"), tool_name=st.just("ls"), timestamp=st.just(1)),
+    st.builds(CustomMessage, custom_type=st.just("note"), content=WORDS, timestamp=st.just(1)),
+)
+WHICH = st.integers(0, 50)
+OPERATIONS = st.one_of(
+    st.tuples(st.just("append_message"), MESSAGES),
+    st.tuples(st.just("append_custom_entry"), st.just("todo"), st.none() | WORDS),
+    st.tuples(st.just("append_model_change"), WORDS, WORDS),
+    st.tuples(st.just("append_thinking_level_change"), st.sampled_from(["low", "high"])),
+    st.tuples(st.just("append_session_info"), WORDS),
+    st.tuples(st.just("append_usage"), st.just("title"), st.just("p"), st.just("m"), st.just(Usage(input=1))),
+    st.tuples(st.just("compaction"), WHICH, WORDS),
+    st.tuples(st.just("label"), WHICH, st.none() | WORDS),
+    st.tuples(st.just("edit"), WHICH, st.none() | WORDS),
+    st.tuples(st.just("branch"), WHICH),
+    st.tuples(st.just("branch_with_summary"), st.none() | WHICH, WORDS),
+    st.tuples(st.just("create_branched_session"), WHICH),
+    st.tuples(st.just("reset_leaf")),
+    st.tuples(st.just("fail"), st.booleans()),
+    st.tuples(st.just("look")),
+)
+
+
+def perform(manager, operation):
+    name, *arguments = operation
+    entries = manager.get_entries()
+
+    def one(which):
+        return entries[which % len(entries)].id
+
+    if name == "fail":
+        failure = OSError(errno.ENOSPC, "No space left on device") if arguments[0] else None
+        manager._writer.stored.failure = failure
+    elif name == "look":
+        manager.build_session_context(), manager.name, manager.get_label("x"), manager.get_tree(), manager.stats()
+    elif name == "branch_with_summary":
+        target, summary = arguments
+        manager.branch_with_summary(one(target) if target is not None and entries else None, summary)
+    elif name in ("append_message", "reset_leaf") or name.startswith("append_"):
+        getattr(manager, name)(*arguments)
+    elif entries:
+        which, *rest = arguments
+        if name == "compaction":
+            manager.append_compaction(rest[0], one(which), 5)
+        elif name == "label":
+            manager.append_label_change(one(which), *rest)
+        elif name == "edit":
+            manager.append_context_edit(one(which), *rest)
+        else:
+            getattr(manager, name)(one(which))
+
+
+def outline(manager):
+    def node(each):
+        return each.entry, each.label, each.label_timestamp, [node(child) for child in each.children]
+
+    return [node(each) for each in manager.get_tree()]
+
+
+@given(operations=st.lists(OPERATIONS, max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_a_session_opened_again_is_the_one_that_was_left(operations, store_class, host_of):
+    host = host_of(store_class())
+    manager = SessionManager.create("/work", host=host)
+    for operation in operations:
+        perform(manager, operation)
+    perform(manager, ("fail", False))
+    manager.append_message(AssistantMessage(api="x", provider="p", model="m", timestamp=1))  # now it is stored
+
+    again = SessionManager.open(manager.reference, host=host)
+
+    assert again.get_entries() == list(manager.get_entries())
+    assert again.leaf_id == manager.leaf_id
+    assert outline(again) == outline(manager)
+    assert again.name == manager.name
+    assert again.build_session_context() == manager.build_session_context()
+    assert again.stats() == manager.stats()
+    assert tree_problems(again.get_entries()) == []
+
+
+@given(operations=st.lists(OPERATIONS, max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
+    manager = SessionManager.in_memory("/work")
+    for operation in operations:
+        perform(manager, ("look",))
+        if operation[0] != "fail":
+            perform(manager, operation)
+
+        afresh = EntryTree(list(manager.get_entries()))
+        afresh.move(afresh.number(manager.leaf_id or ""))
+        built = BranchContext(afresh, manager.header)
+
+        assert manager.build_session_context() == built.get()
+        assert manager.build_session_projection() == built.projection()
+
+
+IDS = st.sampled_from([f"{number:08x}" for number in range(8)])
+
+
+@given(links=st.lists(st.tuples(IDS, st.none() | IDS), max_size=12))
+@settings(max_examples=300, deadline=None)
+def test_whatever_a_file_holds_is_a_tree(links):
+    entries = [
+        MessageEntry(id=own, parent_id=parent, timestamp="", message=UserMessage(content=str(place), timestamp=1))
+        for place, (own, parent) in enumerate(links)
+    ]
+    tree = EntryTree(entries)
+
+    seen = []
+    waiting = [*tree.children(-1)]
+    while waiting:
+        number = waiting.pop()
+        seen.append(number)
+        waiting += tree.children(number)
+
+    assert sorted(seen) == list(range(len(entries)))
+    assert all(len(set(tree.path_to(number))) == len(tree.path_to(number)) for number in range(len(entries)))
+    assert bool(tree_problems(entries)) == (
+        len({own for own, _ in links}) < len(links) or any(tree.parent(n) == -1 and p for n, (_, p) in enumerate(links))
+    )

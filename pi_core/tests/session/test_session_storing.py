@@ -1,0 +1,184 @@
+"""When entries are stored, and what happens when they cannot be (decision D20)."""
+
+from __future__ import annotations
+
+import errno
+import re
+
+import pytest
+
+from pi_core import SessionManager
+from pi_hookspecs import (
+    AssistantMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    PiError,
+    UserError,
+    UserMessage,
+)
+
+USER = UserMessage(content="hi", timestamp=1)
+ANSWER = AssistantMessage(api="x", provider="p", model="m", timestamp=1)
+
+
+@pytest.fixture
+def manager(host):
+    return SessionManager.create("/work", host=host)
+
+
+@pytest.fixture
+def stored(manager, store):
+    return store.sessions[manager.id]
+
+
+def test_nothing_is_stored_before_the_first_answer(manager, stored):
+    manager.append_model_change("p", "m")
+    manager.append_message(USER)
+
+    assert stored.appends == []
+    assert not manager.is_saved
+
+
+def test_the_first_answer_stores_all_entries_at_once_and_each_later_one_by_itself(manager, stored):
+    ids = [manager.append_model_change("p", "m"), manager.append_message(USER), manager.append_message(ANSWER)]
+    later = [manager.append_custom_entry("todo", [1]), manager.append_message(USER)]
+
+    assert stored.appends == [ids, [later[0]], [later[1]]]
+    assert manager.is_saved
+
+
+def test_an_opened_session_is_stored_to_at_once(manager, host):
+    manager.append_message(ANSWER)
+
+    again = SessionManager.open(manager.id, host=host)
+    again.append_custom_entry("todo")
+
+    assert again._writer.stored.appends == [[again.leaf_id]]
+
+
+def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manager, stored, full):
+    told = []
+    manager.on_problem = told.append
+    manager.append_message(ANSWER)
+    stored.failure = full
+    waiting = [manager.append_message(USER), manager.append_message(ANSWER)]
+    assert not manager.is_saved
+
+    stored.failure = None
+    last = manager.append_message(USER)
+
+    assert stored.appends[-1] == [*waiting, last]
+    assert len(told) == 2
+    assert re.fullmatch(
+        r"Session '[-0-9a-f]+' cannot be written: No space left on device \(errno 28\)\. The conversation goes on in "
+        r"memory only; 1 entry waits and will be stored with the next one that can be\. Free some space on that disk, "
+        r"or export the session to another one\.",
+        told[0],
+    )
+    assert told[1].endswith("is stored again; nothing is missing.")
+    assert manager.notices == told
+
+
+@pytest.mark.parametrize(
+    ("failure", "advice"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), "--session-dir"),
+        (OSError(errno.EIO, "Input/output error"), "Check the disk"),
+        (ValueError("a bug of the store"), "ValueError: a bug of the store"),
+    ],
+    ids=["forbidden", "broken", "bug"],
+)
+def test_a_store_that_fails_is_told_with_what_to_do(manager, stored, failure, advice):
+    stored.failure = failure
+
+    manager.append_message(ANSWER)
+
+    assert advice in manager.notices[0]
+
+
+def test_another_kind_of_failure_is_told_too(manager, stored, full):
+    stored.failure = full
+    manager.append_message(ANSWER)
+    manager.append_message(USER)
+    stored.failure = OSError(errno.EIO, "Input/output error")
+    manager.append_message(USER)
+
+    assert [re.search(r"errno \d+", notice).group() for notice in manager.notices] == ["errno 28", "errno 5"]
+
+
+def test_what_waits_is_tried_once_more_at_the_end(manager, stored, full):
+    stored.failure = full
+    entry = manager.append_message(ANSWER)
+    stored.failure = None
+
+    manager.close()
+
+    assert stored.appends == [[entry]]
+    assert stored.closed
+
+
+def test_a_turn_ends_with_the_disk(manager, stored):
+    manager.sync()
+    manager.append_message(ANSWER)
+
+    manager.sync()
+
+    assert stored.synced == 1
+
+
+@pytest.mark.parametrize("policy", ["never", "entry"])
+def test_the_disk_is_left_alone_where_the_policy_is_another(host_of, store, policy):
+    manager = SessionManager.create("/work", host=host_of(store, sessionSync=policy))
+    manager.append_message(ANSWER)
+
+    manager.sync()
+
+    assert store.sessions[manager.id].synced == 0
+    assert manager._chosen.store.place.sync == policy
+
+
+def test_what_a_store_notices_later_is_told(manager, stored):
+    told = []
+    manager.on_problem = told.append
+    stored.notices.append("Another process has the session open.")
+
+    manager.append_message(ANSWER)
+
+    assert told == ["Another process has the session open."]
+
+
+@pytest.mark.parametrize(
+    ("summary", "method"),
+    [
+        (CompactionSummaryMessage(summary="s", tokens_before=1), "append_compaction"),
+        (BranchSummaryMessage(summary="s", from_id="root"), "branch_with_summary"),
+    ],
+    ids=["compaction", "branch"],
+)
+def test_summaries_are_no_messages(manager, summary, method):
+    with pytest.raises(PiError, match=method):
+        manager.append_message(summary)
+
+
+@pytest.mark.parametrize("chosen", ["a", "a.b-c_d", "0", "Z9"])
+def test_a_session_may_get_an_id(chosen, host):
+    assert SessionManager.create("/work", id=chosen, host=host).id == chosen
+
+
+@pytest.mark.parametrize("chosen", ["", "-a", "a/", "../a", "a.", "ä", "a\n"])
+def test_an_id_that_could_be_no_file_name_is_refused(chosen, host):
+    with pytest.raises(UserError, match="cannot be used"):
+        SessionManager.create("/work", id=chosen, host=host)
+
+
+def test_ids_of_sessions_sort_by_time_and_are_uuids_of_version_7():
+    ids = [SessionManager.in_memory("/work").id for _ in range(3)]
+
+    assert all(
+        re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", each) for each in ids
+    )
+    assert [each[:13] for each in ids] == sorted(each[:13] for each in ids)
+
+
+def test_ids_of_entries_are_eight_hex_digits():
+    assert re.fullmatch("[0-9a-f]{8}", SessionManager.in_memory("/work").append_message(USER))

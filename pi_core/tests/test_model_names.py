@@ -1,0 +1,142 @@
+"""Names that people type where a model is meant: who has the key decides, and doubt is told (pi.md 12.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core import ModelRegistry, PluginHost, Settings
+from pi_hookspecs import Model, ProviderInfo, UnknownName, UserError, hookimpl
+
+
+def row(provider, *ids, **fields):
+    models = tuple(Model(id=each, name=each.title(), api="chat", provider=provider) for each in ids)
+    variable = f"{provider.upper()}_API_KEY"
+    return ProviderInfo(
+        **{"id": provider, "name": provider, "api": "chat", "key_variables": (variable,), "models": models, **fields}
+    )
+
+
+class Tables:
+    @hookimpl
+    def register_models(self):
+        return [
+            row("acme", "sonnet-4", "sonnet-5", "sonnet-5-20260101", "haiku", "exact:low"),
+            row("beta", "sonnet-5", "opus"),
+            row("gate", "acme/sonnet-5", "acme/rare", "opus"),
+            row("openai", "opus"),
+            row("stand-in", "rules", keyless=True, key_variables=()),
+        ]
+
+
+@pytest.fixture
+def registry(tmp_path):
+    def make(settings=None, **environ):
+        settings = Settings.in_memory(settings or {}, agent_dir=tmp_path)
+        host = PluginHost(settings, installed=False)
+        host.add(Tables(), "tables")
+        return ModelRegistry(host, settings, environ)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "meant"),
+    [
+        ("sonnet", ["ACME"], "acme/sonnet-5"),
+        ("sonnet", ["BETA"], "beta/sonnet-5"),
+        ("sonnet", ["GATE"], "gate/acme/sonnet-5"),
+        ("sonnet-4", ["BETA"], "acme/sonnet-4"),
+        ("Haik", [], "acme/haiku"),
+        ("acme/son", [], "acme/sonnet-5"),
+        ("acme/sonnet-5-2026", [], "acme/sonnet-5-20260101"),
+        ("acme/*", ["ACME"], "acme/sonnet-5"),
+        ("*-4", ["ACME", "BETA"], "acme/sonnet-4"),
+        ("rul", [], "stand-in/rules"),
+        ("acme/rare", [], "gate/acme/rare"),
+        ("acme/rare", ["GATE"], "gate/acme/rare"),
+        ("opus", ["BETA"], "beta/opus"),
+    ],
+)
+def test_part_of_a_name_means_the_newest_of_whoever_has_a_key(registry, name, keys, meant):
+    models = registry(**{f"{key}_API_KEY": "k" for key in keys})
+
+    assert models.find(name).reference == meant
+    assert models.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "meant", "level"),
+    [
+        ("acme/sonnet-5:high", None, "acme/sonnet-5", "high"),
+        ("sonnet:xhigh", None, "acme/sonnet-5", "xhigh"),
+        ("son:off", "acme", "acme/sonnet-5", "off"),
+        ("acme/exact:low", None, "acme/exact:low", None),
+        ("exact:low", None, "acme/exact:low", None),
+        ("exact:low:high", None, "acme/exact:low", "high"),
+        ("acme/new-one:max", None, "acme/new-one", "max"),
+        ("acme/new-one:8b", None, "acme/new-one:8b", None),
+        ("acme/sonnet-5", None, "acme/sonnet-5", None),
+    ],
+)
+def test_a_thinking_level_may_follow_any_name(registry, name, provider, meant, level):
+    model, asked = registry(ACME_API_KEY="k").match(name, provider)
+
+    assert (model.reference, asked) == (meant, level)
+
+
+def test_of_several_with_a_key_the_default_provider_is_meant(registry):
+    keys = {"BETA_API_KEY": "k", "GATE_API_KEY": "k"}
+
+    assert registry({"defaultProvider": "gate"}, **keys).find("opus").reference == "gate/opus"
+    with pytest.raises(
+        UserError, match=r"^Model 'opus' may mean beta/opus or gate/opus. Say which one, as in --model "
+    ):
+        registry(**keys).find("opus")
+
+
+@pytest.mark.parametrize("name", ["opus", "opu"])
+def test_without_a_key_nobody_guesses_among_several(registry, name):
+    with pytest.raises(UserError) as caught:
+        registry().find(name)
+
+    message = str(caught.value)
+    assert f"Model {name!r} may mean openai/opus or beta/opus or gate/opus." in message
+    assert "None of these has a key. Set one (OPENAI_API_KEY, BETA_API_KEY, GATE_API_KEY)" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sonet", "close to it are acme/sonnet-4, acme/sonnet-5, acme/sonnet-5-20260101, 2 others"),
+        ("acme-haiku", "Did you mean acme/haiku?"),
+        ("nobody/haikuuu", "No plugin knows a provider 'nobody'"),
+        ("zzz:high", "Unknown model: zzz. No model has this in its id or name. pi --list-models [SEARCH] shows"),
+        ("acme/*-9", "Unknown model: acme/*-9. pi --list-models acme/ lists"),
+    ],
+)
+def test_a_name_that_fits_nothing_names_what_is_close(registry, name, said):
+    with pytest.raises(UnknownName) as caught:
+        registry().find(name)
+
+    assert said in str(caught.value)
+
+
+def test_a_scope_has_only_models_that_could_answer(registry):
+    models = registry(ACME_API_KEY="k")
+    models.register_api("chat", lambda *_: None)
+
+    scope = models.scope(["*sonnet-5:low", "beta/opus"])
+
+    assert [(each.model.reference, each.thinking_level) for each in scope.models] == [("acme/sonnet-5", "low")]
+    assert scope.warnings == ('No models match pattern "beta/opus"',)
+
+
+def test_the_default_of_the_settings_may_have_a_level(registry):
+    assert registry({"defaultModel": "acme/sonnet-4:low"}).choose().reference == "acme/sonnet-4"
+
+
+async def test_resolving_tells_the_level_of_the_settings_default(registry):
+    models = registry({"defaultModel": "acme/sonnet-4:low"})
+
+    assert (await models.resolve()).thinking_level == "low"
+    assert (await models.resolve("acme/haiku:high")).thinking_level == "high"

@@ -1,0 +1,130 @@
+"""``pi auth``: which of its commands is meant, and with what; each of them stands in a module beside this one."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pi_cli._arguments import parse_strictly
+from pi_cli._report import say, warn
+from pi_cli._words import one_line
+from pi_hookspecs import PiError, UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.host import PluginHost
+    from pi_core.model_registry import ModelRegistry
+
+__all__ = ["run_auth"]
+
+_ACTIONS = ("login", "logout", "check", "print-api-key", "print-bearer-token")
+
+_INVALID = 2
+"""Exit code of ``check`` for a question that cannot be answered, as for a credential that cannot be used."""
+
+_USAGE = """\
+Usage: pi auth login [PROVIDER] [--no-browser] [--key]
+       pi auth logout [PROVIDER]
+       pi auth check [PROVIDER]
+       pi auth print-api-key PROVIDER
+       pi auth print-bearer-token PROVIDER
+
+login    Sign in to a provider, or store its API key where it has no login. The
+         key is asked for without echo, or read from a pipe; it may also be
+         $VARIABLE or !command, which are looked up whenever a key is needed.
+logout   Forget what is stored for a provider.
+check    Tell whether a provider, or which of all, can be used. An expired login
+         is renewed. Exits with 0 ready, 1 not ready, 2 invalid: what is stored
+         cannot be used, or there is no such provider.
+print-api-key, print-bearer-token
+         Print what requests are sent with: a key, or the token of a login.
+
+  --no-browser  Print the page's address and do not open it
+  --key         Store an API key, although the provider has a login
+  -h, --help    Print this and end
+
+What is stored is in auth.json in pi's own folder; keys in the environment need
+not be stored. HTTPS_PROXY is honoured. PI_OAUTH_URL_<PROVIDER> is a gateway to
+sign in through, PI_OAUTH_PORT_<PROVIDER> the port on which the browser returns.
+"""
+
+
+def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
+    """Do what the arguments say and return the exit code.
+
+    Raises:
+        PiError: It cannot be done.
+    """
+    from pi_core.model_registry import ModelRegistry
+
+    checks = "check" in arguments[:1]
+    try:
+        params = parse_strictly(_command(), arguments)
+        if params["help"]:
+            sys.stdout.write(_USAGE)
+            return 0
+        action, provider = _meant(params)
+        registry = ModelRegistry(host, host.settings)
+        return asyncio.run(_run(action, registry, provider, params))
+    except PiError as error:
+        if not checks:
+            raise
+        say(f"Error: {one_line(str(error))}")
+        return _INVALID
+
+
+def _command() -> click.Command:
+    return click.Command(
+        "pi auth",
+        params=[
+            click.Option(["--no-browser"], is_flag=True),
+            click.Option(["--key"], is_flag=True),
+            click.Option(["-h", "--help"], is_flag=True),
+            click.Option(["--verbose"], is_flag=True),
+            click.Option(["--disable"], multiple=True),
+            click.Argument(["words"], nargs=-1),
+        ],
+        add_help_option=False,
+    )
+
+
+def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
+    """Return the command and the provider that the words name."""
+    action, *names = params["words"] or ("",)
+    if action not in _ACTIONS:
+        if not action:
+            raise UserError(f"pi auth needs one of {', '.join(_ACTIONS)}. pi auth --help describes them")
+        raise UnknownName("command of pi auth", action, _ACTIONS, "pi auth --help lists them")
+    if len(names) > 1:
+        raise UserError(f"pi auth {action} takes one provider, not {len(names)}: {' '.join(names)}")
+    if action.startswith("print") and not names:
+        raise UserError(f"pi auth {action} needs a provider, as in pi auth {action} anthropic")
+    for option in ("no_browser", "key"):
+        if params[option] and action != "login":
+            raise UserError(f"--{option.replace('_', '-')} goes with pi auth login, not with {action}")
+    return action, names[0] if names else None
+
+
+async def _run(action: str, registry: ModelRegistry, provider: str | None, params: dict[str, Any]) -> int:
+    try:
+        if action == "login":
+            from pi_cli._auth_login import login
+
+            return await login(registry, provider, browser=not params["no_browser"], key=params["key"])
+        if action == "logout":
+            from pi_cli._auth_login import logout
+
+            return await logout(registry, provider)
+        from pi_cli._auth_check import check, print_key
+
+        if action == "check":
+            return await check(registry, provider)
+        return await print_key(registry, provider or "", bearer=action == "print-bearer-token")
+    finally:
+        for problem in (*registry.host.settings.problems, *registry.host.problems, *registry.warnings):
+            if problem != registry.auth.problem:  # without it there is no answer: it is the error
+                warn(problem)

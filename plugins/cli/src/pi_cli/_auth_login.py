@@ -1,0 +1,137 @@
+"""``pi auth login`` and ``logout``: what is stored changes when a login is through, and not before."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._terminal_ui import TerminalUI
+from pi_hookspecs import PluginError, RequestFailed, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_core.model_registry import ModelRegistry
+
+__all__ = ["login", "logout"]
+
+
+async def login(registry: ModelRegistry, name: str | None, *, browser: bool, key: bool) -> int:
+    """Sign in, or store a key, and return the exit code.
+
+    Raises:
+        PiError: It did not work; what was stored before still is.
+    """
+    _check_file(registry)
+    ui = TerminalUI(browser=browser)
+    provider = _known(registry, name) if name is not None else await _chosen(registry, ui)
+    if provider in registry.logins() and not key:
+        credential, done = await _signed_in(registry, ui, provider), f"Signed in to {provider}."
+    else:
+        credential, done = await _typed(registry, ui, provider), f"The key of {provider} is stored."
+    try:
+        await registry.auth.set(provider, credential)
+    except OSError as error:
+        message = f"{str(registry.auth.file)!r} cannot be written ({error.strerror}): nothing was stored."
+        raise UserError(message) from error
+    ui.notify(f"{done} It is in {registry.auth.file}; pi auth logout {provider} removes it.")
+    return 0
+
+
+async def logout(registry: ModelRegistry, name: str | None) -> int:
+    """Forget what is stored for a provider and return the exit code.
+
+    Raises:
+        UserError: Nothing is stored for it.
+    """
+    _check_file(registry)
+    ui, stored = TerminalUI(), registry.auth.providers()
+    if name is None:
+        if stored and sys.stdin is not None and sys.stdin.isatty():
+            name = await ui.select("Forget which credential?", stored)
+        if name is None:
+            raise UserError(f"Name the provider: pi auth logout PROVIDER. Stored are: {', '.join(stored) or 'none'}.")
+    provider = next((each for each in stored if each.lower() == name.lower()), None)
+    if provider is None:
+        raise UserError(f"Nothing is stored for {name!r}. Stored are: {', '.join(stored) or 'none'}.")
+    try:
+        await registry.auth.remove(provider)
+    except OSError as error:
+        message = f"{str(registry.auth.file)!r} cannot be written ({error.strerror}): nothing was removed."
+        raise UserError(message) from error
+    left = " A key in the environment or in models.json still counts." if registry.is_configured(provider) else ""
+    ui.notify(f"What was stored for {provider} is removed.{left}")
+    return 0
+
+
+# Which provider
+
+
+def _known(registry: ModelRegistry, name: str) -> str:
+    """Return a provider's id as it is written; a login may be for one that no table knows.
+
+    Raises:
+        UnknownName: Nobody knows it.
+    """
+    found = next((each for each in registry.logins() if each.lower() == name.lower()), None)
+    return found or registry.provider(name).id
+
+
+async def _chosen(registry: ModelRegistry, ui: TerminalUI) -> str:
+    logins = registry.logins()
+    if not ui.interactive:
+        raise UserError(
+            f"Name the provider: pi auth login PROVIDER. With a login: {', '.join(logins) or 'none'};"
+            " of any other provider the API key is stored."
+        )
+    others = [each for each in registry.get_providers() if each not in logins and _takes_key(registry, each)]
+    chosen = await ui.select(
+        "Sign in to which provider? The first have a login, the others an API key.", logins + others
+    )
+    if chosen is None:
+        raise UserError("No provider was chosen; nothing has changed.")
+    return chosen
+
+
+def _takes_key(registry: ModelRegistry, provider: str) -> bool:
+    info = registry.provider(provider)
+    return bool(info.key_variables) and not info.keyless
+
+
+# The credential
+
+
+async def _signed_in(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict[str, Any]:
+    found = registry.host.find("register_logins", provider)
+    if found is None:
+        raise UserError(f"The plugin with the login of {provider} cannot be loaded. pi plugins says why.")
+    try:
+        credential: Mapping[str, Any] = await found.thing.login(ui)
+    except RequestFailed as failure:
+        message = (
+            f"The login to {provider} did not work: {str(failure).rstrip('.')}. Run pi auth login {provider} again."
+        )
+        raise UserError(message) from failure
+    if not isinstance(credential, dict) or not credential.get("access"):
+        raise PluginError(found.plugin, f"Plugin {found.plugin!r}: its login to {provider} gave no credential.")
+    return {**credential, "type": "oauth"}
+
+
+async def _typed(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict[str, Any]:
+    """Ask for a key. It is never shown, and never checked with a request that would cost money."""
+    info = registry.provider(provider)
+    if info.keyless:
+        raise UserError(f"{info.id} needs no key: there is nothing to sign in to.")
+    key = (ui.secret(f"API key of {provider} (not shown): ") or "").strip()
+    if not key:
+        raise UserError(f"No key was given for {provider}; nothing has changed. It can also come from a pipe.")
+    if not key.startswith("!") and not (key.isascii() and key.isprintable() and " " not in key):
+        raise UserError(f"What was given for {provider} has characters that no key has; nothing has changed.")
+    return {"type": "api_key", "key": key}
+
+
+def _check_file(registry: ModelRegistry) -> None:
+    """Raise before the user has done anything, where nothing could be stored afterwards."""
+    registry.auth.providers()
+    if registry.auth.problem is not None:
+        raise UserError(f"{registry.auth.problem} Repair or remove the file first.")

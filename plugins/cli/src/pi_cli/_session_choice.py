@@ -1,0 +1,74 @@
+"""Which session a command line means: a new one, the last one, one by path or id, or a copy (pi.md 12.1 and 7.1)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_core.session import SessionManager
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_cli._options import Options
+    from pi_core.host import PluginHost
+
+__all__ = ["choose_session"]
+
+
+def choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> SessionManager:
+    """Return the session to talk in.
+
+    Raises:
+        UserError: There is no such session, it cannot be used, or its folder is gone.
+    """
+    session = _Choice(options, host, cwd, environ).session()
+    if options.name is not None:
+        session.append_session_info(options.name)
+    return session
+
+
+class _Choice:
+    def __init__(self, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> None:
+        self.options = options
+        self.host = host
+        self.cwd = cwd
+        self.environ = environ
+
+    def session(self) -> SessionManager:
+        options, host, environ, folder = self.options, self.host, self.environ, self.options.session_dir
+        if options.no_session:
+            return SessionManager.in_memory(self.cwd, id=options.session_id)
+        if options.fork is not None:
+            path = self.path(options.fork)
+            return SessionManager.fork_from(path, self.cwd, folder, id=options.session_id, host=host, environ=environ)
+        if options.session is not None:
+            path = self.path(options.session)
+            return self.checked(SessionManager.open(path, folder, cwd=self.cwd, host=host, environ=environ))
+        if options.continue_:
+            return SessionManager.continue_recent(self.cwd, folder, host=host, environ=environ)
+        return SessionManager.create(self.cwd, folder, id=options.session_id, host=host, environ=environ)
+
+    def path(self, reference: str) -> str:
+        """Return what a reference to a session means: a path as it is, else the session whose id begins like it."""
+        if os.sep in reference or "/" in reference or reference.endswith(".jsonl"):
+            return str(self.cwd / Path(reference).expanduser())
+        found = SessionManager.find(reference, self.cwd, self.options.session_dir, host=self.host, environ=self.environ)
+        if found.cwd != str(self.cwd) and self.options.fork is None:
+            raise UserError(
+                f"Session {found.id} belongs to another folder, {found.cwd!r}. Go there, or continue in a copy: "
+                f"--fork {found.id}"
+            )
+        return found.path
+
+    def checked(self, session: SessionManager) -> SessionManager:
+        """Return a session whose folder is there: its tools would otherwise work somewhere else."""
+        if Path(session.cwd).is_dir():
+            return session
+        session.close()
+        raise UserError(
+            f"The folder of session {session.id} is gone: {session.cwd!r}. Continue in this one in a copy: "
+            f"--fork {session.file or session.id}"
+        )

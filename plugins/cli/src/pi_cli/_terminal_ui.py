@@ -1,0 +1,209 @@
+"""Dialogs for commands that run before there is a front end: questions on stderr, answers from stdin, line by line.
+
+A line is read by a thread, so that a login hears the browser while it waits for somebody to paste. The thread is a
+daemon and reads the descriptor itself: it keeps nothing from ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from pi_cli._report import say
+from pi_cli._words import VISIBLE_CONTROLS, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_hookspecs import AbortSignal, NoticeLevel
+
+__all__ = ["TerminalUI"]
+
+_TRIES = 3
+
+
+class TerminalUI:
+    """Implements ``UserInterface``, and ``open_url`` where a browser can be opened.
+
+    Where stdin is no terminal its lines are the answers, and dialogs after its end are dismissed.
+
+    Args:
+        browser: Whether pages may be opened.
+
+    Attributes:
+        interactive: Whether somebody sits there.
+        open_url: Opens a page; missing where there is no browser.
+    """
+
+    def __init__(self, *, browser: bool = False) -> None:
+        self.interactive = sys.stdin is not None and sys.stdin.isatty()
+        self._lines: _Lines | None = None
+        if browser and _has_browser():
+            self.open_url: Callable[[str], bool] = _open_page
+
+    async def select(
+        self,
+        title: str,
+        options: Sequence[str],
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Let the user choose by number or name."""
+        say(one_line(title))
+        for number, option in enumerate(options, 1):
+            say(f"  {number:>2} {one_line(option)}")
+        for _ in range(_TRIES):
+            answer = await self.input("Number or name", signal=signal, timeout=timeout)
+            if not answer:
+                return None
+            if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(options):
+                return options[int(answer) - 1]
+            named = [option for option in options if option.lower() == answer.lower()]
+            named = named or [option for option in options if option.lower().startswith(answer.lower())]
+            if len(named) == 1:
+                return named[0]
+            say(f"{one_line(answer)!r} is none of them." if not named else f"Which of {', '.join(named)}?")
+        return None
+
+    async def confirm(
+        self,
+        title: str,
+        message: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> bool:
+        """Ask yes or no; whatever is not yes is no."""
+        if message:
+            say(message.translate(VISIBLE_CONTROLS))
+        answer = await self.input(f"{title} [y/N]", signal=signal, timeout=timeout)
+        return (answer or "").lower() in ("y", "yes")
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for a line, without spaces around it; None at the end of stdin."""
+        self._prompt(f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: ")
+        if self._lines is None:
+            self._lines = _Lines()
+        line: str | None = None
+        reading = asyncio.ensure_future(self._lines.next())
+        forget = signal.on_abort(reading.cancel) if signal is not None else None
+        try:
+            done, _ = await asyncio.wait([reading], timeout=timeout)
+            line = reading.result() if done and not reading.cancelled() else None
+        finally:
+            reading.cancel()
+            if forget is not None:
+                forget()
+            if line is None and self.interactive:
+                say("")  # what comes next does not stand behind a question that nobody answered
+        return line.strip() if line is not None else None
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Dismiss: there is no editor on a line."""
+        return None
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Write a notice to stderr."""
+        prefix = "" if level == "info" else f"{level.capitalize()}: "
+        say(f"{prefix}{message.translate(VISIBLE_CONTROLS)}")
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Do nothing: there is no place for a status."""
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+        """Do nothing: there is no place for lines that stay."""
+
+    def set_title(self, title: str) -> None:
+        """Do nothing: the window is the shell's."""
+
+    def secret(self, prompt: str) -> str | None:
+        """Ask for a line that is not shown; None where there is none. It blocks, and nothing else runs meanwhile."""
+        try:
+            if not self.interactive:
+                return sys.stdin.readline() if sys.stdin is not None else None
+            from getpass import getpass
+
+            return getpass(prompt, stream=sys.stderr)
+        except (EOFError, OSError, UnicodeDecodeError):
+            return None
+
+    def _prompt(self, text: str) -> None:
+        if not self.interactive or sys.stderr is None:
+            return
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            return
+
+
+class _Lines:
+    """The lines of stdin, read ahead by a thread."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._over = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    async def next(self) -> str | None:
+        """Return the next line, None at the end."""
+        if self._over:
+            return None
+        line = await self._queue.get()
+        self._over = line is None
+        return line
+
+    def _read(self) -> None:
+        held = b""
+        try:
+            descriptor = sys.stdin.fileno()
+            while chunk := os.read(descriptor, 4096):
+                *lines, held = (held + chunk).split(b"\n")
+                for line in lines:
+                    self._put(line.decode(errors="replace"))
+        except (OSError, ValueError, AttributeError):  # stdin is closed, or was never there
+            held = b""
+        if held:
+            self._put(held.decode(errors="replace"))
+        self._put(None)
+
+    def _put(self, line: str | None) -> None:
+        try:
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+        except RuntimeError:  # the loop has ended; nobody asks any more
+            return
+
+
+def _has_browser() -> bool:
+    """Whether there is a browser with a window; one for the terminal would take it from us."""
+    import webbrowser
+
+    named = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
+    near = sys.platform in ("darwin", "win32") and not os.environ.get("SSH_CONNECTION")
+    if not (named or near):
+        return False
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+def _open_page(url: str) -> bool:
+    """Open a page in a thread: some browsers are waited for until they end."""
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+    return True

@@ -1,0 +1,265 @@
+"""``pi auth`` without a network: keys that are stored, asked about and printed, and everything that can be wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+PLUGIN = '''
+from pi_hookspecs import Model, ProviderInfo, RequestFailed, hookimpl
+
+
+class Login:
+    """Signs in without asking anybody."""
+
+    name = "club"
+
+    async def login(self, ui):
+        ui.notify("Welcome\\x1b[31m to the club")
+        if await ui.confirm("Fail?"):
+            raise RequestFailed("418 no tea")
+        return {"access": "club-token", "refresh": "r", "expires": 4102444800000, "seat": await ui.input("Seat")}
+
+    async def refresh(self, credential):
+        raise RequestFailed("Connection error. Nothing answers at club.test:443")
+
+    def api_key(self, credential):
+        return "sent-" + credential["access"]
+
+
+@hookimpl
+def register_logins():
+    return [Login()]
+
+
+@hookimpl
+def register_models():
+    rows = {"club": {}, "shop": {"key_variables": ("SHOP_KEY",)}, "open": {"keyless": True}}
+    return [
+        ProviderInfo(id=id, name=id, api="x", models=(Model(id="m", name="m", api="x", provider=id),), **more)
+        for id, more in rows.items()
+    ]
+'''
+
+
+@pytest.fixture
+def auth(pi):
+    pi.install("club", PLUGIN)
+
+    def run(*arguments, **options):
+        return pi.run("auth", *arguments, **options)
+
+    run.store = lambda **entries: (pi.agent_dir / "auth.json").write_text(json.dumps(entries))
+    run.stored = lambda: json.loads((pi.agent_dir / "auth.json").read_text())
+    run.agent_dir = pi.agent_dir
+    return run
+
+
+def one_error(done):
+    lines = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+# Login
+
+
+def test_a_login_stores_what_the_plugin_returns(auth):
+    done = auth("login", "Club", stdin="n\n12\n")
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Welcome␛[31m to the club" in done.stderr
+    assert auth.stored()["club"] == {
+        "access": "club-token",
+        "refresh": "r",
+        "expires": 4102444800000,
+        "seat": "12",
+        "type": "oauth",
+    }
+    assert "club-token" not in done.stderr
+
+
+def test_a_failed_login_leaves_what_is_stored(auth):
+    auth.store(club={"type": "oauth", "access": "before"})
+
+    done = auth("login", "club", stdin="y\n")
+
+    assert done.returncode == 1
+    assert one_error(done) == "Error: The login to club did not work: 418 no tea. Run pi auth login club again."
+    assert auth.stored() == {"club": {"type": "oauth", "access": "before"}}
+
+
+def test_a_key_comes_from_a_pipe_and_is_not_shown(auth):
+    auth.store(other={"type": "api_key", "key": "k", "new": [1]})
+
+    done = auth("login", "shop", stdin="  sk-secret-1 \n")
+
+    assert done.returncode == 0
+    assert "sk-secret-1" not in done.stdout + done.stderr
+    assert auth.stored() == {
+        "other": {"type": "api_key", "key": "k", "new": [1]},
+        "shop": {"type": "api_key", "key": "sk-secret-1"},
+    }
+
+
+def test_a_provider_with_a_login_takes_a_key_where_asked(auth):
+    assert auth("login", "club", "--key", stdin="sk-1").returncode == 0
+    assert auth.stored()["club"] == {"type": "api_key", "key": "sk-1"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "message"),
+    [
+        (["login"], "", "Name the provider: pi auth login PROVIDER. With a login:"),
+        (["login", "shop"], "", "No key was given for shop"),
+        (["login", "shop"], "two words", "characters that no key has"),
+        (["login", "shop"], b"\xff\xfe", "characters that no key has"),
+        (["login", "open"], "k", "open needs no key"),
+        (["login", "shoop"], "", "Unknown provider: shoop. Did you mean shop"),
+        (["login", "a", "b"], "", "takes one provider, not 2"),
+        (["logout"], "", "Name the provider"),
+        (["logout", "shop"], "", "Nothing is stored for 'shop'. Stored are: none."),
+        (["logout", "--no-browser"], "", "--no-browser goes with pi auth login"),
+        ([], "", "pi auth needs one of login, logout"),
+        (["chek"], "", "Did you mean check?"),
+        (["print-api-key"], "", "needs a provider"),
+        (["print-api-key", "club"], "", "Sign in: pi auth login club"),
+        (["print-api-key", "open"], "", "open has no key: it needs none"),
+        (["print-bearer-token", "club"], "", "Nobody is signed in to club"),
+        (["login", "--browser"], "", "Did you mean --no-browser?"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_cannot_be_done_is_told_in_a_line(auth, arguments, stdin, message):
+    done = auth(*arguments, stdin=stdin)
+
+    assert done.returncode == 1
+    assert message in one_error(done)
+    assert not (auth.agent_dir / "auth.json").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["login", "-h"], ["check", "--help"]], ids=" ".join)
+def test_help_names_the_commands_and_what_check_exits_with(auth, arguments):
+    done = auth(*arguments)
+
+    assert done.returncode == 0
+    assert "0 ready, 1 not ready, 2 invalid" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_command_is_in_pi_s_help(pi):
+    assert "  auth " in pi.run("--help").stdout
+
+
+# Logout
+
+
+def test_logout_removes_one_entry_and_tells_of_a_key_that_still_counts(auth):
+    auth.store(shop={"type": "api_key", "key": "k"}, other={"type": "api_key", "key": "2"})
+
+    done = auth("logout", "SHOP", SHOP_KEY="from environment")
+
+    assert done.returncode == 0
+    assert "A key in the environment or in models.json still counts." in done.stderr
+    assert auth.stored() == {"other": {"type": "api_key", "key": "2"}}
+
+
+# Check
+
+
+@pytest.mark.parametrize(
+    ("stored", "environ", "code", "said"),
+    [
+        ({}, {}, 1, "shop: not ready: No API key found for shop. Set SHOP_KEY."),
+        ({}, {"SHOP_KEY": "k"}, 0, "shop: ready (SHOP_KEY)"),
+        ({"shop": {"type": "api_key", "key": "k"}}, {}, 0, "shop: ready (API key in auth.json)"),
+        ({"shop": {"type": "api_key", "key": "!exit 3"}}, {}, 2, "shop: invalid: The key command 'exit 3' failed"),
+        ({"shop": {"type": "api_key"}}, {"SHOP_KEY": "k"}, 2, "shop: invalid: auth.json has an entry without 'key'."),
+        ({"shop": {"type": "magic"}}, {}, 2, "shop: invalid: auth.json has an entry whose type is 'magic'"),
+        ({"shop": {"type": "oauth", "access": ""}}, {}, 2, "shop: invalid: auth.json has an entry without 'access'."),
+        ({"shop": {"type": "oauth", "access": "a", "expires": 1}}, {}, 1, "no installed plugin can refresh it"),
+    ],
+    ids=["nothing", "variable", "stored", "command", "no-key", "unknown-type", "no-token", "no-plugin"],
+)
+def test_check_tells_how_it_stands_with_a_provider(auth, stored, environ, code, said):
+    auth.store(**stored)
+
+    done = auth("check", "shop", **environ)
+
+    assert (done.returncode, said in done.stdout) == (code, True), done.stdout
+
+
+def test_a_login_is_ready_until_it_expires_and_cannot_be_renewed(auth):
+    entry = {"type": "oauth", "access": "a", "refresh": "r", "expires": 4102444800000}
+    auth.store(club=entry)
+    ready = auth("check", "club")
+    auth.store(club={**entry, "expires": 1})
+    expired = auth("check", "club")
+
+    assert (ready.returncode, ready.stdout.partition(",")[0]) == (0, "club: ready (signed in")
+    assert expired.returncode == 1
+    assert "club: not ready: Authentication failed" in expired.stdout
+    assert auth.stored()["club"]["refresh"] == "r"
+
+
+def test_check_of_all_lists_what_is_configured(auth):
+    nothing = auth("check")
+    auth.store(shop={"type": "api_key", "key": "k"}, unknown={"type": "api_key", "key": "k"})
+    one = auth("check")
+    auth.store(shop={"type": "magic"}, club={"type": "api_key", "key": "k"})
+    invalid = auth("check")
+
+    assert nothing.returncode == 1
+    assert "no provider has a key or a login" in nothing.stdout
+    assert (one.returncode, "shop: ready" in one.stdout) == (0, True)
+    assert "unknown: not ready: Unknown provider" in one.stdout
+    assert (invalid.returncode, invalid.stdout.count("\n")) == (2, 2)
+
+
+@pytest.mark.parametrize("arguments", [["check", "nobody"], ["check", "a", "b"], ["check", "--nope"]], ids=" ".join)
+def test_check_exits_with_2_where_the_question_is_wrong(auth, arguments):
+    done = auth(*arguments)
+
+    assert done.returncode == 2
+    assert one_error(done)
+
+
+@pytest.mark.parametrize("action", ["login", "logout", "check"])
+def test_a_broken_file_is_told_before_anything_is_asked_and_left_alone(auth, action):
+    (auth.agent_dir / "auth.json").write_text('{"shop": "sk-secret"')
+
+    done = auth(action, "shop", stdin="k\n")
+
+    assert done.returncode == (2 if action == "check" else 1)
+    assert "auth.json: cannot be used" in one_error(done)
+    assert "sk-secret" not in done.stderr
+    assert (auth.agent_dir / "auth.json").read_text() == '{"shop": "sk-secret"'
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_is_told(auth):
+    auth.agent_dir.chmod(0o500)
+    try:
+        done = auth("login", "shop", stdin="k\n")
+    finally:
+        auth.agent_dir.chmod(0o700)
+
+    assert done.returncode == 1
+    assert "pi needs to write to that folder" in one_error(done)
+
+
+# Printing
+
+
+def test_a_key_is_printed_and_nothing_else(auth):
+    stored = auth("print-api-key", "shop", SHOP_KEY="sk-1")
+    auth.store(club={"type": "oauth", "access": "a", "refresh": "r", "expires": 4102444800000})
+    token = auth("print-bearer-token", "club")
+    wrong = auth("print-api-key", "club")
+
+    assert (stored.returncode, stored.stdout) == (0, "sk-1\n")
+    assert (token.returncode, token.stdout) == (0, "sent-a\n")
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "See pi auth print-bearer-token club" in one_error(wrong)

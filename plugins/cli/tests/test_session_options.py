@@ -1,0 +1,249 @@
+"""Which session a command line talks in: a new one, the last one, one by path or id, a copy, or none that is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+MEMORY = """
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+
+
+class Memory:
+    \"\"\"Answers with everything that the user has said so far.\"\"\"
+
+    api = "memory"
+
+    async def stream(self, model, context, options):
+        builder = MessageBuilder(model)
+        yield builder.start()
+        start = builder.text_start()
+        yield start
+        said = " + ".join(message.text for message in context.messages if message.role == "user")
+        yield builder.text(start.content_index, f"{model.id}: {said}")
+        yield builder.text_end(start.content_index)
+        yield builder.done()
+
+
+@hookimpl
+def register_providers():
+    return [Memory()]
+
+
+@hookimpl
+def register_models():
+    models = tuple(Model(id=id, name=id, api="memory", provider="memory") for id in ("one", "two"))
+    return [ProviderInfo(id="memory", name="Memory", api="memory", keyless=True, models=models)]
+"""
+
+
+@pytest.fixture
+def memory(pi):
+    pi.install("memory", MEMORY)
+    pi.files = lambda: sorted((pi.agent_dir / "sessions").rglob("*.jsonl"))
+    pi.entries = lambda file: [json.loads(line) for line in file.read_text().splitlines()]
+    return pi
+
+
+def ask(pi, *arguments, code=0):
+    done = pi.run("-p", *arguments)
+    assert done.returncode == code, done.stderr
+    return done.stdout.strip() if code == 0 else done.stderr.strip()
+
+
+def test_the_last_session_is_continued(memory):
+    ask(memory, "--model", "memory/one", "first")
+
+    assert ask(memory, "--continue", "second") == "one: first + second"
+    assert ask(memory, "-c", "third") == "one: first + second + third"
+    assert len(memory.files()) == 1
+
+
+def test_without_a_session_to_continue_a_new_one_begins(memory):
+    assert ask(memory, "-c", "--model", "memory/one", "first") == "one: first"
+
+
+def test_a_file_begins_with_its_header_the_model_and_the_thinking_level(memory):
+    ask(memory, "--model", "memory/one", "first")
+
+    entries = memory.entries(memory.files()[0])
+    assert [entry["type"] for entry in entries] == [
+        "session",
+        "model_change",
+        "thinking_level_change",
+        "message",
+        "message",
+    ]
+    assert entries[0]["cwd"] == str(memory.cwd)
+    assert (entries[1]["provider"], entries[1]["modelId"]) == ("memory", "one")
+
+
+def test_a_session_is_named_by_how_its_id_begins(memory):
+    ask(memory, "--model", "memory/one", "--session-id", "zebra-1", "first")
+    ask(memory, "--model", "memory/one", "--session-id", "yak-1", "other")
+
+    assert ask(memory, "--session", "zeb", "second") == "one: first + second"
+
+
+def test_an_id_that_several_sessions_begin_with_is_refused_with_their_names(memory):
+    for number in (1, 2):
+        ask(memory, "--model", "memory/one", "--session-id", f"zebra-{number}", "first")
+
+    message = ask(memory, "--session", "zebra", "second", code=1)
+
+    assert "zebra-1" in message
+    assert "zebra-2" in message
+
+
+def test_an_unknown_id_is_an_error(memory):
+    assert "nobody" in ask(memory, "--session", "nobody", "hi", code=1)
+
+
+def test_a_session_is_named_by_its_file(memory):
+    ask(memory, "--model", "memory/one", "first")
+
+    assert ask(memory, "--session", str(memory.files()[0]), "second") == "one: first + second"
+
+
+def test_a_file_that_is_not_there_is_where_the_new_session_goes(memory):
+    ask(memory, "--model", "memory/one", "--session", "./mine.jsonl", "first")
+
+    assert memory.entries(memory.cwd / "mine.jsonl")[0]["type"] == "session"
+    assert ask(memory, "--session", "mine.jsonl", "second") == "one: first + second"
+
+
+def test_a_file_that_is_no_session_is_left_alone(memory):
+    file = memory.cwd / "notes.jsonl"
+    file.write_text("dear diary\n")
+
+    message = ask(memory, "--session", "notes.jsonl", "hi", code=1)
+
+    assert f"Session file is not a valid pi session: {file}" in message
+    assert file.read_text() == "dear diary\n"
+
+
+def test_a_copy_goes_its_own_way(memory):
+    ask(memory, "--model", "memory/one", "--session-id", "parent", "first")
+
+    assert ask(memory, "--fork", "parent", "second") == "one: first + second"
+    assert ask(memory, "--session", "parent", "third") == "one: first + third"
+    assert len(memory.files()) == 2
+
+
+def test_a_session_of_another_folder_is_offered_as_a_copy(memory, tmp_path):
+    ask(memory, "--model", "memory/one", "--session-id", "there", "first")
+    memory.cwd = tmp_path / "elsewhere"
+    memory.cwd.mkdir()
+
+    assert "--fork there" in ask(memory, "--session", "there", "second", code=1)
+    assert ask(memory, "--fork", "there", "second") == "one: first + second"
+
+
+def test_the_folder_of_a_session_must_be_there(memory, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    here, memory.cwd = memory.cwd, gone
+    ask(memory, "--model", "memory/one", "first")
+    gone.rmdir()
+    memory.cwd = here
+
+    message = ask(memory, "--session", str(memory.files()[0]), "second", code=1)
+
+    assert "is gone" in message
+    assert "--fork" in message
+
+
+def test_nothing_is_kept_where_it_is_not_wanted(memory):
+    ask(memory, "--model", "memory/one", "--no-session", "first")
+
+    assert memory.files() == []
+
+
+def test_sessions_go_to_the_folder_that_is_named(memory):
+    ask(memory, "--model", "memory/one", "--session-dir", "kept", "first")
+
+    assert [file.parent for file in memory.cwd.rglob("*.jsonl")] == [memory.cwd / "kept"]
+    assert ask(memory, "--session-dir", "kept", "-c", "second") == "one: first + second"
+    assert memory.files() == []
+
+
+def test_the_sessions_own_model_goes_on_unless_another_is_named(memory):
+    ask(memory, "--model", "memory/two", "first")
+
+    assert ask(memory, "-c", "second") == "two: first + second"
+    assert ask(memory, "-c", "--model", "memory/one", "third") == "one: first + second + third"
+
+
+def test_a_model_that_is_gone_is_told_and_another_one_goes_on(memory):
+    ask(memory, "--model", "memory/one", "first")
+    file = memory.files()[0]
+    file.write_text(file.read_text().replace('"provider":"memory"', '"provider":"museum"'))
+    (memory.agent_dir / "settings.json").write_text('{"defaultProvider": "memory", "defaultModel": "two"}')
+
+    done = memory.run("-p", "-c", "second")
+
+    assert "Could not restore model museum/one" in done.stderr
+    assert done.stdout == "two: first + second\n"
+
+
+def test_a_session_gets_the_name_that_it_is_given(memory):
+    ask(memory, "--model", "memory/one", "-n", "about zebras", "first")
+
+    names = [entry["name"] for entry in memory.entries(memory.files()[0]) if entry["type"] == "session_info"]
+    assert names == ["about zebras"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--fork", "x", "-c"], ("--fork", "--continue")),
+        (["--fork", "x", "--session", "y"], ("--fork", "--session")),
+        (["--session-id", "x", "-c"], ("--session-id", "--continue")),
+        (["-c", "--no-session"], ("--continue", "--no-session")),
+        (["--session", "x", "--no-session"], ("--session", "--no-session")),
+    ],
+)
+def test_options_that_exclude_each_other_are_named(memory, arguments, named):
+    message = ask(memory, *arguments, "hi", code=1)
+
+    assert all(option in message for option in named)
+
+
+def test_an_id_that_cannot_be_one_is_refused(memory):
+    assert "../evil" in ask(memory, "--model", "memory/one", "--session-id", "../evil", "hi", code=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_told_and_the_answer_given(memory):
+    sessions = memory.agent_dir / "sessions"
+    sessions.mkdir(mode=0o500)
+
+    done = memory.run("-p", "--model", "memory/one", "first")
+
+    assert (done.returncode, done.stdout) == (0, "one: first\n")
+    assert "cannot be written" in done.stderr
+
+
+WAITS = MEMORY.replace(
+    "        yield builder.done()\n",
+    "        WAIT.touch()\n        await options.signal.wait()\n        yield builder.abort()\n",
+)
+
+
+def test_a_prompt_that_was_interrupted_leaves_a_session_that_can_be_continued(memory, tmp_path):
+    asked = tmp_path / "asked"
+    memory.install(
+        "waiting", f"from pathlib import Path\nWAIT = Path({str(asked)!r})\n{WAITS.replace('memory', 'slow')}"
+    )
+    with memory.start("-p", "--model", "slow/one", "first") as process:
+        while process.poll() is None and not asked.exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+    assert process.returncode == 143
+    assert ask(memory, "-c", "--model", "memory/one", "second") == "one: first + second"

@@ -1,0 +1,125 @@
+"""Where a conversation is cut: what stays begins at a message that may stand first, and no call loses its result.
+
+The rules are those of pi.md 8, from "valid cut points" to "split turn".
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_core import estimate_tokens
+from pi_hookspecs import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CustomMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import AgentMessage, SessionEntry
+
+__all__ = ["Cut", "at_most_half", "find_cut"]
+
+_BEGIN_A_TURN = (UserMessage, BashExecutionMessage, BranchSummaryMessage, CustomMessage)
+_MAY_STAND_FIRST = (*_BEGIN_A_TURN, AssistantMessage)
+
+
+class Cut(NamedTuple):
+    """Where to cut, as places among the entries.
+
+    Attributes:
+        kept: The first entry that stays.
+        summarised: The end of the entries that go, turns that are over.
+        prefix: The end of those that go of a turn which is cut in two; they begin at ``summarised``.
+    """
+
+    kept: int
+    summarised: int
+    prefix: int
+
+
+def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int) -> Cut | None:
+    """Return where to cut so that about ``keep_tokens`` stay; None when nothing would go.
+
+    Args:
+        entries: The conversation since it was last cut, oldest first.
+        messages: What each of them tells the model.
+        keep_tokens: Walking back from the newest, the first valid place at or after this many tokens is taken; when
+            the results at the end alone are more, the answer that they belong to.
+    """
+    valid = _valid_places(messages)
+    if not valid:
+        return None
+    place = _place(valid, _reached(messages, keep_tokens))
+    start = place if isinstance(messages[place], _BEGIN_A_TURN) else _start_of_turn(messages, place)
+    kept = _with_what_belongs_to_it(entries, messages, place)
+    if not any(message is not None for message in messages[:kept]):
+        return None
+    return Cut(kept, min(start, kept), kept)
+
+
+def at_most_half(messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
+    """Return how much is kept when nobody asked for the compaction: no more than half of what there is.
+
+    Else a conversation whose tokens are estimated too low, or a small window, would stay as full as it was.
+    """
+    total = 0
+    for message in reversed(messages):
+        total += estimate_tokens(message) if message is not None else 0
+        if total >= 2 * keep_tokens:
+            return keep_tokens
+    return total // 2
+
+
+def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:
+    """Return where a cut is allowed: never at a result, and never between a call and its result."""
+    called: dict[str, int] = {}
+    opened = [0] * (len(messages) + 1)
+    for place, message in enumerate(messages):
+        if isinstance(message, AssistantMessage):
+            called.update((call.id, place) for call in message.tool_calls)
+        elif isinstance(message, ToolResultMessage) and message.tool_call_id in called:
+            opened[called[message.tool_call_id] + 1] += 1
+            opened[place + 1] -= 1
+    is_open = accumulate(opened)
+    return [
+        place
+        for place, (message, still_open) in enumerate(zip(messages, is_open, strict=False))
+        if not still_open and isinstance(message, _MAY_STAND_FIRST)
+    ]
+
+
+def _reached(messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
+    """Return the newest place from which on there are enough tokens; 0 when there never are."""
+    tokens = 0
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if message is None:
+            continue
+        tokens += estimate_tokens(message)
+        if tokens >= keep_tokens:
+            return place
+    return 0
+
+
+def _place(valid: Sequence[int], reached: int) -> int:
+    return next((place for place in valid if place >= reached), valid[-1])
+
+
+def _start_of_turn(messages: Sequence[AgentMessage | None], place: int) -> int:
+    """Return where the turn began that a place is in; the place itself where that is no longer there."""
+    return next((each for each in range(place - 1, -1, -1) if isinstance(messages[each], _BEGIN_A_TURN)), place)
+
+
+def _with_what_belongs_to_it(
+    entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], place: int
+) -> int:
+    """Return the first of the entries before a place that are no messages: changes of model, labels, data."""
+    while place and messages[place - 1] is None and entries[place - 1].type not in {"message", "compaction"}:
+        place -= 1
+    return place

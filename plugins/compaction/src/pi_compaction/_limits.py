@@ -1,0 +1,66 @@
+"""When a conversation is too long and how much of it stays: the settings under ``compaction`` (pi.md 8, settings)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiContext, SettingsView
+
+__all__ = ["Limits", "branch_reserve", "limits_of", "pinned_texts"]
+
+RESERVE_TOKENS = 16_384
+KEEP_RECENT_TOKENS = 20_000
+
+
+class Limits(NamedTuple):
+    """What holds for a model's window, in tokens.
+
+    Attributes:
+        enabled: Whether a conversation is compacted without being asked.
+        window: The model's window.
+        reserve: Room for an answer, and for the summary.
+        keep: How much of the newest stays word for word.
+    """
+
+    enabled: bool
+    window: int
+    reserve: int
+    keep: int
+
+    @property
+    def full(self) -> int:
+        """A context above this is to be compacted (pi.md 8, trigger)."""
+        return self.window - self.reserve
+
+
+def limits_of(ctx: PiContext) -> Limits | None:
+    """Return the limits for the session's model; None where its window is not known.
+
+    ``compaction.modelOverrides`` has other limits for models by ``provider/id`` or id alone. A reserve of more than
+    half of a small window would leave less for the conversation than for its summary: there it is half.
+    """
+    model, settings = ctx.model, ctx.settings
+    if model is None or model.context_window <= 0:
+        return None
+    enabled = settings.get_bool("compaction.enabled", default=True)
+    reserve = settings.get_number("compaction.reserveTokens", RESERVE_TOKENS, minimum=0)
+    keep = settings.get_number("compaction.keepRecentTokens", KEEP_RECENT_TOKENS, minimum=0)
+    if settings.get("compaction.modelOverrides"):
+        for name in (model.id, model.reference):
+            at = ("compaction", "modelOverrides", name)
+            enabled = settings.get_bool((*at, "enabled"), enabled)
+            reserve = settings.get_number((*at, "reserveTokens"), reserve, minimum=0)
+            keep = settings.get_number((*at, "keepRecentTokens"), keep, minimum=0)
+    return Limits(enabled, model.context_window, min(int(reserve), model.context_window // 2), int(keep))
+
+
+def branch_reserve(ctx: PiContext, window: int) -> int:
+    """Return how much of a window is not for the branch that is summed up (``branchSummary.reserveTokens``)."""
+    reserve = ctx.settings.get_number("branchSummary.reserveTokens", RESERVE_TOKENS, minimum=0)
+    return min(int(reserve), window // 2)
+
+
+def pinned_texts(settings: SettingsView) -> list[str]:
+    """Return the texts that every summary keeps word for word (``compaction.pinned``)."""
+    return [text for text in settings.get_str_list("compaction.pinned") if text.strip()]

@@ -1,0 +1,56 @@
+"""What entries tell the model, after context edits; failed answers tell it nothing (pi.md 4.7 and 7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core import edited_message, entry_message
+from pi_hookspecs import AssistantMessage, CompactionEntry, ContextEditEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_hookspecs import AgentMessage, SessionEntry
+
+__all__ = ["messages_of", "since_compaction"]
+
+
+def messages_of(entries: Sequence[SessionEntry]) -> list[AgentMessage | None]:
+    """Return for each entry the message that the model is told; None for a compaction, too: its text is known apart."""
+    edits = {entry.target_id: entry for entry in entries if isinstance(entry, ContextEditEntry)}
+    return [_message(entry, edits.get(entry.id)) for entry in entries]
+
+
+def _message(entry: SessionEntry, edit: ContextEditEntry | None) -> AgentMessage | None:
+    if isinstance(entry, CompactionEntry) or (edit is not None and edit.replacement is None):
+        return None
+    message = entry_message(entry)
+    if message is None or (isinstance(message, AssistantMessage) and message.stop_reason == "error"):
+        return None
+    return message if edit is None else edited_message(message, edit.replacement)
+
+
+def since_compaction(branch: Sequence[SessionEntry]) -> tuple[list[SessionEntry], CompactionEntry | None]:
+    """Return the entries that the model is told word for word, and the last compaction, which is not among them.
+
+    They begin where that compaction began to keep, so that nothing is lost between two summaries; where it points at
+    an entry that the branch does not have, they begin after it (pi.md 7.3). Older entries are not looked at.
+    """
+    later: list[SessionEntry] = []
+    backwards = reversed(branch)
+    for entry in backwards:
+        if isinstance(entry, CompactionEntry):
+            kept = _until(entry.first_kept_entry_id, backwards)
+            return [*reversed(kept), *reversed(later)], entry
+        later.append(entry)
+    return later[::-1], None
+
+
+def _until(entry_id: str, backwards: Iterable[SessionEntry]) -> list[SessionEntry]:
+    """Return the entries back to one; none where it does not come."""
+    walked: list[SessionEntry] = []
+    for entry in backwards:
+        walked.append(entry)
+        if entry.id == entry_id:
+            return [each for each in walked if not isinstance(each, CompactionEntry)]
+    return []

@@ -1,0 +1,65 @@
+"""What the families of models behind Converse take, told by their ids, and what ``model.compat`` says instead."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+
+__all__ = ["Compat"]
+
+_UNCACHED = re.compile(r"claude-(?:instant|v\d|3-(?:opus|sonnet|haiku)|3-5-sonnet)")
+"""Claude models from before the API could cache."""
+
+_GOVERNMENT = re.compile(r"us-gov\.|arn:aws-us-gov:")
+
+
+@frozen(kw_only=True)
+class Compat:
+    """What one model takes; the names in ``model.compat`` stand beside.
+
+    Attributes:
+        claude: ``isClaude``: thinking can be asked for, and goes back with its signature.
+        cache: ``supportsPromptCaching``: cache points.
+        long_cache: ``supportsLongCacheRetention``: cache points that live an hour.
+        adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
+        temperature: ``supportsTemperature``.
+        display: ``supportsThinkingDisplay``: ``display`` may be asked for; the government's regions refuse it.
+    """
+
+    claude: bool = False
+    cache: bool = False
+    long_cache: bool = True
+    adaptive: bool = False
+    temperature: bool = True
+    display: bool = True
+
+    @classmethod
+    def of(cls, model: Model) -> Compat:
+        """Return the switches of the model: what its id tells, then its own.
+
+        The ARN of an application's inference profile does not tell; the model's name in models.json may.
+        """
+        own: dict[str, Any] = model.compat or {}
+        named = f"{model.id} {model.name}".lower()
+        claude = bool(own.get("isClaude", "claude" in named))
+        known: dict[str, Any] = {
+            "claude": claude,
+            "cache": claude and not _UNCACHED.search(named),
+            "display": not _GOVERNMENT.match(model.id),
+        }
+        known |= {name: own[flag] for flag, name in _NAMES.items() if own.get(flag) is not None}
+        return cls(**known)
+
+
+_NAMES = {
+    "supportsPromptCaching": "cache",
+    "supportsLongCacheRetention": "long_cache",
+    "forceAdaptiveThinking": "adaptive",
+    "supportsTemperature": "temperature",
+    "supportsThinkingDisplay": "display",
+}

@@ -1,0 +1,54 @@
+"""Tells core whether AWS credentials are there; the provider itself gets them, because a key alone cannot sign."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["AUTHENTICATED", "AwsCredentials"]
+
+AUTHENTICATED = "<authenticated>"
+"""Stands in for a key where the request is signed with credentials (pi.md 4.2)."""
+
+_VENDOR = "/sys/class/dmi/id/sys_vendor"
+"""Says ``Amazon EC2`` on a machine whose instance may have a role."""
+
+
+class AwsCredentials:
+    """Answers for provider ``amazon-bedrock``, where the user has no bearer token."""
+
+    name = "amazon-bedrock"
+
+    def available(self, provider: str) -> bool | None:
+        """Return whether variables or files lead to credentials; None where only a network could tell."""
+        if provider != self.name:
+            return False
+        from pi_provider_bedrock._profiles import has_credentials
+
+        return True if has_credentials(os.environ) else None
+
+    async def credential(self, provider: str) -> str | None:
+        """Return the marker that stands in for credentials.
+
+        Raises:
+            MissingKey: There are none, and this is no machine that could have a role.
+        """
+        if provider != self.name:
+            return None
+        if self.available(provider) or _has_role():
+            return AUTHENTICATED
+        from pi_hookspecs.errors import MissingKey
+        from pi_provider_bedrock._failures import NO_CREDENTIALS
+
+        raise MissingKey(f"No API key found for {provider}. {NO_CREDENTIALS}")
+
+
+def _has_role() -> bool:
+    """Whether this is a machine of EC2, which may have a role; told by a file, asked of nobody."""
+    from pathlib import Path
+
+    if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
+        return False
+    try:
+        return Path(_VENDOR).read_text(encoding="utf-8").startswith("Amazon EC2")
+    except (OSError, ValueError):
+        return False

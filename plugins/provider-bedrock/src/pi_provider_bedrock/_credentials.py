@@ -1,0 +1,163 @@
+"""AWS's credentials through botocore's chain (profile, environment, SSO, container, web identity, instance), and SigV4.
+
+botocore is imported in the thread that looks for credentials: it takes a tenth of a second, and finding credentials may
+read files, run a command and ask the network. Keys in the environment, which its chain takes first, need half of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import Future
+from importlib import import_module
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pi_provider_bedrock._failures import AwsFailed
+
+    T = TypeVar("T")
+
+__all__ = ["Chain", "in_thread", "signature"]
+
+SECONDS = 30.0
+"""How long finding credentials may take; the parts of the chain have bounds of their own, a command has none."""
+
+_WORDS = 300
+"""Characters of botocore's words in a message."""
+
+
+@frozen
+class Keys:
+    """Credentials that do not change, as botocore's signer reads them."""
+
+    access_key: str
+    secret_key: str = field(repr=False)
+    token: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Keys | None:
+        """Return those of the environment; None where there are none, or where they say when they expire."""
+        key, secret = environ.get("AWS_ACCESS_KEY_ID"), environ.get("AWS_SECRET_ACCESS_KEY")
+        if not key or not secret or environ.get("AWS_CREDENTIAL_EXPIRATION"):
+            return None
+        return cls(key, secret, environ.get("AWS_SESSION_TOKEN") or environ.get("AWS_SECURITY_TOKEN"))
+
+
+class Chain:
+    """Finds credentials, keeps them, and has them refreshed before they expire."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: tuple[Any, Any] | None = None
+
+    async def credentials(self) -> Any:
+        """Return credentials that are valid now: botocore's ``access_key``, ``secret_key`` and ``token``.
+
+        Raises:
+            AwsFailed: There are none; the message says what to do.
+        """
+        from pi_provider_bedrock._failures import AwsFailed
+
+        try:
+            async with asyncio.timeout(SECONDS) as scope:
+                return await in_thread(self._resolve)
+        except TimeoutError as error:
+            if not scope.expired():
+                raise
+            message = f"AWS credentials were not found within {SECONDS:g} s"
+            advice = "Check the credential_process of the profile and the network, or set AWS_BEARER_TOKEN_BEDROCK."
+            raise AwsFailed(message, advice=advice) from error
+
+    def forget(self) -> None:
+        """Look for credentials anew at the next request; these were refused."""
+        self._found = None
+
+    def _resolve(self) -> Any:
+        import_module("botocore.auth")  # not in the event loop, when it signs
+        environ = {name: value for name, value in os.environ.items() if name.startswith(("AWS_", "HOME"))}
+        keys = Keys.of(environ)
+        if keys is not None:
+            return keys
+        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
+        from botocore.session import Session  # type: ignore[import-untyped]
+
+        try:
+            with self._lock:
+                if self._found is None or self._found[0] != environ:
+                    self._found = (environ, Session().get_credentials())
+                source = self._found[1]
+            if source is not None:
+                return source.get_frozen_credentials()
+        except (BotoCoreError, ClientError, OSError, ValueError, KeyError) as error:
+            self.forget()
+            raise _failure(error, environ) from error
+        self.forget()
+        from pi_provider_bedrock._failures import NO_CREDENTIALS, AwsFailed
+
+        raise AwsFailed("No AWS credentials were found", advice=NO_CREDENTIALS)
+
+
+def signature(credentials: Any, region: str, url: str, content: bytes) -> dict[str, str]:
+    """Return the headers that sign a body of JSON (SigV4)."""
+    from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
+    from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+
+    request = AWSRequest("POST", url, headers={"content-type": "application/json"}, data=content)
+    SigV4Auth(credentials, "bedrock", region).add_auth(request)
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Return what ``work`` returns, from a thread that nobody has to wait for when the program ends."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised where it is awaited
+            done.set_exception(error)
+
+    Thread(target=run, name="pi-aws", daemon=True).start()
+    return await asyncio.wrap_future(done)
+
+
+def _failure(error: Exception, environ: dict[str, str]) -> AwsFailed:
+    """Return what botocore's error means and what to do about it."""
+    from pi_provider_bedrock._advice import login_advice
+    from pi_provider_bedrock._failures import AwsFailed
+    from pi_provider_bedrock._profiles import profile_of
+    from pi_provider_kit import redact
+
+    profile, name = profile_of(environ), type(error).__name__
+    if name == "ProfileNotFound":
+        return AwsFailed(f"The AWS profile {profile!r} does not exist", advice=_other_profile(profile))
+    secrets = [environ.get(each, "") for each in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")]
+    words = redact(" ".join(str(error).split())[:_WORDS], secrets) or name
+    if "SSO" in name or name in ("TokenRetrievalError", "InvalidConfigError") or "ForbiddenException" in words:
+        advice = f"Sign in with {login_advice(profile)}."
+    elif name == "PartialCredentialsError":
+        advice = "Set both, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+    elif name in ("CredentialRetrievalError", "MetadataRetrievalError"):
+        advice = (
+            f"Check what AWS_PROFILE={profile} names in ~/.aws/config: its command or address gives no credentials."
+        )
+    elif name == "ClientError":
+        advice = f"Check role_arn and source_profile of profile {profile!r}, or sign in with {login_advice(profile)}."
+    else:
+        advice = f"Check profile {profile!r} in ~/.aws/config, or choose another with AWS_PROFILE."
+    return AwsFailed(f"No AWS credentials: {words}", advice=advice)
+
+
+def _other_profile(profile: str) -> str:
+    from botocore.session import Session
+
+    known = sorted(Session().full_config.get("profiles", {}))
+    choice = f"Set AWS_PROFILE to one of {', '.join(map(repr, known))}" if known else "Unset AWS_PROFILE"
+    return f"{choice}, or make it with `aws configure sso --profile {profile}`."

@@ -1,0 +1,117 @@
+"""Where a request goes and which region signs it: ARNs, variables, profiles, cross-region prefixes (pi.md 4.2)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from attrs import frozen
+
+from pi_provider_bedrock._failures import AwsFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["GEOGRAPHIES", "Endpoint", "endpoint_of", "geography_of"]
+
+GEOGRAPHIES: dict[str, tuple[tuple[str, ...], str]] = {
+    "us": (("us-east-", "us-west-", "ca-"), "us-east-1"),
+    "us-gov": (("us-gov-",), "us-gov-west-1"),
+    "eu": (("eu-",), "eu-central-1"),
+    "apac": (("ap-",), "ap-southeast-1"),
+    "jp": (("ap-northeast-",), "ap-northeast-1"),
+    "au": (("ap-southeast-",), "ap-southeast-2"),
+    "ca": (("ca-",), "ca-central-1"),
+}
+"""Prefix of a cross-region inference profile: how the regions begin that it can be called from, and one of them.
+
+``global.`` can be called from everywhere.
+"""
+
+_ARN = re.compile(r"arn:aws[a-z-]*:bedrock:([a-z0-9-]+):")
+
+_STANDARD = re.compile(r"https://bedrock-runtime(-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)/?")
+"""Amazon's own address; the catalogue names it for want of a better, so that whatever the user says wins."""
+
+_REGIONAL = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
+"""A region in another address, such as that of a VPC endpoint."""
+
+_REGION = re.compile(r"[a-z0-9-]+")
+"""What may become a part of a host's name."""
+
+_ADDRESS_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
+_REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
+
+_NO_REGION = (
+    "Bedrock needs a region for model {model!r}, and none is set. Set AWS_REGION, for example AWS_REGION=us-east-1, or "
+    "run `aws configure set region us-east-1{profile}`."
+)
+
+
+@frozen(kw_only=True)
+class Endpoint:
+    """An address.
+
+    Attributes:
+        base_url: What the path is put behind.
+        region: Signs the request; None where only the address is known, which a bearer token suffices for.
+    """
+
+    base_url: str
+    region: str | None
+
+    def url(self, model_id: str) -> str:
+        """Return where the model is asked."""
+        return f"{self.base_url.rstrip('/')}/model/{quote(model_id, safe='')}/converse-stream"
+
+
+def endpoint_of(
+    model_id: str, base_url: str, environ: Mapping[str, str], profile_region: Callable[[], str | None]
+) -> Endpoint:
+    """Return the address of a model.
+
+    The address is that of models.json, of ``AWS_ENDPOINT_URL_BEDROCK_RUNTIME`` or ``AWS_ENDPOINT_URL``, or Amazon's in
+    the region. The region is that of the ARN, of ``AWS_REGION`` or ``AWS_DEFAULT_REGION``, of the profile, of the
+    address; the last gives way where the id's prefix says that it cannot be right.
+
+    Args:
+        model_id: Id of a model or inference profile, or an ARN.
+        base_url: Of the model.
+        environ: The environment.
+        profile_region: Asked for the profile's region only where nothing before it tells; it may read files.
+
+    Raises:
+        AwsFailed: Amazon's address needs a region, and there is none, or it is no region.
+    """
+    standard = _STANDARD.fullmatch(base_url)
+    named = next((environ[name] for name in _ADDRESS_VARIABLES if environ.get(name)), "")
+    address = named if standard or not base_url else base_url
+    arn = _ARN.match(model_id)
+    variable = next((environ[name] for name in _REGION_VARIABLES if environ.get(name)), None)
+    told = _REGIONAL.search(address or base_url)
+    region = (arn[1] if arn else None) or variable or profile_region() or _fitting(told[1] if told else None, model_id)
+    if region is not None and not _REGION.fullmatch(region):
+        raise AwsFailed(f"{region!r} is no AWS region", advice="Set AWS_REGION to one, for example us-east-1.")
+    if address:
+        return Endpoint(base_url=address, region=region)
+    if region is None:
+        profile = environ.get("AWS_PROFILE")
+        option = f" --profile {profile}" if profile else ""
+        raise AwsFailed(_NO_REGION.format(model=model_id, profile=option), advice="")
+    kind = (standard[1] or "") if standard else ""
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return Endpoint(base_url=f"https://bedrock-runtime{kind}.{region}.{suffix}", region=region)
+
+
+def geography_of(model_id: str) -> str | None:
+    """Return the prefix of a cross-region inference profile, None where the id has none."""
+    prefix = model_id.partition(".")[0]
+    return prefix if prefix in GEOGRAPHIES or prefix == "global" else None
+
+
+def _fitting(region: str | None, model_id: str) -> str | None:
+    geography = GEOGRAPHIES.get(geography_of(model_id) or "")
+    if geography is None or (region or "").startswith(geography[0]):
+        return region
+    return geography[1]

@@ -1,0 +1,100 @@
+"""The whole body of a request: output limit, thinking (pi.md 4.5), and where the cache points stand (4.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_provider_bedrock._compat import Compat
+from pi_provider_bedrock._messages import to_messages
+from pi_provider_bedrock._tools import to_tool_config
+from pi_provider_kit import (
+    clamp_thinking_level,
+    default_max_tokens,
+    estimate_context_tokens,
+    fit_thinking_budget,
+    supported_thinking_levels,
+    system_prompt_of,
+)
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_provider_bedrock._tools import ToolNames
+
+__all__ = ["to_payload"]
+
+_SMALLEST_BUDGET = 1024
+"""The API refuses a smaller one."""
+
+_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
+
+_INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
+
+
+def to_payload(model: Model, context: Context, options: StreamOptions, names: ToolNames) -> dict[str, Any]:
+    """Return the input of ``ConverseStream`` as plain data; bytes are base64, as in its JSON."""
+    compat = Compat.of(model)
+    messages = to_messages(context.messages, model, compat, names)
+    system = [{"text": text}] if (text := system_prompt_of(context)).strip() else []
+    tools = to_tool_config(context.tools, options.tool_choice, messages, names)
+    _mark(system, messages, options, compat)
+    most, fields = _limits(model, context, options, compat)
+    if tools is not None:
+        fields = _free_choice(tools, model, fields)
+    limits: dict[str, Any] = {"maxTokens": most}
+    if options.temperature is not None and compat.temperature and not _thinks(fields):
+        limits["temperature"] = options.temperature
+    payload: dict[str, Any] = {"modelId": model.id, "messages": messages, "inferenceConfig": limits}
+    parts = {"system": system, "toolConfig": tools, "additionalModelRequestFields": fields}
+    return payload | {name: part for name, part in parts.items() if part}
+
+
+def _mark(system: list[dict[str, Any]], messages: list[dict[str, Any]], options: StreamOptions, compat: Compat) -> None:
+    """Put a cache point behind the system prompt and behind the last message of the user."""
+    retention = options.cache_retention or "short"
+    if retention == "none" or not compat.cache:
+        return
+    point = {"type": "default", "ttl": "1h"} if retention == "long" and compat.long_cache else {"type": "default"}
+    if system:
+        system.append({"cachePoint": point})
+    last = next((message for message in reversed(messages) if message["role"] == "user"), None)
+    if last is not None:
+        last["content"].append({"cachePoint": point})
+
+
+def _limits(model: Model, context: Context, options: StreamOptions, compat: Compat) -> tuple[int, dict[str, Any]]:
+    """Return the output limit, and the fields that say how to think within it; Converse has none of its own."""
+    room = default_max_tokens(model, estimate_context_tokens(context))
+    most = min(options.max_tokens or room, room)
+    if not (model.reasoning and compat.claude):
+        return most, {}
+    level = clamp_thinking_level(model, options.reasoning)
+    if level == "off":
+        return most, {"thinking": {"type": "disabled"}}
+    display = {"display": "summarized"} if compat.display else {}
+    if compat.adaptive:
+        effort = (model.thinking_level_map or {}).get(level) or _EFFORTS[level]
+        return most, {"thinking": {"type": "adaptive", **display}, "output_config": {"effort": effort}}
+    limits = evolve(model, max_tokens=room)
+    total, budget = fit_thinking_budget(limits, most, level, options.thinking_budgets)
+    budget = max(budget, _SMALLEST_BUDGET)
+    if budget >= total:  # so little output that no thinking fits
+        return most, {"thinking": {"type": "disabled"}}
+    thinking = {"type": "enabled", "budget_tokens": budget, **display}
+    return total, {"thinking": thinking, "anthropic_beta": [_INTERLEAVED_BETA]}
+
+
+def _thinks(fields: dict[str, Any]) -> bool:
+    return bool(fields.get("thinking", {}).get("type", "disabled") != "disabled")
+
+
+def _free_choice(tools: dict[str, Any], model: Model, fields: dict[str, Any]) -> dict[str, Any]:
+    """Settle what Claude refuses, thinking and a forced call: thinking yields, or the force where it cannot."""
+    if not _thinks(fields) or not tools.get("toolChoice", {}).keys() & {"any", "tool"}:
+        return fields
+    if "off" in supported_thinking_levels(model):
+        return {"thinking": {"type": "disabled"}}
+    tools["toolChoice"] = {"auto": {}}
+    return fields

@@ -1,0 +1,78 @@
+"""One request, made ready: who may ask, where it goes, and what signs it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pi_provider_bedrock._credential_source import AUTHENTICATED
+from pi_provider_bedrock._credentials import in_thread, signature
+from pi_provider_bedrock._endpoint import endpoint_of
+from pi_provider_bedrock._profiles import profile_of, profile_region
+from pi_provider_kit import HttpRequest
+
+if TYPE_CHECKING:
+    from pi_hookspecs.provider import StreamOptions
+    from pi_provider_bedrock._advice import Circumstances
+    from pi_provider_bedrock._credentials import Chain
+    from pi_provider_bedrock._endpoint import Endpoint
+    from pi_provider_kit import AbortWatch
+
+__all__ = ["prepared"]
+
+
+async def prepared(
+    payload: dict[str, Any],
+    options: StreamOptions,
+    chain: Chain,
+    watch: AbortWatch,
+    circumstances: Circumstances,
+) -> HttpRequest:
+    """Return the request. A bearer token is sent as it is; else AWS's credentials sign.
+
+    Whoever configured an ``authorization`` header is not signed for: a gateway does that.
+
+    Raises:
+        AwsFailed: There are no credentials, or no region.
+        Aborted: The run was aborted meanwhile.
+    """
+    watch.raise_if_aborted()
+    model = circumstances.model
+    headers = {name.lower(): value for name, value in (model.headers or {}).items()}
+    body = {name: part for name, part in payload.items() if name != "modelId"}
+    model_id = str(payload.get("modelId", model.id))
+    endpoint = await watch(_endpoint(model_id, model.base_url))
+    circumstances.region = endpoint.region
+    token = _bearer(options.api_key)
+    configured = {name.lower() for name in options.headers or {}} | headers.keys()
+    if token is not None:
+        circumstances.secrets = (token,)
+        headers = {"authorization": f"Bearer {token}", **headers}
+    if token is not None or "authorization" in configured:
+        return HttpRequest(url=endpoint.url(model_id), body=body, headers=headers)
+    circumstances.profile = profile_of(os.environ)
+    credentials = await watch(chain.credentials())
+    circumstances.secrets = tuple(filter(None, (credentials.secret_key, credentials.token)))
+    url, region = endpoint.url(model_id), endpoint.region or "us-east-1"
+    return HttpRequest(
+        url=url, body=body, headers=headers, sign=lambda content: signature(credentials, region, url, content)
+    )
+
+
+async def _endpoint(model_id: str, base_url: str) -> Endpoint:
+    """Return the address; in a thread, where a file may have to be read for it."""
+    environ = dict(os.environ)
+    if any(environ.get(name) for name in ("AWS_REGION", "AWS_DEFAULT_REGION")):
+        return endpoint_of(model_id, base_url, environ, _nothing)
+    return await in_thread(lambda: endpoint_of(model_id, base_url, environ, lambda: profile_region(environ)))
+
+
+def _nothing() -> None:
+    return None
+
+
+def _bearer(key: str | None) -> str | None:
+    """Return the bearer token: the key, unless core stands it in for credentials, else that of the environment."""
+    if key and key != AUTHENTICATED:
+        return key
+    return os.environ.get("AWS_BEARER_TOKEN_BEDROCK", "").strip() or None

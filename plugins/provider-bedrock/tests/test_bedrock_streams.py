@@ -1,0 +1,186 @@
+"""The API's events become ours: blocks, calls, usage and stop reasons (pi.md 1.5 and 4.9)."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pi_hookspecs import Model, RequestFailed, ThinkingContent
+from pi_provider_bedrock._reading import Reading
+from pi_provider_bedrock._tools import ToolNames
+from pi_provider_kit import AnswerBuilder
+from pi_testing.fake_servers.bedrock import (
+    message,
+    message_events,
+    redacted_thinking,
+    stream,
+    text,
+    thinking,
+    tool_use,
+)
+
+
+async def test_text_thinking_and_calls_come_in_order(ask, server):
+    server.answers(message(thinking("Hm", ".", signature="c2ln"), text("Hel", "lo"), tool_use("t1", "read", path="a")))
+    heard = await ask()
+
+    assert heard.types == [
+        "start",
+        *("thinking_start", "thinking_delta", "thinking_delta", "thinking_end"),
+        *("text_start", "text_delta", "text_delta", "text_end"),
+        *("toolcall_start", "toolcall_delta", "toolcall_delta", "toolcall_end"),
+        "done",
+    ]
+    assert heard.message.content[0] == ThinkingContent("Hm.", thinking_signature="c2ln")
+    assert heard.message.stop_reason == "toolUse"
+
+
+async def test_redacted_thinking_is_kept(ask, server):
+    server.answers(message(redacted_thinking("b3BhcXVl"), text("so")))
+    heard = await ask()
+
+    assert heard.message.content[0] == ThinkingContent("", thinking_signature="b3BhcXVl", redacted=True)
+
+
+async def test_redacted_thinking_in_parts_is_one(ask, server):
+    block = redacted_thinking("b3A=")
+    block.deltas.append({"reasoningContent": {"redactedContent": "YXF1ZQ=="}})
+    server.answers(message(block, text("so")))
+    heard = await ask()
+
+    assert heard.message.content[0].thinking_signature == "b3BhcXVl"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("tool_use", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+    ],
+)
+async def test_stop_reasons(ask, server, said, reason):
+    server.answers(message(text("so"), stop=said))
+    heard = await ask()
+
+    assert (heard.message.stop_reason, heard.message.raw_stop_reason) == (reason, said)
+
+
+@pytest.mark.parametrize("said", ["guardrail_intervened", "content_filtered", "malformed_tool_use", "something_new"])
+async def test_stop_reasons_that_are_errors_name_themselves_and_keep_the_text(ask, server, said):
+    server.answers(message(text("so"), stop=said))
+    heard = await ask()
+
+    assert repr(said) in heard.error
+    assert heard.message.text == "so"
+
+
+async def test_usage_has_cached_tokens_and_their_price(ask, server):
+    usage = {"inputTokens": 100, "outputTokens": 42, "cacheReadInputTokens": 1000, "cacheWriteInputTokens": 500}
+    usage["cacheDetails"] = [{"ttl": "5m", "inputTokens": 200}, {"ttl": "1h", "inputTokens": 300}]
+    server.answers(message(text("a"), usage=usage))
+    said = (await ask()).message.usage
+
+    assert (said.input, said.output, said.cache_read, said.cache_write) == (100, 42, 1000, 500)
+    assert (said.cache_write_1h, said.total_tokens) == (300, 1642)
+    assert said.cost.cache_write == pytest.approx((200 * 3.75 + 300 * 2 * 3) / 1_000_000)
+
+
+async def test_an_answer_without_metadata_is_complete(ask, server):
+    server.answers(stream(message_events(text("so"))[:-1]))
+    heard = await ask()
+
+    assert (heard.message.stop_reason, heard.message.text) == ("stop", "so")
+
+
+async def test_a_name_that_was_replaced_comes_back(ask, server, context, tool):
+    server.answers(message(tool_use("t1", "my_tool", path="a")))
+    heard = await ask(context(tools=(tool("my.tool"),)))
+
+    assert heard.message.tool_calls[0].name == "my.tool"
+
+
+async def test_what_the_api_may_add_later_is_passed_over(ask, server):
+    events = message_events(text("so"))
+    events.insert(1, ("somethingNew", {"a": 1}))
+    events.insert(3, ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"citation": {"title": "x"}}}))
+    events.insert(4, ("contentBlockStart", {"contentBlockIndex": 9, "start": {"image": {"format": "png"}}}))
+    server.answers(stream(events))
+
+    assert (await ask()).message.text == "so"
+
+
+CALL = ("contentBlockStart", {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "t1", "name": "read"}}})
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [("messageStart", {"role": "assistant"})] * 2,
+        [CALL, CALL],
+        [("contentBlockStart", {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "t1"}}})],
+        [("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "{}"}}})],
+        [CALL, ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "so"}})],
+        [("contentBlockDelta", {"delta": {"text": "so"}})],
+        [CALL, ("messageStop", {"stopReason": "tool_use"})],
+    ],
+    ids=["begun twice", "call begun twice", "no name", "no call", "other kind", "no index", "no end"],
+)
+async def test_a_stream_without_order_is_an_error(ask, server, events):
+    server.answers(stream(events))
+    heard = await ask()
+
+    assert "Bedrock stream is broken" in heard.error
+    assert heard.message.tool_calls == ()
+
+
+async def test_json_that_only_python_reads_is_read(ask, server):
+    events = message_events(text("so \ud83d", "\ude00"))
+    server.answers(stream(events))
+
+    assert (await ask()).message.text == "so \N{GRINNING FACE}"
+
+
+# Fuzz
+
+RECORDED = message_events(thinking("Hm", signature="c2ln"), text("Hel", "lo"), tool_use("t1", "read", path="a"))
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=8), below, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+
+
+def places(value, path=()):
+    yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for key, item in inside:
+        yield from places(item, (*path, key))
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_any_value_at_any_place_is_a_message_or_an_error(data):
+    events = orjson.loads(orjson.dumps(RECORDED))
+    *way, last = data.draw(st.sampled_from([path for path in places(events) if len(path) > 2 or path[1:] == (1,)]))
+    target = events
+    for step in way:
+        target = target[step]
+    target[last] = data.draw(ANYTHING)
+    builder = AnswerBuilder(Model(id="m", name="M", api="bedrock-converse-stream", provider="amazon-bedrock"))
+    reading = Reading(builder, ToolNames(()))
+    try:
+        for kind, event in events:
+            for _ in reading.feed({":message-type": "event", ":event-type": kind}, orjson.dumps(event)):
+                builder.partial()
+        end = reading.end()[-1]
+    except RequestFailed as problem:
+        end = builder.end_for(problem)
+
+    assert end.type in ("done", "error")

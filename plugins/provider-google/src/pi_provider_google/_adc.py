@@ -1,0 +1,179 @@
+"""Google's application default credentials: a key file, a sign-in with gcloud, or the machine's own account.
+
+google-auth finds and refreshes them. It is imported with the first request that needs it, and works in a thread: its
+network and files block.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_hookspecs.errors import RequestFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["AMBIENT", "AmbientCredentials", "AmbientToken", "ambient_token"]
+
+AMBIENT = "<authenticated>"
+"""What stands for a key where the machine is signed in (pi.md 4.2); the token is fetched with the request."""
+
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+
+_SECONDS = 20.0
+"""How long one request for a token may take."""
+
+_SIGN_IN = (
+    "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file, "
+    "or GOOGLE_CLOUD_API_KEY to a key."
+)
+
+_MACHINE = Path("/sys/class/dmi/id/product_name")
+"""Says ``Google`` on a machine of Compute Engine."""
+
+
+class AmbientToken(NamedTuple):
+    """A token that is valid now, and what its credentials know of projects."""
+
+    token: str
+    project: str | None
+    quota_project: str | None
+
+
+class AmbientCredentials:
+    """Answers for provider ``google-vertex`` where the user has no key: with ``<authenticated>``.
+
+    Args:
+        environ: Where variables are looked up; the process's own when None.
+    """
+
+    name = "google-vertex"
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._environ = environ
+
+    def available(self, provider: str) -> bool | None:
+        """Tell whether a request could be made, by the environment and the file system alone.
+
+        It could where credentials are there, and project and location are named (pi.md 4.2). Where only some of that
+        is there it is not known: a request then says what is missing.
+        """
+        environ = os.environ if self._environ is None else self._environ
+        if provider != self.name:
+            return False
+        project = environ.get("GOOGLE_CLOUD_PROJECT") or environ.get("GCLOUD_PROJECT")
+        known = (project, environ.get("GOOGLE_CLOUD_LOCATION"), _has_credentials(environ))
+        if all(known):
+            return True
+        return None if any(known) or environ.get("GOOGLE_APPLICATION_CREDENTIALS") else False
+
+    async def credential(self, provider: str) -> str | None:
+        """Return ``<authenticated>`` unless nothing speaks for Vertex AI."""
+        return None if self.available(provider) is False else AMBIENT
+
+
+async def ambient_token() -> AmbientToken:
+    """Return a token of the machine's credentials, refreshed where it has expired.
+
+    Raises:
+        RequestFailed: There are no credentials, they were not accepted, or google-auth is not installed.
+    """
+    return await asyncio.to_thread(_CREDENTIALS.token)
+
+
+class _Credentials:
+    """The credentials of this process; they hold their token. One thread at a time asks for a new one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: dict[tuple[str | None, ...], tuple[Any, str | None]] = {}
+
+    def token(self) -> AmbientToken:
+        auth, errors, transport = _google_auth()
+        with self._lock:
+            try:
+                credentials, project = self._default(auth)
+                if not credentials.valid:
+                    credentials.refresh(_bounded(transport))
+            except errors.DefaultCredentialsError as error:
+                raise RequestFailed(f"No credentials of Google Cloud: {_reason(error)} {_SIGN_IN}") from error
+            except errors.RefreshError as error:
+                self._found.clear()  # the user may sign in again while pi runs
+                message = f"Google Cloud did not accept the credentials: {_reason(error)} {_SIGN_IN}"
+                raise RequestFailed(message, status=401) from error
+            except errors.GoogleAuthError as error:
+                raise RequestFailed(f"Connection error. No token of Google Cloud: {_reason(error)}") from error
+            quota = getattr(credentials, "quota_project_id", None)
+            return AmbientToken(credentials.token, project, quota)
+
+    def _default(self, auth: Any) -> tuple[Any, str | None]:
+        key = tuple(os.environ.get(name) for name in ("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG"))
+        if key not in self._found:
+            self._found[key] = auth.default(scopes=[_SCOPE])
+        return self._found[key]
+
+
+_CREDENTIALS = _Credentials()
+
+
+def _google_auth() -> tuple[Any, Any, Any]:
+    """Return the modules of google-auth.
+
+    Raises:
+        RequestFailed: It is not installed.
+    """
+    from importlib import import_module
+
+    try:
+        names = ("google.auth", "google.auth.exceptions", "google.auth.transport.requests")
+        auth, errors, transport = map(import_module, names)
+    except ImportError as error:
+        message = (
+            f"Signing in to Google Cloud needs the package google-auth ({error}). "
+            "Install pluggypi-provider-google[adc], or set GOOGLE_CLOUD_API_KEY to a key."
+        )
+        raise RequestFailed(message) from error
+    return auth, errors, transport
+
+
+def _bounded(transport: Any) -> Any:
+    """Return google-auth's way to the network, with a shorter wait than its own: a thread cannot be aborted."""
+
+    class Bounded(transport.Request):  # type: ignore[misc] # a class of a module that is imported here
+        def __call__(self, *args: Any, timeout: float = _SECONDS, **options: Any) -> Any:
+            return super().__call__(*args, timeout=timeout, **options)
+
+    return Bounded()
+
+
+def _reason(error: Exception) -> str:
+    """Return the error's first words; the rest is what the token endpoint sent."""
+    first = str(error.args[0] if error.args else error).strip() or type(error).__name__
+    return f"{first.splitlines()[0].rstrip('.')}."
+
+
+def _has_credentials(environ: Mapping[str, str]) -> bool:
+    named = environ.get("GOOGLE_APPLICATION_CREDENTIALS")
+    return Path(named).is_file() if named else _gcloud_file(environ).is_file() or _is_googles_machine(environ)
+
+
+def _gcloud_file(environ: Mapping[str, str]) -> Path:
+    """Return where gcloud keeps the sign-in for applications."""
+    folder = environ.get("CLOUDSDK_CONFIG")
+    if not folder and os.name == "nt":
+        folder = str(Path(environ.get("APPDATA", "")) / "gcloud")
+    return Path(folder or Path.home() / ".config" / "gcloud") / "application_default_credentials.json"
+
+
+def _is_googles_machine(environ: Mapping[str, str]) -> bool:
+    """Whether a metadata server is to be expected: Cloud Run, or Compute Engine."""
+    if environ.get("K_SERVICE") or environ.get("GCE_METADATA_HOST"):
+        return True
+    try:
+        return _MACHINE.read_text("utf-8").startswith("Google")
+    except OSError:
+        return False

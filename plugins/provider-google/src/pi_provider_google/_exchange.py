@@ -1,0 +1,143 @@
+"""One request and its answer: which transport carries it, which host is asked next, how what goes wrong ends it."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, field, frozen
+
+from pi_hookspecs.errors import MissingKey
+from pi_provider_google._reading import Reading
+from pi_provider_kit import HttpFailed, HttpRequest, final_payload, redact, stream_events
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent, Error
+    from pi_provider_kit import Http
+
+__all__ = ["Call", "answered", "wants_sdk"]
+
+_ELSEWHERE = (403, 404, 429)
+"""Statuses below 500 with which another host may still answer."""
+
+_TOO_LARGE = 413
+"""A message that begins with it is known as an overflow (pi.md 4.8)."""
+
+_UNANSWERED = ("dns", "refused", "tls", "proxy", "connect", "timeout")
+
+
+@frozen(kw_only=True, eq=False)
+class Call:
+    """A request that either transport can make.
+
+    Attributes:
+        bases: Base URLs with the version of the API; the second is asked where the first does not answer.
+        path: What stands behind them.
+        payload: The body.
+        headers: With the key.
+        secrets: What must not show in an error.
+        error_text: How an HTTP error reads, with ``{status}`` and ``{body}``.
+        sdk: How the vendor's client is told who asks; None where it does not know the API.
+    """
+
+    bases: tuple[str, ...]
+    path: str
+    payload: dict[str, Any] = field(repr=False)
+    headers: dict[str, str] = field(factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    error_text: str = "{body}"
+    sdk: dict[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def urls(self) -> list[str]:
+        """Where the request may go, in order."""
+        return [f"{base.rstrip('/')}/{self.path}" for base in self.bases]
+
+
+async def answered(
+    http: Http, prepare: Callable[[], Awaitable[Call]], model: Model, options: StreamOptions
+) -> AsyncIterator[AssistantMessageEvent]:
+    """Make the call and yield the answer, whole or with the error that ended it.
+
+    Args:
+        http: The provider's connections.
+        prepare: Builds the call; it may raise ``RequestFailed``.
+        model: Who is asked.
+        options: How it is asked, see ``wants_sdk`` for the transport.
+    """
+    reading = Reading(model)
+    secrets: tuple[str, ...] = ()
+    try:
+        call = await prepare()
+        secrets = call.secrets
+        call = evolve(call, payload=await final_payload(call.payload, model, options))
+        async with aclosing(_events(http, call, model, options)) as events:
+            async for data in events:
+                for event in reading.feed(data):
+                    yield event
+        for event in reading.end():
+            yield event
+    except MissingKey:
+        raise
+    except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
+        yield _without(secrets, reading.builder.end_for(_told(problem), options))
+
+
+def wants_sdk(model: Model, options: StreamOptions) -> bool:
+    """Whether the vendor's own client is to carry the request: the options say so, else the model's data do."""
+    wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
+    return bool(wanted == "sdk")
+
+
+def _told(problem: Exception) -> Exception:
+    """Return the failure as others know it: Google's words alone do not tell that a request was too large."""
+    if isinstance(problem, HttpFailed) and problem.status == _TOO_LARGE:
+        known: dict[str, Any] = {"body": problem.body, "request_id": problem.request_id, "status": problem.status}
+        return HttpFailed(f"{_TOO_LARGE} {problem}", kind=problem.kind, **known)
+    return problem
+
+
+def _without(secrets: tuple[str, ...], ended: Error) -> Error:
+    """Return the end of the answer without tokens that are not the options' key, but were made of it."""
+    told = redact(ended.error.error_message or "", secrets)
+    return evolve(ended, error=evolve(ended.error, error_message=told))
+
+
+async def _events(http: Http, call: Call, model: Model, options: StreamOptions) -> AsyncGenerator[bytes]:
+    if call.sdk is not None and wants_sdk(model, options):
+        from pi_provider_google._sdk import sdk_events
+
+        async with aclosing(sdk_events(call, options, http.user_agent)) as events:
+            async for data in events:
+                yield data
+        return
+    *others, last = call.urls
+    for url in others:
+        try:
+            async for data in _over_http(http, call, url, options):
+                yield data
+        except HttpFailed as failure:
+            if not _may_go_on(failure):
+                raise
+        else:
+            return
+    async for data in _over_http(http, call, last, options):
+        yield data
+
+
+async def _over_http(http: Http, call: Call, url: str, options: StreamOptions) -> AsyncGenerator[bytes]:
+    request = HttpRequest(url=url, body=call.payload, headers=call.headers, error_text=call.error_text)
+    async with aclosing(stream_events(http, request, options)) as events:
+        async for _, data in events:
+            yield data
+
+
+def _may_go_on(failure: HttpFailed) -> bool:
+    """Whether nothing of an answer has come, and another host may have one."""
+    if failure.kind == "status":
+        return failure.status in _ELSEWHERE or (failure.status or 0) >= 500  # noqa: PLR2004 - RFC 9110, 15.6
+    return failure.kind in _UNANSWERED

@@ -1,0 +1,76 @@
+"""What the name of a model tells of how it wants to be asked (pi.md 4.5 and 4.7)."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = [
+    "GIVEN_LEVELS",
+    "is_foreign",
+    "knows_images_in_results",
+    "least_budget",
+    "needs_call_ids",
+    "needs_signatures",
+    "takes_levels",
+    "token_budgets",
+]
+
+_GEMINI = re.compile(r"gemini-(\d+)")
+_LATEST = re.compile(r"gemini-(?:pro|flash|flash-lite)-latest")
+_FOREIGN = ("claude-", "gpt-oss-")
+"""Models of others that Cloud Code Assist serves."""
+
+_FIRST_WITH_LEVELS = 3
+
+GIVEN_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+"""What ``thinkingLevel`` can be."""
+
+_BUDGETS = {
+    "2.5-pro": {"minimal": 128, "low": 2048, "medium": 8192, "high": 32_768},
+    "2.5-flash-lite": {"minimal": 512, "low": 2048, "medium": 8192, "high": 24_576},
+    "2.5-flash": {"minimal": 128, "low": 2048, "medium": 8192, "high": 24_576},
+}
+"""Tokens per level; the API refuses less than 512 for flash-lite."""
+
+_CANNOT_STOP = "2.5-pro"
+
+
+def is_foreign(model_id: str) -> bool:
+    """Whether it is a model of another vendor, which Cloud Code Assist translates for."""
+    return model_id.rpartition("/")[2].startswith(_FOREIGN)
+
+
+def takes_levels(model_id: str) -> bool:
+    """Whether the model is told a level and not a number of tokens: Gemini 3 and later, Gemma 4."""
+    return _is_gemini_3(model_id) or "gemma-4" in model_id.lower()
+
+
+def needs_call_ids(model_id: str) -> bool:
+    """Whether calls and results are sent with their ids; older models match them by name and order."""
+    return _is_gemini_3(model_id) or is_foreign(model_id)
+
+
+def needs_signatures(model_id: str) -> bool:
+    """Whether the API refuses a call of the model without a thought signature."""
+    return _is_gemini_3(model_id)
+
+
+def knows_images_in_results(model_id: str) -> bool:
+    """Whether a function response may hold images; for other models they follow in a turn of the user."""
+    return _is_gemini_3(model_id)
+
+
+def token_budgets(model_id: str) -> dict[str, int] | None:
+    """Return the tokens per level of models that are known to take such; None leaves the choice to the model."""
+    return next((budgets for family, budgets in _BUDGETS.items() if family in model_id.lower()), None)
+
+
+def least_budget(model_id: str) -> int:
+    """Return the tokens that mean "off": 0, but for a model that cannot stop thinking."""
+    return _BUDGETS[_CANNOT_STOP]["minimal"] if _CANNOT_STOP in model_id.lower() else 0
+
+
+def _is_gemini_3(model_id: str) -> bool:
+    name = model_id.lower()
+    found = _GEMINI.search(name)
+    return int(found[1]) >= _FIRST_WITH_LEVELS if found else _LATEST.search(name) is not None

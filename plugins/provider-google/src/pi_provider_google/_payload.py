@@ -1,0 +1,40 @@
+"""The whole body of a request to ``streamGenerateContent``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_provider_google._messages import to_contents
+from pi_provider_google._thinking import limits
+from pi_provider_google._tools import to_tool_config, to_tools
+from pi_provider_kit import system_prompt_of
+
+if TYPE_CHECKING:
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+
+__all__ = ["to_payload"]
+
+
+def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
+    """Return the body as plain data; the model's name stands in the path.
+
+    Raises:
+        RequestFailed: The model's data make a request that the API would not understand.
+    """
+    payload: dict[str, Any] = {"contents": to_contents(context.messages, model)}
+    prompt = system_prompt_of(context)
+    if prompt.strip():
+        payload["systemInstruction"] = {"role": "user", "parts": [{"text": prompt}]}
+    tools = to_tools(context.tools, model)
+    if tools:
+        payload["tools"] = tools
+        choice = to_tool_config(options.tool_choice)
+        if choice is not None:
+            payload["toolConfig"] = choice
+    config = limits(model, context, options)
+    if options.temperature is not None:
+        config["temperature"] = options.temperature
+    sampling = model.extra.get("samplingParams")
+    payload["generationConfig"] = {**config, **(sampling if isinstance(sampling, dict) else {})}
+    return payload

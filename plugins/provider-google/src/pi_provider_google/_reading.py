@@ -1,0 +1,243 @@
+"""The API's chunks become an answer: parts that follow each other grow into blocks, and the last reason tells the end.
+
+A stream has no event that ends it. Some hosts repeat a finish reason in every chunk, so that it is read to its end.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.messages import Usage, now_ms
+from pi_provider_kit import AnswerBuilder, HttpFailed, clean_json, clean_text, with_cost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.stream import AssistantMessageEvent
+
+__all__ = ["Reading", "failure_of", "usage_of"]
+
+_SHOWN = 120
+"""Characters of a broken event that its error shows."""
+
+_WELL = ("STOP", "MAX_TOKENS")
+_MISCALLED = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
+_UNEXPLAINED = ("OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION")
+
+
+class Reading:
+    """One answer as it is read: ``feed`` it events until the stream is over, then ask ``end``.
+
+    Args:
+        model: Who answers.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.builder = AnswerBuilder(model)
+        self._started = False
+        self._kind = ""
+        """Of the open block: ``text``, ``thinking``, or nothing where none is open."""
+        self._at = -1
+        self._signature: str | None = None
+        self._half = ""
+        """The first half of a surrogate pair; the second comes with the next part."""
+        self._ids: set[str] = set()
+        self._moment = now_ms()
+        self._finish: str | None = None
+        self._why = ""
+
+    def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
+        """Yield what one event (the data of a server-sent event) adds.
+
+        Raises:
+            RequestFailed: The event tells of a failure, or cannot be understood.
+        """
+        event = _loads(data)
+        if isinstance(event.get("response"), dict):  # Cloud Code Assist wraps every chunk
+            event = event["response"]
+        if event.get("error"):
+            raise failure_of(event)
+        if not self._started:
+            self._started = True
+            yield self.builder.start()
+        self._note(event)
+        for candidate in _dicts(event.get("candidates"))[:1]:
+            content = candidate.get("content")
+            for part in _dicts(content.get("parts")) if isinstance(content, dict) else ():
+                yield from self._part(part)
+            if isinstance(candidate.get("finishReason"), str):
+                self._finish = self.builder.extras["raw_stop_reason"] = candidate["finishReason"]
+                self._why = _text(candidate.get("finishMessage"))
+
+    def end(self) -> Iterator[AssistantMessageEvent]:
+        """Yield the last events of an answer that is complete.
+
+        Raises:
+            RequestFailed: It is not complete, or the API refused to give one.
+        """
+        if self._finish is None:
+            raise HttpFailed("Google stream ended without a finish reason", kind="incomplete")
+        if self._finish not in _WELL:
+            raise _refusal(self._finish, self._why)
+        yield from self._close()
+        # A call comes whole: it runs even where the answer then became too long (pi.md 4.9).
+        yield self.builder.done("length" if self._finish == "MAX_TOKENS" and not self._ids else "stop")
+
+    # What stands beside the answer
+
+    def _note(self, event: dict[str, Any]) -> None:
+        builder = self.builder
+        feedback = event.get("promptFeedback")
+        if isinstance(feedback, dict) and feedback.get("blockReason"):
+            why = _text(feedback.get("blockReasonMessage"))
+            message = f"Google blocked the prompt ({feedback['blockReason']}){f': {why}' if why else ''}"
+            raise HttpFailed(message, kind="filtered")
+        if isinstance(event.get("usageMetadata"), dict):
+            builder.usage = usage_of(builder.model, event["usageMetadata"])
+        if _text(event.get("responseId")):
+            builder.extras.setdefault("response_id", event["responseId"])
+        answered = _text(event.get("modelVersion"))
+        if answered and answered != builder.model.id:
+            builder.extras.setdefault("response_model", answered)
+
+    # Parts
+
+    def _part(self, part: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
+        signature = _text(part.get("thoughtSignature")) or None
+        if isinstance(part.get("functionCall"), dict):
+            yield from self._call(part["functionCall"], signature)
+        elif isinstance(part.get("text"), str):
+            yield from self._say("thinking" if part.get("thought") is True else "text", part["text"], signature)
+
+    def _say(self, kind: str, text: str, signature: str | None) -> Iterator[AssistantMessageEvent]:
+        if not text and (kind != self._kind and not signature):
+            return
+        if kind != self._kind:
+            yield from self._close()
+            opened = self.builder.text_start() if kind == "text" else self.builder.thinking_start()
+            self._kind, self._at = kind, opened.content_index
+            yield opened
+        self._signature = signature or self._signature  # some hosts sign the first piece only, some the last
+        text = self._whole(text)
+        if text:
+            yield (self.builder.text if kind == "text" else self.builder.thinking)(self._at, text)
+
+    def _whole(self, text: str) -> str:
+        if not text or (text.isascii() and not self._half):
+            return text
+        text, self._half = self._half + text, ""
+        if "\ud800" <= text[-1] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        return clean_text(text)
+
+    def _call(self, call: dict[str, Any], signature: str | None) -> Iterator[AssistantMessageEvent]:
+        name = _text(call.get("name"))
+        if not name:
+            raise _broken("a function call has no name")
+        yield from self._close()
+        call_id = self._id(_text(call.get("id")), name)
+        started = self.builder.tool_call_start(call_id, name)
+        yield started
+        if call.get("args"):
+            yield self.builder.tool_call(started.content_index, _compact(clean_json(call["args"])))
+        yield self.builder.tool_call_end(started.content_index, thought_signature=signature)
+
+    def _id(self, given: str, name: str) -> str:
+        """Return the id of a call: the API's, or one of ours where it gives none or gives one twice."""
+        number = len(self._ids) + 1
+        call_id = given if given and given not in self._ids else f"{name}_{self._moment}_{number}"
+        self._ids.add(call_id)
+        return call_id
+
+    def _close(self) -> Iterator[AssistantMessageEvent]:
+        kind, at, signature = self._kind, self._at, self._signature
+        self._kind, self._signature, self._half = "", None, ""
+        if kind == "text":
+            yield self.builder.text_end(at, signature)
+        elif kind == "thinking":
+            yield self.builder.thinking_end(at, signature)
+
+
+def usage_of(model: Model, said: dict[str, Any]) -> Usage:
+    """Return the usage that a chunk's ``usageMetadata`` counts.
+
+    ``promptTokenCount`` includes what came from the cache; thoughts are output, but not in ``candidatesTokenCount``.
+    """
+    read = _count(said, "cachedContentTokenCount")
+    thoughts = _count(said, "thoughtsTokenCount")
+    asked = _count(said, "promptTokenCount") + _count(said, "toolUsePromptTokenCount")
+    usage = Usage(
+        input=max(0, asked - read),
+        output=_count(said, "candidatesTokenCount") + thoughts,
+        cache_read=read,
+        reasoning=thoughts or None,
+        total_tokens=_count(said, "totalTokenCount"),
+    )
+    return with_cost(model, usage)
+
+
+# Failures
+
+
+def failure_of(event: dict[str, Any]) -> HttpFailed:
+    """Return the failure that an ``error`` in the midst of the stream tells of, in its own JSON."""
+    error = event["error"]
+    code = error.get("code") if isinstance(error, dict) else None
+    status = code if isinstance(code, int) and not isinstance(code, bool) else None
+    return HttpFailed(_compact({"error": error}), kind="event", status=status)
+
+
+def _refusal(reason: str, why: str) -> HttpFailed:
+    if reason in _MISCALLED:
+        what, kind = "The model made a call that Google cannot read", "incomplete"
+    elif reason in _UNEXPLAINED:
+        what, kind = "Google ended the answer without saying why", "incomplete"
+    else:
+        what, kind = "Google withheld the answer", "filtered"
+    return HttpFailed(f"{what} (finish reason {reason!r}){f': {why}' if why else ''}", kind=kind)
+
+
+def _broken(what: str) -> HttpFailed:
+    return HttpFailed(f"Google stream is broken: {what}", kind="event")
+
+
+# JSON
+
+
+def _loads(data: bytes) -> dict[str, Any]:
+    import orjson
+
+    try:
+        event = orjson.loads(data)
+    except ValueError:
+        try:
+            event = json.loads(data)  # lets halves of surrogate pairs pass: they meet again in the next event
+        except (ValueError, RecursionError) as error:
+            raise _broken(f"{_snippet(data)} is not JSON ({error})") from error
+    if not isinstance(event, dict):
+        raise _broken(f"{_snippet(data)} is not an event")
+    return event
+
+
+def _snippet(data: bytes) -> str:
+    text = data[:_SHOWN].decode("utf-8", "replace")
+    return repr(text + "..." if len(data) > _SHOWN else text)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(said: dict[str, Any], name: str) -> int:
+    value = said.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

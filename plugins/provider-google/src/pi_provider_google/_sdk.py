@@ -1,0 +1,140 @@
+"""The other transport: Google's own client makes the request, and its chunks feed the same codec.
+
+It earns its import where the user asks for it. What it is told is the finished body; its retries are off, and its
+answers are taken before it parses them into models, which would lose what they do not know.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs.errors import PiError, RequestFailed
+from pi_provider_kit import AbortWatch, HttpFailed, Timeouts, answer_failure, transport_failure
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from pi_hookspecs.provider import StreamOptions
+    from pi_provider_google._exchange import Call
+
+__all__ = ["sdk_events"]
+
+
+async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> AsyncGenerator[bytes]:
+    """Make the call with the vendor's client and yield the data of each event.
+
+    Raises:
+        RequestFailed: The request failed, or the client is not installed.
+        Aborted: ``options.signal`` was set.
+    """
+    genai, errors, httpx = _sdk()
+    timeouts = Timeouts.of(options)
+    border = _Border(call, options, timeouts, user_agent)
+    try:
+        with AbortWatch(options.signal) as watch:
+            async with border.http(httpx) as http:
+                known = border.options(genai.types, http, _certificates(httpx))
+                client = genai.Client(**_who(call), http_options=known)
+                # The public method would take the body apart and the answer too.
+                api = client.aio._api_client  # noqa: SLF001 - as said above
+                chunks = await watch(api.async_request_streamed("post", call.path, dict(call.payload)))
+                while (chunk := await watch(anext(chunks, None))) is not None:
+                    yield (chunk.body or "{}").encode()
+    except (PiError, GeneratorExit):
+        raise
+    except errors.APIError as error:  # an event in the midst of the answer: refusals never come so far
+        from pi_provider_google._reading import failure_of
+
+        raise failure_of(error.details) from error
+    except httpx.HTTPError as error:
+        raise transport_failure(error, call.urls[0], timeouts, status=border.status) from error
+    except Exception as error:
+        raise HttpFailed(f"The SDK google-genai cannot make sense of it: {_first_line(error)}", kind="event") from error
+
+
+class _Border:
+    """What goes out and comes in on the client's connection: its waits, and refusals as the kit words them."""
+
+    def __init__(self, call: Call, options: StreamOptions, timeouts: Timeouts, user_agent: str) -> None:
+        self.status: int | None = None
+        self._call = call
+        self._options = options
+        self._timeouts = timeouts
+        self._headers = {"user-agent": user_agent, **call.headers, **(options.headers or {})}
+        self._secrets = [secret for secret in (options.api_key, *call.secrets) if secret]
+
+    def http(self, httpx: Any) -> Any:
+        """Return the client's HTTP: without redirects, which would carry the key elsewhere."""
+        hooks = {"request": [self._asked], "response": [self._answered]}
+        return httpx.AsyncClient(follow_redirects=False, event_hooks=hooks, verify=_certificates(httpx))
+
+    def options(self, types: Any, http: Any, certificates: Any) -> Any:
+        """Return the client's options; the base URL has the version in it already."""
+        return types.HttpOptions(
+            base_url=self._call.bases[0],
+            base_url_resource_scope=types.ResourceScope.COLLECTION,
+            headers=self._headers,
+            httpx_async_client=http,
+            client_args={"verify": certificates},  # of the client that blocks, which is made and not used
+        )
+
+    async def _asked(self, request: Any) -> None:
+        # The client knows one timeout for all, and tells the server to stop after it.
+        idle = self._timeouts.idle
+        waits = {"connect": self._timeouts.connect, "read": idle, "write": idle, "pool": self._timeouts.connect}
+        request.extensions["timeout"] = waits
+
+    async def _answered(self, response: Any) -> None:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if self._options.on_response is not None:
+            await self._options.on_response(response.status_code, headers)
+        page = headers.get("content-type", "").startswith(("text/html", "application/json"))
+        if response.is_success and not page:
+            self.status = response.status_code
+            return
+        raise answer_failure(
+            response.status_code,
+            headers,
+            await response.aread(),
+            error_text=self._call.error_text,
+            secrets=self._secrets,
+        )
+
+
+@cache
+def _certificates(httpx: Any) -> Any:
+    """Return the TLS context of the process: reading the certificates takes some 30 ms."""
+    return httpx.create_ssl_context()
+
+
+def _who(call: Call) -> dict[str, Any]:
+    """Return how the client is told who asks; a token becomes credentials that are not refreshed."""
+    who = dict(call.sdk or {})
+    token = who.pop("token", None)
+    if token is not None:
+        from importlib import import_module
+
+        who["credentials"] = import_module("google.oauth2.credentials").Credentials(token=token)
+    if not who.get("vertexai") and not who.get("api_key"):
+        raise RequestFailed("The transport 'sdk' needs a key. Set GEMINI_API_KEY, or choose another transport.")
+    return who
+
+
+def _sdk() -> tuple[Any, Any, Any]:
+    """Return the SDK, its errors, and the HTTP client that it is built on."""
+    from importlib import import_module
+
+    try:
+        genai, errors, httpx = map(import_module, ("google.genai", "google.genai.errors", "httpx2"))
+    except ImportError as error:
+        message = (
+            f"The transport 'sdk' needs the package google-genai ({error})."
+            " Install pluggypi-provider-google[sdk], or choose another transport."
+        )
+        raise RequestFailed(message) from error
+    return genai, errors, httpx
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,278 @@
+"""What is sent: turns, calls and results, images, signatures, tools (pi.md 4.7, observed requests)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_hookspecs import Tool
+
+GEMINI_3 = "gemini-3-flash-preview"
+SIGNATURE = "c2lnbmVk"
+
+
+async def test_prompt_question_and_limit(make_model, said, payload_of):
+    model = make_model(max_tokens=4096)
+    sent = await payload_of(model, said.user("Hi"), system="Be brief.", temperature=0.5)
+
+    assert sent == {
+        "contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
+        "systemInstruction": {"role": "user", "parts": [{"text": "Be brief."}]},
+        "generationConfig": {"maxOutputTokens": 4096, "temperature": 0.5},
+    }
+
+
+async def test_neighbours_of_one_role_are_one_turn(make_model, said, payload_of):
+    model = make_model()
+    broken = said.answer(model, said.text("lost"), stop_reason="error")
+    sent = await payload_of(
+        model,
+        said.user("a"),
+        broken,
+        said.user("b"),
+        said.answer(model, said.text("c")),
+        said.answer(model, said.text("d")),
+    )
+
+    assert sent["contents"] == [
+        {"role": "user", "parts": [{"text": "a"}, {"text": "b"}]},
+        {"role": "model", "parts": [{"text": "c"}, {"text": "d"}]},
+    ]
+
+
+async def test_calls_and_results_of_older_models_have_no_ids(make_model, said, payload_of):
+    model = make_model(id="gemini-2.5-pro")
+    sent = await payload_of(
+        model,
+        said.user("a"),
+        said.answer(model, said.call("c1", "read", {"path": "x"}), said.call("c2", "ls")),
+        said.result("c1", "one", "two"),
+        said.result("c2", "no", name="ls", is_error=True),
+        said.user("b"),
+    )
+
+    assert sent["contents"][1:] == [
+        {
+            "role": "model",
+            "parts": [
+                {"functionCall": {"name": "read", "args": {"path": "x"}}},
+                {"functionCall": {"name": "ls", "args": {}}},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"name": "read", "response": {"output": "one\ntwo"}}},
+                {"functionResponse": {"name": "ls", "response": {"error": "no"}}},
+            ],
+        },
+        {"role": "user", "parts": [{"text": "b"}]},
+    ]
+
+
+@pytest.mark.parametrize("model_id", [GEMINI_3, "gemini-4-argon", "gemini-flash-latest"])
+async def test_gemini_3_gets_ids_and_its_signatures(make_model, said, payload_of, model_id):
+    model = make_model(id=model_id)
+    answer = said.answer(
+        model,
+        said.thinking("Hm.", SIGNATURE),
+        said.text("Let me see.", SIGNATURE),
+        said.call("c1", "read", {}, SIGNATURE),
+        said.call("c2", "read", {}),
+    )
+    sent = await payload_of(model, said.user("a"), answer, said.result("c1", "1"), said.result("c2", "2"))
+
+    assert sent["contents"][1]["parts"] == [
+        {"text": "Hm.", "thought": True, "thoughtSignature": SIGNATURE},
+        {"text": "Let me see.", "thoughtSignature": SIGNATURE},
+        {"functionCall": {"name": "read", "args": {}, "id": "c1"}, "thoughtSignature": SIGNATURE},
+        {"functionCall": {"name": "read", "args": {}, "id": "c2"}},
+    ]
+    assert [part["functionResponse"]["id"] for part in sent["contents"][2]["parts"]] == ["c1", "c2"]
+
+
+async def test_a_call_of_another_model_says_that_it_is_not_signed(make_model, said, payload_of):
+    other = make_model("anthropic-messages", id="claude", provider="anthropic")
+    calls = (said.call("toolu_1|x", "read", {}, "b3RoZXI="), said.call("toolu_2", "read", {}))
+    answer = said.answer(other, said.thinking("Hm.", "b3RoZXI="), *calls)
+    results = (said.result("toolu_1|x", "1"), said.result("toolu_2", "2"))
+    sent = await payload_of(make_model(id=GEMINI_3), said.user("a"), answer, *results)
+
+    first, second = sent["contents"][1]["parts"]
+    assert first == {
+        "functionCall": {"name": "read", "args": {}, "id": "toolu_1_x"},
+        "thoughtSignature": "skip_thought_signature_validator",
+    }
+    assert "thoughtSignature" not in second
+
+
+async def test_what_is_no_signature_of_google_is_left_out(make_model, said, payload_of):
+    model = make_model(id="gemini-2.5-pro")
+    answer = said.answer(model, said.text("b", '{"v":1}'), said.thinking("c", "five5"), said.text("", "not one"))
+    sent = await payload_of(model, said.user("a"), answer, said.user("d"))
+
+    assert sent["contents"][1]["parts"] == [{"text": "b"}, {"text": "c", "thought": True}]
+
+
+async def test_a_signature_with_an_empty_text_goes_back(make_model, said, payload_of):
+    model = make_model(id=GEMINI_3)
+    answer = said.answer(model, said.text("Hello"), said.text("", SIGNATURE), said.text(" "))
+    sent = await payload_of(model, said.user("a"), answer, said.user("b"))
+
+    assert sent["contents"][1]["parts"] == [{"text": "Hello"}, {"text": "", "thoughtSignature": SIGNATURE}]
+
+
+# Images
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("image/png", {"inlineData": {"mimeType": "image/png", "data": "aW1n"}}),
+        ("image/JPG", {"inlineData": {"mimeType": "image/jpeg", "data": "aW1n"}}),
+        ("image/gif", {"text": "(image omitted: the API does not take image/gif)"}),
+    ],
+)
+async def test_images_of_the_user(make_model, said, payload_of, kind, part):
+    sent = await payload_of(make_model(input=("text", "image")), said.user(said.text("?"), said.image(kind=kind)))
+
+    assert sent["contents"] == [{"role": "user", "parts": [{"text": "?"}, part]}]
+
+
+async def test_gemini_3_gets_images_within_the_result(make_model, said, payload_of):
+    model = make_model(id=GEMINI_3, input=("text", "image"))
+    answer = said.answer(model, said.call("c1", "read", {}, SIGNATURE))
+    sent = await payload_of(model, said.user("a"), answer, said.result("c1", said.image()))
+
+    assert sent["contents"][2:] == [
+        {
+            "role": "user",
+            "parts": [
+                {
+                    "functionResponse": {
+                        "name": "read",
+                        "response": {"output": "(see attached image)"},
+                        "id": "c1",
+                        "parts": [{"inlineData": {"mimeType": "image/png", "data": "aW1n"}}],
+                    }
+                }
+            ],
+        }
+    ]
+
+
+async def test_older_models_get_the_images_of_a_batch_behind_its_results(make_model, said, payload_of):
+    model = make_model(id="gemini-2.5-flash", input=("text", "image"))
+    answer = said.answer(model, said.call("c1", "read"), said.call("c2", "read"))
+    results = (said.result("c1", "one", said.image("MQ==")), said.result("c2", said.image("Mg==")))
+    sent = await payload_of(model, said.user("a"), answer, *results, said.user("b"))
+
+    assert sent["contents"][2:] == [
+        {
+            "role": "user",
+            "parts": [
+                {"functionResponse": {"name": "read", "response": {"output": "one"}}},
+                {"functionResponse": {"name": "read", "response": {"output": "(see attached image)"}}},
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [
+                {"text": "Tool result image:"},
+                {"inlineData": {"mimeType": "image/png", "data": "MQ=="}},
+                {"inlineData": {"mimeType": "image/png", "data": "Mg=="}},
+                {"text": "b"},
+            ],
+        },
+    ]
+
+
+# Tools
+
+
+async def test_schemas_are_sent_as_they_are(make_model, said, payload_of, read_tool):
+    sent = await payload_of(make_model(), said.user("a"), tools=[read_tool])
+
+    declared = {"name": "read", "description": "Reads a file.", "parametersJsonSchema": dict(read_tool.parameters)}
+    assert sent["tools"] == [{"functionDeclarations": [declared]}]
+    assert "toolConfig" not in sent
+
+
+@pytest.mark.parametrize(
+    ("choice", "config"),
+    [
+        ("auto", {"mode": "AUTO"}),
+        ("none", {"mode": "NONE"}),
+        ("any", {"mode": "ANY"}),
+        ("required", {"mode": "ANY"}),
+        ({"type": "any"}, {"mode": "ANY"}),
+        ({"type": "tool", "name": "read"}, {"mode": "ANY", "allowedFunctionNames": ["read"]}),
+        ({"type": "function", "function": {"name": "read"}}, {"mode": "ANY", "allowedFunctionNames": ["read"]}),
+        ("sometimes", {"mode": "AUTO"}),
+        (7, {"mode": "AUTO"}),
+    ],
+)
+async def test_choices_of_tools(make_model, said, payload_of, read_tool, choice, config):
+    sent = await payload_of(make_model(), said.user("a"), tools=[read_tool], tool_choice=choice)
+
+    assert sent["toolConfig"] == {"functionCallingConfig": config}
+
+
+async def test_a_choice_without_tools_is_not_sent(make_model, said, payload_of):
+    sent = await payload_of(make_model(), said.user("a"), tool_choice="any")
+
+    assert not {"tools", "toolConfig"} & sent.keys()
+
+
+async def test_models_of_others_get_the_subset_that_is_translated_for_them(make_model, said, payload_of):
+    async def execute(*_):
+        raise NotImplementedError
+
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "mode": {"const": "fast"},
+            "limit": {"type": ["integer", "null"], "exclusiveMinimum": 0},
+            "either": {"type": ["integer", "string"]},
+            "where": {"$ref": "#/$defs/place", "description": "Where"},
+            "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "many": {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "number"}]}},
+            "anything": True,
+        },
+        "required": ["mode"],
+        "$defs": {"place": {"type": "object", "properties": {"next": {"$ref": "#/$defs/leaf"}}}, "leaf": {"enum": [1]}},
+    }
+    tool = Tool(name="go", description="Goes.", parameters=schema, execute=execute)
+    model = make_model("google-gemini-cli", id="claude-sonnet-4-6", provider="google-antigravity")
+    sent = await payload_of(model, said.user("a"), tools=[tool])
+
+    (declared,) = sent["request"]["tools"][0]["functionDeclarations"]
+    assert declared["parameters"] == {
+        "type": "object",
+        "properties": {
+            "mode": {"enum": ["fast"]},
+            "limit": {"type": "integer", "nullable": True},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "where": {"type": "object", "description": "Where", "properties": {"next": {"enum": [1]}}},
+            "maybe": {"type": "string", "nullable": True},
+            "many": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}},
+            "anything": {"type": "object"},
+        },
+        "required": ["mode"],
+    }
+
+
+def test_a_schema_that_refers_to_itself_ends():
+    from pi_provider_google._schema import openapi_schema
+
+    converted = openapi_schema({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"a": {"$ref": "#/$defs/a"}}}}})
+
+    assert str(converted).count("properties") < 40
+
+
+async def test_fields_of_the_models_own_replace_ours(make_model, said, payload_of):
+    model = make_model(extra={"samplingParams": {"topP": 0.9, "maxOutputTokens": 7}})
+    sent = await payload_of(model, said.user("a"))
+
+    assert sent["generationConfig"] == {"maxOutputTokens": 7, "topP": 0.9}

@@ -1,0 +1,88 @@
+"""Waiting for something that the user may no longer want: every wait of a transport ends when the run is aborted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Self
+
+from pi_hookspecs.errors import Aborted
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeVar
+
+    from pi_hookspecs.abort import AbortSignal
+
+    T = TypeVar("T")
+
+__all__ = ["AbortWatch"]
+
+
+class AbortWatch:
+    """Awaits one thing after another for a task; an abort ends the wait within one turn of the event loop.
+
+    ```python
+    with AbortWatch(options.signal) as watch:
+        response = await watch(client.send(request))
+        while chunk := await watch(anext(chunks, b"")):
+            for event in decoder.feed(chunk):
+                watch.raise_if_aborted()  # one read may bring many events
+                yield event
+    ```
+
+    What is awaited is cancelled by the abort. Work that cannot be (a call in a thread) is left behind: close its
+    connection with ``signal.on_abort``.
+
+    Args:
+        signal: The run's abort, ``options.signal``; without one the watch only awaits.
+    """
+
+    __slots__ = ("_aborted", "_forget", "_scope", "_signal")
+
+    def __init__(self, signal: AbortSignal | None) -> None:
+        self._signal = signal
+        self._aborted = False
+        self._scope: asyncio.Timeout | None = None
+        self._forget: Callable[[], None] | None = signal.on_abort(self._abort) if signal is not None else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __call__(self, work: Awaitable[T]) -> T:
+        """Await ``work`` and return what it returns.
+
+        ``asyncio.timeout`` knows how to take back a cancellation that it caused. It must not surround a ``yield``,
+        which is why each wait has its own.
+
+        Raises:
+            Aborted: The signal is set, or was set meanwhile.
+        """
+        if self._signal is None:
+            return await work
+        try:
+            async with asyncio.timeout(0 if self._aborted else None) as self._scope:
+                return await work
+        except TimeoutError:
+            self.raise_if_aborted()
+            raise
+        finally:
+            self._scope = None
+
+    def raise_if_aborted(self) -> None:
+        """Raise ``Aborted`` when the signal was set; for between two events of one read."""
+        if self._aborted:
+            raise Aborted((self._signal and self._signal.reason) or "Request was aborted")
+
+    def close(self) -> None:
+        """No longer listen to the signal; leaving the ``with`` block does the same."""
+        if self._forget is not None:
+            self._forget()
+            self._forget = None
+
+    def _abort(self) -> None:
+        self._aborted = True
+        if self._scope is not None:
+            self._scope.reschedule(asyncio.get_running_loop().time())

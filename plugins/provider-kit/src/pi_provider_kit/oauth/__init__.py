@@ -1,0 +1,50 @@
+"""What logins are built from: PKCE, the browser's way back, pasted codes, token requests and device codes.
+
+Everything public is importable from here and loaded on first use, as with ``pi_provider_kit`` itself. A login of a
+provider is a class with ``login``, ``refresh`` and ``api_key`` (``pi_hookspecs.Login``) over these pieces.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
+    from pi_provider_kit.oauth._authorize import *
+    from pi_provider_kit.oauth._callback import *
+    from pi_provider_kit.oauth._device import *
+    from pi_provider_kit.oauth._endpoints import *
+    from pi_provider_kit.oauth._jwt import *
+    from pi_provider_kit.oauth._pasted import *
+    from pi_provider_kit.oauth._pkce import *
+    from pi_provider_kit.oauth._tokens import *
+
+_HOMES: dict[str, str] = {
+    "_authorize": "authorization_code authorize_url opens_pages show_page",
+    "_callback": "CallbackServer",
+    "_device": "DeviceCode poll_device show_code",
+    "_endpoints": "callback_port endpoint",
+    "_jwt": "jwt_payload",
+    "_pasted": "pasted_code",
+    "_pkce": "Pkce new_state",
+    "_tokens": "EXPIRY_MARGIN_MS TokenRefused credential_of token_request",
+}
+"""Module of this package to the public names that live there."""
+
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - computed, so that a name is written once
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,59 @@
+"""Where a login finds its server when the user's network has another way there than the public one.
+
+``PI_OAUTH_URL_<PROVIDER>`` (``PI_OAUTH_URL_GITHUB_COPILOT``) stands in place of scheme and host of all of a provider's
+login addresses: a gateway that passes them on, or a server of one's own. ``PI_OAUTH_PORT_<PROVIDER>`` is the port on
+which the browser comes back, where the usual one is taken and that server allows another.
+"""
+
+from __future__ import annotations
+
+import os
+
+from pi_hookspecs.errors import UserError
+
+__all__ = ["callback_port", "endpoint"]
+
+_LARGEST_PORT = 65_535
+
+
+def endpoint(provider: str, url: str) -> str:
+    """Return the address to use for one of a provider's login addresses.
+
+    Raises:
+        UserError: The variable holds no https URL, nor an http URL of this computer.
+    """
+    name = _variable("URL", provider)
+    base = os.environ.get(name, "").strip()
+    if not base:
+        return url
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(base)
+        host, _ = parts.hostname, parts.port  # looking at the port checks it
+    except ValueError:
+        host = None
+    safe = host and (parts.scheme == "https" or (parts.scheme == "http" and host in ("127.0.0.1", "::1", "localhost")))
+    if not safe or parts.username is not None or parts.query or parts.fragment:
+        message = f"{name} must be an https URL such as 'https://login.example.com': tokens pass through it."
+        raise UserError(message)
+    return base.rstrip("/") + url[url.index("/", url.index("://") + 3) :]
+
+
+def callback_port(provider: str, port: int) -> int:
+    """Return the port on which a provider's login waits for the browser; 0 is any that is free.
+
+    Raises:
+        UserError: The variable holds no port.
+    """
+    name = _variable("PORT", provider)
+    written = os.environ.get(name, "").strip()
+    if not written:
+        return port
+    if not (written.isascii() and written.isdigit() and int(written) <= _LARGEST_PORT):
+        raise UserError(f"{name} must be a port from 0 to {_LARGEST_PORT}, not {written!r}.")
+    return int(written)
+
+
+def _variable(what: str, provider: str) -> str:
+    return f"PI_OAUTH_{what}_{provider.upper().replace('-', '_')}"

@@ -1,0 +1,71 @@
+"""When a failed request is tried again, after how long, and by whom (pi.md section 9, decisions D21 and D22)."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import RetryDecision
+from pi_retry._kinds import WORTH_WAITING, kind_of, server_hint_ms
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AssistantMessage, PiContext, SettingsView
+
+__all__ = ["Backoff"]
+
+MAX_RETRIES = 3
+BASE_DELAY_MS = 2000
+MAX_DELAY_MS = 60_000
+LONGEST_HINT_MS = 60_000
+
+_ANOTHER_MODEL_HELPS = WORTH_WAITING | {"quota", "auth"}
+
+
+class Backoff:
+    """Waits ``retry.baseDelayMs``, doubled each time up to ``retry.maxDelayMs``, or as long as the server asks.
+
+    After ``retry.maxRetries`` attempts, and where waiting does not help, the models of ``retry.failover`` are next.
+    """
+
+    def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
+        """Return when to try again, or None to give up."""
+        settings = ctx.settings
+        if settings.get_bool("retry.enabled", default=True) is False:
+            return None
+        kind = kind_of(message, ctx.model.context_window if ctx.model is not None else None)
+        retries = _whole(settings, "retry.maxRetries", MAX_RETRIES)
+        if kind in WORTH_WAITING and attempt <= retries:
+            delay = _delay_ms(message, attempt, settings)
+            if delay is not None:
+                return RetryDecision(attempt=attempt, max_attempts=retries, delay_ms=delay)
+        return _next_model(message, kind, retries, ctx)
+
+
+def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:
+    """Return how long to wait; None when the server asks for longer than the user is ready to (decision D22)."""
+    hint = server_hint_ms(message)
+    longest = _whole(settings, "retry.maxDelayMs", _whole(settings, "retry.maxAgentDelayMs", MAX_DELAY_MS))
+    if hint is not None:
+        limit = _whole(settings, "retry.provider.maxRetryDelayMs", LONGEST_HINT_MS)
+        return hint if hint <= limit or not limit else None
+    delay = min(_whole(settings, "retry.baseDelayMs", BASE_DELAY_MS) * (1 << min(attempt - 1, 40)), longest)
+    jitter = settings.get_number("retry.jitter", 0.0, minimum=0.0)
+    return round(delay * (1 + random.uniform(-1, 1) * min(jitter, 1.0)))  # noqa: S311 - no secret, only spread
+
+
+def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiContext) -> RetryDecision | None:
+    """Return the try with the model that follows the present one in the user's list."""
+    models = ctx.settings.get_str_list("retry.failover")
+    if not models or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
+        return None
+    present = f"{ctx.model.provider}/{ctx.model.id}"
+    following = models[models.index(present) + 1 :] if present in models else models
+    if not following:
+        return None
+    reason = f"{present} failed ({kind}: {message.error_message or 'no reason given'}); going on with {following[0]}"
+    return RetryDecision(attempt=1, max_attempts=max(retries, 1), delay_ms=0, model=following[0], reason=reason)
+
+
+def _whole(settings: SettingsView, key: str, default: int) -> int:
+    value: Any = settings.get_number(key, default, minimum=0)
+    return int(value)

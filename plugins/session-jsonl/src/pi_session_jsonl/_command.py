@@ -1,0 +1,174 @@
+"""``pi sessions``: list what is stored, find one, check and repair a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.errors import UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_core.host import PluginHost
+    from pi_hookspecs.session_store import SessionInfo, SessionStore
+    from pi_session_jsonl._check import Checked
+
+__all__ = ["run_sessions"]
+
+_USAGE = """\
+Usage: pi sessions list [--all]
+       pi sessions path ID
+       pi sessions fsck FILE [--repair]
+
+Look at the sessions that are stored as files.
+
+  list         List the sessions of this directory, the newest first
+    --all      List those of all directories
+  path ID      Print the path of the session whose id begins like this
+  fsck FILE    Check a session file: header, damaged lines, ids, parents, tool
+               calls. Ends with 0 when nothing is wrong, with 1 otherwise
+    --repair   Write a repaired copy beside it and print its path; the file
+               itself stays as it is. Ends with 0 when the copy can be used
+  -h, --help   Print this and end
+"""
+
+_SWITCHES = {"list": ("--all",), "path": (), "fsck": ("--repair",)}
+_WORDS = {"list": (), "path": ("ID",), "fsck": ("FILE",)}
+_MOST_COLUMNS = 1000
+
+
+def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
+    """Do what follows ``pi sessions`` and return the exit code.
+
+    Raises:
+        UserError: The arguments are wrong, or what they name is not there.
+    """
+    given = list(_without_common(arguments))
+    if not given or {"-h", "--help"} & set(given):
+        sys.stdout.write(_USAGE)
+        return 0
+    verb, words, switches = _parsed(given)
+    if verb == "fsck":
+        return _fsck(words[0], repair="--repair" in switches)
+    store = _store(host)
+    return _path(store, words[0]) if verb == "path" else _list(store, everywhere="--all" in switches)
+
+
+def _without_common(arguments: Sequence[str]) -> Iterator[str]:
+    """Go through the arguments without the options that every subcommand may be given."""
+    rest = iter(arguments)
+    for argument in rest:
+        if argument == "--disable":
+            next(rest, None)
+        elif argument != "--verbose" and not argument.startswith("--disable="):
+            yield argument
+
+
+def _parsed(arguments: list[str]) -> tuple[str, list[str], set[str]]:
+    verb, *rest = arguments
+    if verb not in _WORDS:
+        raise UnknownName("command of pi sessions", verb, _WORDS, "See pi sessions --help")
+    literal = rest.index("--") if "--" in rest else len(rest)
+    switches = {each for each in rest[:literal] if each.startswith("-") and each != "-"}
+    words = [each for each in rest[:literal] if each not in switches] + rest[literal + 1 :]
+    for switch in sorted(switches - set(_SWITCHES[verb])):
+        raise UnknownName("option", switch, _SWITCHES[verb], "See pi sessions --help")
+    wanted = _WORDS[verb]
+    if len(words) < len(wanted):
+        raise UserError(f"pi sessions {verb} needs {wanted[len(words)]}. See pi sessions --help")
+    if len(words) > len(wanted):
+        raise UserError(f"pi sessions {verb} takes no argument {words[len(wanted)]!r}. See pi sessions --help")
+    return verb, words, switches
+
+
+def _store(host: PluginHost) -> SessionStore:
+    """Return our store in the place that environment and settings name, whichever store sessions use."""
+    from pi_core.session.stores import chosen_store
+
+    return chosen_store(host=host, name="jsonl").store
+
+
+# list and path
+
+
+def _list(store: SessionStore, *, everywhere: bool) -> int:
+    found = store.list(None if everywhere else str(Path.cwd()))
+    if not found:
+        where = "" if everywhere else " for this directory; --all looks everywhere"
+        sys.stdout.write(f"No sessions are stored{where}.\n")
+    sys.stdout.writelines(f"{line}\n" for line in _table(found, with_cwd=everywhere))
+    return 0
+
+
+def _table(found: Sequence[SessionInfo], *, with_cwd: bool) -> Iterator[str]:
+    rows = [_row(info, with_cwd=with_cwd) for info in found]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = _columns()
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()[:room]
+
+
+def _row(info: SessionInfo, *, with_cwd: bool) -> tuple[str, ...]:
+    modified = info.modified.astimezone().strftime("%Y-%m-%d %H:%M")
+    said = info.name or info.first_message
+    cells = (modified, info.id, str(info.message_count))
+    return tuple(map(_one_line, (*cells, *((info.cwd,) if with_cwd else ()), said[:_MOST_COLUMNS])))
+
+
+def _one_line(text: str) -> str:
+    """Return text as one line that a terminal shows and does not obey."""
+    words = " ".join(text.split())
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in words)
+
+
+def _columns() -> int:
+    """Return how wide a line may be; into a pipe goes all of it."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return _MOST_COLUMNS
+
+
+def _path(store: SessionStore, wanted: str) -> int:
+    from pi_core.session.finding import matching
+
+    sys.stdout.write(f"{matching(wanted, store.list(), str(Path.cwd())).path}\n")
+    return 0
+
+
+# fsck
+
+
+def _fsck(name: str, *, repair: bool) -> int:
+    from pi_session_jsonl._check import check_session
+    from pi_session_jsonl._lines import NoSession
+
+    path = Path(name)
+    try:
+        checked = check_session(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"Cannot read {name!r}: {error.strerror or error}") from error
+    except NoSession as error:
+        raise UserError(f"{name!r} holds no session: {error}") from None
+    for finding in checked.findings:
+        sys.stdout.write(f"line {finding.line}: {_one_line(finding.message)}\n")
+    if not checked.findings:
+        sys.stdout.write(f"Nothing is wrong: {len(checked.lines.ids)} entries.\n")
+        return 0
+    return _repair(path, checked) if repair else 1
+
+
+def _repair(path: Path, checked: Checked) -> int:
+    from pi_session_jsonl._check import check_session
+    from pi_session_jsonl._repair import repaired, write_beside
+
+    data = repaired(checked)
+    try:
+        copy = write_beside(path, data)
+    except OSError as error:
+        raise UserError(f"Cannot write a repaired copy beside {str(path)!r}: {error.strerror or error}") from error
+    sys.stdout.write(f"{copy}\n")
+    return int(any(finding.mendable for finding in check_session(data).findings))

@@ -1,0 +1,186 @@
+"""A session file that is open: reading it at once, and appending so that whole lines stay whole.
+
+One ``write`` per call, at the end of the file, whatever other programs appended meanwhile. A line that somebody did
+not finish keeps to itself: what comes next begins on a line of its own.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pi_session_jsonl._lock import try_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["SessionFile"]
+
+_FLAGS = os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+
+
+class SessionFile:
+    """An open file of lines.
+
+    Attributes:
+        path: Where it is.
+        writable: Whether it can be appended to.
+        is_new: Whether it was made here and is not yet known to be on the disk.
+        locked: Whether the lock is ours; False when somebody else works on it.
+        stored: How many lines of the last ``append`` are in the file.
+    """
+
+    def __init__(self, path: Path, fd: int, *, writable: bool = True, new: bool = False) -> None:
+        self.path = path
+        self.fd = fd
+        self.writable = writable
+        self.locked = try_lock(fd)
+        self.stored = 0
+        self.is_new = new
+        self._whole_to = 0
+        self._unsynced = new
+
+    @classmethod
+    def open(cls, path: Path) -> SessionFile:
+        """Open a file that is there; one that may only be read is opened for reading.
+
+        Raises:
+            OSError: It cannot be read, or is no file.
+        """
+        try:
+            opened = cls(path, os.open(path, os.O_RDWR | os.O_NONBLOCK | _FLAGS))
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EROFS, errno.EPERM):
+                raise
+            opened = cls(path, os.open(path, os.O_RDONLY | os.O_NONBLOCK | _FLAGS), writable=False)
+        if not stat.S_ISREG(os.fstat(opened.fd).st_mode):
+            opened.close()
+            raise OSError(errno.EINVAL, "It is no file", str(path))
+        return opened
+
+    @classmethod
+    def create(cls, path: Path) -> SessionFile:
+        """Make a file that only its owner reads, and the folders above it.
+
+        Raises:
+            OSError: There is one with something in it, or it cannot be made.
+        """
+        _make_folder(path.parent)
+        try:
+            return cls(path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, _PRIVATE_FILE), new=True)
+        except FileExistsError:
+            if not path.is_file() or path.stat().st_size:
+                raise
+            return cls.open(path)
+
+    def read(self) -> bytes:
+        """Return all that is in it."""
+        with io.FileIO(self.fd, closefd=False) as reader:
+            reader.seek(0)
+            return reader.readall()
+
+    def append(self, lines: Sequence[bytes]) -> None:
+        """Write lines, given without their newlines, at the end, in one write.
+
+        Raises:
+            OSError: Not all of it could be written; ``stored`` says how many lines were.
+        """
+        self.stored = 0
+        if not self.writable:
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
+        self._follow()
+        while self.stored < len(lines):
+            self._write(lines[self.stored :])
+
+    def sync(self) -> None:
+        """Force to the disk what was appended, and with a new file its name.
+
+        Raises:
+            OSError: It could not be.
+        """
+        if not self._unsynced:
+            return
+        try:
+            os.fsync(self.fd)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+        if self.is_new:
+            _sync_folder(self.path.parent)
+            self.is_new = False
+        self._unsynced = False
+
+    def discard(self) -> None:
+        """Close it and take it away; for one that was made here and in which nothing was ever acknowledged."""
+        with suppress(OSError):
+            self.path.unlink()
+        self.close()
+
+    def close(self) -> None:
+        """Close it, and let go of the lock."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def _write(self, lines: Sequence[bytes]) -> None:
+        """Write once, as much as goes in; afterwards ``stored`` counts the lines that are in the file, whole."""
+        size = os.fstat(self.fd).st_size
+        prefix = b"" if size == self._whole_to or self._newline_before(size) else b"\n"
+        data = prefix + b"\n".join(lines) + b"\n"
+        try:
+            written = os.write(self.fd, data)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+        self._unsynced = True
+        end = os.lseek(self.fd, 0, os.SEEK_CUR)
+        begin = end - written
+        # Another program may have been killed in the middle of a line since we looked: what sticks to it is lost.
+        if begin == size or prefix or self._newline_before(begin):
+            self.stored += _whole_lines(lines, written - len(prefix))
+        self._whole_to = end if written == len(data) else 0
+
+    def _newline_before(self, place: int) -> bool:
+        if not place:
+            return True
+        os.lseek(self.fd, place - 1, os.SEEK_SET)
+        return os.read(self.fd, 1) == b"\n"
+
+    def _follow(self) -> None:
+        """Open the file anew where another one has taken its place; one that was removed is an error."""
+        now, ours = self.path.stat(), os.fstat(self.fd)
+        if (now.st_ino, now.st_dev) == (ours.st_ino, ours.st_dev):
+            return
+        fd = os.open(self.path, os.O_RDWR | _FLAGS)
+        os.close(self.fd)
+        self.fd, self._whole_to = fd, 0
+        self.locked = try_lock(fd)
+
+
+def _whole_lines(lines: Sequence[bytes], size: int) -> int:
+    """Return how many lines are in the first bytes of all; of the last one the newline may be missing."""
+    for number, line in enumerate(lines):
+        if size < len(line):
+            return number
+        size -= len(line) + 1
+    return len(lines)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, for their owner alone; what is there stays as it is."""
+    missing = [folder, *folder.parents]
+    for each in reversed([each for each in missing if not each.exists()]):
+        each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # not every system opens folders
+        fd = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

@@ -1,0 +1,87 @@
+"""What entries looked like in older versions and in other programs, and how that reads today (decisions D17 to D19)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["completed", "is_old", "modernised"]
+
+
+def is_old(data: dict[str, Any]) -> bool:
+    """Whether an entry has a form that only older versions or other programs write."""
+    if data["type"] == "message":
+        message = data.get("message")
+        return isinstance(message, dict) and (
+            message.get("role") == "hookMessage" or "tool_use_id" in message or "timestamp" not in message
+        )
+    return data["type"] == "branch" or "firstKeptEntryIndex" in data or "firstKeptId" in data
+
+
+def modernised(
+    data: dict[str, Any], entry_id: str, parent_id: str | None, id_at: Callable[[int], str | None]
+) -> dict[str, Any]:
+    """Return an entry as version 3 has it; unknown fields stay.
+
+    Args:
+        data: The entry as parsed; it is not changed.
+        entry_id: Its id, where it has none.
+        parent_id: The entry that it follows.
+        id_at: Tells the id of the entry at a place in the file, where the header's place is 0.
+    """
+    rest = {key: value for key, value in data.items() if key not in ("type", "id", "parentId")}
+    new = {"type": data["type"], "id": entry_id, "parentId": parent_id, **rest}
+    if new["type"] == "branch":
+        new |= {"type": "label", "targetId": parent_id or ""}
+    if new["type"] == "compaction":
+        place = new.pop("firstKeptEntryIndex", None)
+        kept = new.pop("firstKeptId", None) or (id_at(place) if isinstance(place, int) else None)
+        if kept is not None:
+            new.setdefault("firstKeptEntryId", kept)
+    if new["type"] == "message" and isinstance(new.get("message"), dict):
+        new["message"] = _modern_message(new["message"], new.get("timestamp"))
+    return new
+
+
+def _modern_message(message: dict[str, Any], timestamp: Any) -> dict[str, Any]:
+    new = {("toolCallId" if key == "tool_use_id" else key): value for key, value in message.items()}
+    if "toolCallId" in message:
+        new["toolCallId"] = message["toolCallId"]
+    if new.get("role") == "hookMessage":
+        new["role"] = "custom"
+    new.setdefault("timestamp", _milliseconds(timestamp))
+    return new
+
+
+def _milliseconds(timestamp: Any) -> int:
+    try:
+        return int(datetime.fromisoformat(timestamp).timestamp() * 1000)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+_MISSING: dict[str, dict[str, Any]] = {
+    "assistant": {"api": "", "provider": "", "model": ""},
+    "toolResult": {"toolName": "", "toolCallId": ""},
+    "custom": {"customType": ""},
+    "bashExecution": {"command": "", "output": ""},
+}
+_MISSING_IN_ENTRY: dict[str, dict[str, Any]] = {
+    "compaction": {"tokensBefore": 0, "firstKeptEntryId": "", "summary": ""},
+    "branch_summary": {"fromId": "root", "summary": ""},
+}
+
+
+def completed(data: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry with empty values for what it should have and has not, as short forms of document 003 do."""
+    new = {"timestamp": "", **_MISSING_IN_ENTRY.get(data["type"], {}), **data}
+    message = new.get("message")
+    if isinstance(message, dict):
+        message = {**_MISSING.get(str(message.get("role")), {}), **message}
+        if message.get("role") in ("assistant", "toolResult") and isinstance(message.get("content"), str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
+        new["message"] = message
+    return new

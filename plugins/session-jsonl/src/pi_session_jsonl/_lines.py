@@ -1,0 +1,257 @@
+"""What stands where in a session file: its header, and the place, id, parent and type of every entry.
+
+A line that begins as pi writes them is not parsed until somebody looks at it, which makes opening a long session
+fast and keeps its bytes as they are; any other line is parsed at once, and so is the last, where a write may have
+been cut off.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from array import array
+from bisect import bisect_left
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import orjson
+from attrs import Factory, define, field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["VERSION", "Damage", "Lines", "NoSession", "first_value", "parse_line", "read_lines"]
+
+VERSION = 3
+"""The version of session files that is written (pi.md 7.1)."""
+
+_USUAL = re.compile(
+    rb'\{"type":"([a-z_]+)","id":"([^"\\\x00-\x1f\x7f-\xff]+)","parentId":(?:null|"([^"\\\x00-\x1f\x7f-\xff]+)")[,}]'
+)
+_BOM = b"\xef\xbb\xbf"
+_SPACE = b" \t\r\n\0"
+"""What may stand around a line; a file system that lost power leaves NULs."""
+
+_BRACE = ord("}")
+
+
+class NoSession(ValueError):
+    """Bytes that are no session: their first value is no header with an id (pi.md 7.1, validity)."""
+
+
+@frozen
+class Damage:
+    """A line that is no entry: where it begins, and why it is none."""
+
+    start: int
+    reason: str
+
+
+@define(eq=False)
+class Lines:
+    """A session file that was looked through once.
+
+    Attributes:
+        data: The whole file.
+        header: Its header, as parsed.
+        header_start: Where the header's line begins, in bytes.
+        starts: Where each entry's line begins.
+        ids: The entries' ids; one that has none gets one from the bytes of its line, the same at every reading.
+        parent_ids: Ids of the entries that they follow.
+        types: Their types; ``branch``, which older documents have, is a ``label``.
+        damage: The lines in the middle that are no entries.
+        torn: Where a last line begins that was not written to its end; None where there is none.
+    """
+
+    data: bytes
+    header: dict[str, Any]
+    header_start: int
+    starts: array[int] = Factory(lambda: array("Q"))
+    ids: list[str] = Factory(list)
+    parent_ids: list[str | None] = Factory(list)
+    types: list[str] = Factory(list)
+    damage: list[Damage] = Factory(list)
+    torn: int | None = None
+    _taken: set[str] = field(factory=set, init=False)
+    _counted: int = field(default=0, init=False)
+    _made: dict[int, int] = field(factory=dict, init=False)
+    _newlines: array[int] = field(factory=lambda: array("Q"), init=False)
+
+    @property
+    def version(self) -> int:
+        """The header's version; 1 where it says none, and today's where it says nonsense."""
+        version = self.header.get("version", 1)
+        return int(version) if isinstance(version, int | float) else VERSION
+
+    def raw(self, start: int) -> bytes:
+        """Return the line that begins there, without its newline and what stands around it."""
+        end = self.data.find(b"\n", start)
+        return self.data[start : end if end >= 0 else None].strip(_SPACE)
+
+    def make_id(self, line: bytes) -> str:
+        """Return the id of a line without one. It never changes: entries that come later name it as their parent."""
+        self._taken.update(self.ids[self._counted :])
+        self._counted = len(self.ids)
+        first = crc32(line)
+        number = self._made.get(first, first)
+        while f"{number:08x}" in self._taken:
+            number = crc32(line, number)
+        self._made[first] = number  # where the next line with these bytes goes on
+        return f"{number:08x}"
+
+    def number_of(self, start: int) -> int:
+        """Return the number, from 1, of the line that begins there."""
+        if not self._newlines:
+            place = self.data.find(b"\n")
+            while place >= 0:
+                self._newlines.append(place)
+                place = self.data.find(b"\n", place + 1)
+        return bisect_left(self._newlines, start) + 1
+
+
+def parse_line(line: bytes) -> Any:
+    """Return the value of a line of JSON, whatever JavaScript would read too.
+
+    Raises:
+        ValueError: It is no JSON; the message says why.
+    """
+    try:
+        return orjson.loads(line)
+    except ValueError:  # or what it alone refuses: lone surrogates, numbers over 64 bits, invalid UTF-8
+        pass
+    text = line.decode("utf-8", "replace").strip(_SPACE.decode())
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at character {error.pos + 1} of {len(text)}") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def first_value(data: bytes) -> tuple[int, int, Any]:
+    """Return where the first line that is JSON begins and ends, and its value; lines that are none stand before it.
+
+    Raises:
+        NoSession: No line is.
+    """
+    place = len(_BOM) if data.startswith(_BOM) else 0
+    while place < len(data):
+        end = _end_of_line(data, place)
+        try:
+            return place, end, parse_line(data[place:end])
+        except ValueError:
+            place = end + 1
+    raise NoSession("no line of it is JSON" if data.strip(_SPACE) else "it is empty")
+
+
+def read_lines(data: bytes) -> Lines:
+    """Look through a file once.
+
+    Raises:
+        NoSession: It does not begin with the header of a session.
+    """
+    start, end, header = first_value(data)
+    if not isinstance(header, dict) or header.get("type") != "session" or not isinstance(header.get("id"), str):
+        raise NoSession("its first line is no session header")
+    lines = Lines(data, header, start)
+    _note_damage_before(lines)
+    with _no_collection():
+        _read_entries(lines, end + 1)
+    return lines
+
+
+def _end_of_line(data: bytes, start: int) -> int:
+    end = data.find(b"\n", start)
+    return end if end >= 0 else len(data)
+
+
+def _note_damage_before(lines: Lines) -> None:
+    place = len(_BOM) if lines.data.startswith(_BOM) else 0
+    while place < lines.header_start:
+        end = _end_of_line(lines.data, place)
+        if lines.data[place:end].strip(_SPACE):
+            lines.damage.append(Damage(place, "it stands before the header, and is no JSON"))
+        place = end + 1
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from going through a hundred thousand new strings again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _read_entries(lines: Lines, place: int) -> None:
+    data, starts, ids = lines.data, lines.starts, lines.ids
+    find, usual, size = data.find, _USUAL.match, len(data)
+    last = _start_of_last(data)
+    names = {b"branch": "label"}
+    previous = b""
+    while place < size:
+        end = find(b"\n", place)
+        found = usual(data, place) if place < last and data[end - 1] == _BRACE else None
+        if found is None:
+            if end < 0:
+                end = size
+            _read_unusual(lines, place, end)
+            previous = b""
+        else:
+            kind, entry_id, parent_id = found.groups()
+            parent = None if parent_id is None else ids[-1] if parent_id == previous else parent_id.decode("ascii")
+            lines.parent_ids.append(parent)
+            starts.append(place)
+            ids.append(entry_id.decode("ascii"))
+            lines.types.append(names.get(kind) or names.setdefault(kind, kind.decode("ascii")))
+            previous = entry_id
+        place = end + 1
+
+
+def _start_of_last(data: bytes) -> int:
+    """Return where the last line begins that is not blank."""
+    end = len(data)
+    while end and data[end - 1] in _SPACE:
+        end -= 1
+    return data.rfind(b"\n", 0, end) + 1
+
+
+def _read_unusual(lines: Lines, start: int, end: int) -> None:
+    """Parse a line that is not written as usual, or that may not be whole."""
+    line = lines.data[start:end].strip(_SPACE)
+    if not line:
+        return
+    try:
+        value = parse_line(line)
+    except ValueError as error:
+        if end == len(lines.data):
+            lines.torn = start
+        else:
+            lines.damage.append(Damage(start, f"it is no JSON: {error}"))
+        return
+    reason = _why_no_entry(value)
+    if reason is not None:
+        lines.damage.append(Damage(start, reason))
+        return
+    entry_id, parent_id = value.get("id"), value.get("parentId")
+    named = isinstance(entry_id, str) and entry_id
+    if "parentId" not in value and not (named and lines.version > 1):
+        parent_id = lines.ids[-1] if lines.ids else None
+    lines.parent_ids.append(parent_id if isinstance(parent_id, str) else None)
+    lines.starts.append(start)
+    lines.ids.append(entry_id if named else lines.make_id(line))
+    kind = value["type"]
+    lines.types.append("label" if kind == "branch" else kind)
+
+
+def _why_no_entry(value: Any) -> str | None:
+    if not isinstance(value, dict):
+        return "it is JSON, but no object"
+    if not isinstance(value.get("type"), str):
+        return "it has no type"
+    return "it is a second header" if value["type"] == "session" else None

@@ -1,0 +1,156 @@
+"""Lists of sessions, and an index that makes the second one fast.
+
+The index is a file in the agent directory's ``cache``, one for each folder of sessions. What it says of a file counts
+only while size, modification time and inode are the same; without it every file is read.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import attrs
+import orjson
+
+from pi_hookspecs.session_store import SessionInfo
+from pi_session_jsonl._lines import NoSession, first_value
+from pi_session_jsonl._summary import Summary, summarise, text_of_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_session_jsonl._place import Found
+
+__all__ = ["header_of", "list_sessions"]
+
+_LAYOUT = 1
+"""Of the index; a file of another layout is not read."""
+
+_MOST_IN_INDEX = 20_000
+"""Characters of a first message; a session with a longer one is read each time, to keep the index small."""
+
+_HEADER_ROOM = 1 << 20
+"""Bytes at the start of a file in which its header is looked for, where only that is wanted."""
+
+_FIELDS = [field.name for field in attrs.fields(Summary)]
+_values = attrgetter(*_FIELDS)
+
+
+def list_sessions(
+    folders: Sequence[Sequence[Found]], cache: Path, progress: Callable[[int, int], None] | None
+) -> list[SessionInfo]:
+    """Return the sessions in these files, the most recently modified first; what is no session is left out."""
+    total, done = sum(map(len, folders)), 0
+    found: list[SessionInfo] = []
+    for files in folders:
+        if not files:
+            continue
+        index = _Index(cache, str(Path(files[0].path).parent))
+        for file in files:
+            summary = index.summary(file)
+            done += 1
+            if progress is not None:
+                progress(done, total)
+            if summary is not None:
+                found.append(_info(file, summary))
+        index.save(files)
+    found.sort(key=lambda info: info.modified, reverse=True)
+    return found
+
+
+def header_of(path: str) -> dict[str, Any] | None:
+    """Return a file's header without reading the whole file; None where there is none."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(4096)
+            if b"\n" not in data:
+                data += file.read(_HEADER_ROOM)
+        header = first_value(data)[2]
+    except (OSError, NoSession):
+        return None
+    valid = isinstance(header, dict) and header.get("type") == "session" and isinstance(header.get("id"), str)
+    return header if valid else None
+
+
+class _Index:
+    """What is known of the files of one folder."""
+
+    def __init__(self, cache: Path, folder: str) -> None:
+        self._file = cache / f"sessions-{crc32(os.fsencode(folder)):08x}.json"
+        self._folder = folder
+        self._changed = False
+        self._rows: dict[str, list[Any]] = {}
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            stored = orjson.loads(self._file.read_bytes())
+            if stored["layout"] == [_LAYOUT, *_FIELDS] and stored["folder"] == folder:
+                self._rows = dict(stored["files"])
+
+    def summary(self, file: Found) -> Summary | None:
+        """Return what a list shows of a file, None if it is no session; read only where the file is not as it was."""
+        marks = [file.size, file.modified, file.inode]
+        row = self._rows.get(file.name)
+        if row is not None and row[:3] == marks:
+            with suppress(TypeError, IndexError):
+                return None if row[3] is None else Summary(*row[3])
+        self._rows.pop(file.name, None)
+        self._changed = True
+        try:
+            summary = summarise(Path(file.path).read_bytes())
+        except NoSession:
+            self._rows[file.name] = [*marks, None]
+            return None
+        except OSError:
+            return None
+        if len(summary.first_message) <= _MOST_IN_INDEX:
+            self._rows[file.name] = [*marks, _values(summary)]
+        return summary
+
+    def save(self, files: Sequence[Found]) -> None:
+        """Write the index if it changed, without the files that are gone; where that cannot be, there is none."""
+        rows = {file.name: self._rows[file.name] for file in files if file.name in self._rows}
+        if not self._changed and len(rows) == len(self._rows):
+            return
+        new = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        with suppress(OSError, TypeError):  # names that are no UTF-8, lone surrogates: not indexed
+            data = orjson.dumps({"layout": [_LAYOUT, *_FIELDS], "folder": self._folder, "files": rows})
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(fd, "wb") as out:  # noqa: PTH123 - of a descriptor
+                out.write(data)
+            new.replace(self._file)
+
+
+def _info(file: Found, summary: Summary) -> SessionInfo:
+    stored = file.modified // 1_000_000
+    return SessionInfo(
+        path=file.path,
+        id=summary.id,
+        cwd=summary.cwd,
+        created=_moment(summary.created, stored),
+        modified=_moment(summary.modified, stored),
+        message_count=summary.message_count,
+        first_message=summary.first_message or "(no messages)",
+        name=summary.name,
+        parent_session_path=summary.parent,
+        read_text=partial(_read_text, file.path),
+    )
+
+
+def _moment(milliseconds: int | None, otherwise: int) -> datetime:
+    try:
+        return datetime.fromtimestamp((otherwise if milliseconds is None else milliseconds) / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(otherwise / 1000, UTC)
+
+
+def _read_text(path: str) -> str:
+    try:
+        return text_of_all(Path(path).read_bytes())
+    except OSError:
+        return ""

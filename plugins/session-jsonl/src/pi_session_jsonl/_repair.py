@@ -1,0 +1,111 @@
+"""A repaired copy of a session file: what can be read of it, with a header, unique ids and parents that exist."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_session_jsonl._check import on_cycles
+from pi_session_jsonl._entries import StoredEntries
+from pi_session_jsonl._lines import VERSION, parse_line
+
+if TYPE_CHECKING:
+    from pi_session_jsonl._check import Checked
+
+__all__ = ["repaired", "write_beside"]
+
+
+def repaired(checked: Checked) -> bytes:
+    """Return what a repaired copy holds; a line that needs no repair keeps its bytes.
+
+    What cannot be read is left out. Of entries with one id the last keeps it, the others get new ones; one whose
+    parent is missing follows the entry before it in the file; a circle is cut at its first entry.
+    """
+    from pi_core.wire import dumps
+
+    entries = StoredEntries(checked.lines)
+    kept = [number for number in range(len(entries)) if number not in checked.damaged and not _is_copy(checked, number)]
+    ids = {number: _id_of(checked, number) for number in kept}
+    parents = _parents(checked, kept)
+    written = [_header(checked)]
+    for number in kept:
+        raw, parent = entries.raw(number), parents[number]
+        plain = entries.plain(number)
+        now = {**plain, "id": ids[number], "parentId": None if parent is None else ids[parent]}
+        written.append(raw if parse_line(raw) == now else dumps(now))
+    return b"\n".join(written) + b"\n"
+
+
+def write_beside(path: Path, data: bytes) -> Path:
+    """Write a copy beside a file, under a name that nothing has, and return its path.
+
+    Raises:
+        OSError: It could not be written.
+    """
+    for number in count(1):
+        ending = ".repaired.jsonl" if number == 1 else f".repaired-{number}.jsonl"
+        copy = path.with_name(path.name.removesuffix(".jsonl") + ending)
+        try:
+            fd = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            continue
+        with open(fd, "wb") as file:  # noqa: PTH123 - of a descriptor
+            file.write(data)
+        break
+    return copy
+
+
+def _is_copy(checked: Checked, number: int) -> bool:
+    """Whether an entry is there a second time, later, to the byte."""
+    winner = checked.winners[checked.lines.ids[number]]
+    starts = checked.lines.starts
+    return winner != number and checked.lines.raw(starts[winner]) == checked.lines.raw(starts[number])
+
+
+def _id_of(checked: Checked, number: int) -> str:
+    lines = checked.lines
+    if checked.winners[lines.ids[number]] == number:
+        return lines.ids[number]
+    return lines.make_id(b"%d " % number + lines.raw(lines.starts[number]))
+
+
+def _parents(checked: Checked, kept: list[int]) -> dict[int, int | None]:
+    """Return which of the kept entries each of them follows."""
+    alive = set(kept)
+    parents = {
+        number: _parent(checked, number, alive, kept[place - 1] if place else None) for place, number in enumerate(kept)
+    }
+    for number in on_cycles(parents):
+        parents[number] = None
+    return parents
+
+
+def _parent(checked: Checked, number: int, alive: set[int], before: int | None) -> int | None:
+    """Return which entry another one follows: the next above it that is kept; where that is unknown, the one before."""
+    seen = {number}
+    while (named := checked.lines.parent_ids[number]) is not None:
+        parent = checked.winners.get(named)
+        if parent is None or parent in alive:
+            return before if parent is None else parent
+        if parent in seen:
+            return before
+        seen.add(parent)
+        number = parent
+    return None
+
+
+def _header(checked: Checked) -> bytes:
+    from pi_core.wire import dumps
+
+    lines = checked.lines
+    if not checked.headless:
+        if lines.version >= VERSION:
+            return lines.raw(lines.header_start)
+        return dumps({**lines.header, "version": VERSION})
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    made: dict[str, Any] = {"type": "session", "version": VERSION, "id": str(uuid.uuid4()), "timestamp": now}
+    return dumps({**made, "cwd": str(Path.cwd())})

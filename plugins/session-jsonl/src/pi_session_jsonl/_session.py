@@ -1,0 +1,168 @@
+"""One session in a file: new, and then nothing is there before the first append, or opened."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pi_session_jsonl._entries import StoredEntries
+from pi_session_jsonl._file import SessionFile
+from pi_session_jsonl._lines import read_lines
+from pi_session_jsonl._lock import holder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pi_hookspecs.entries import SessionEntry, SessionHeader
+    from pi_hookspecs.session_store import SyncPolicy
+
+__all__ = ["JsonlSession", "header_line", "in_use"]
+
+
+class JsonlSession:
+    """Implements ``StoredSession``.
+
+    Args:
+        header: Its header.
+        path: Where it is, or will be.
+        sync: When appended entries are forced to the disk.
+        file: The open file of a session that is stored already.
+        entries: What is in it.
+        notices: What the user should know of it.
+    """
+
+    def __init__(
+        self,
+        header: SessionHeader,
+        path: Path,
+        sync: SyncPolicy,
+        *,
+        file: SessionFile | None = None,
+        entries: StoredEntries | None = None,
+        notices: Sequence[str] = (),
+    ) -> None:
+        self.header = header
+        self.file = path
+        self.entries: Sequence[SessionEntry] | StoredEntries = () if entries is None else entries
+        self.notices = list(notices)
+        self._policy = sync
+        self._open_file = file
+        self._headless = entries is None
+        self._stored_ids: list[str] = []
+        self._unacknowledged: list[str] = []
+
+    @property
+    def reference(self) -> str:
+        """The path of its file."""
+        return str(self.file)
+
+    def append(self, entries: Sequence[SessionEntry]) -> None:
+        """Write entries at the end of the file, in one write; the first call makes the file.
+
+        Raises:
+            OSError: They could not be stored; of those that are in the file nevertheless none is written again.
+        """
+        from pi_core.wire import dumps
+
+        already = _common_start(self._unacknowledged, entries)
+        new = entries[already:]
+        if not new and already:
+            self._unacknowledged = []
+            return
+        lines = [dumps(entry) for entry in new]
+        if self._headless:
+            lines.insert(0, header_line(self.header))
+        file = self._open_file or self._create()
+        headers = int(self._headless)
+        try:
+            file.append(lines)
+            if self._policy == "entry":
+                file.sync()
+        except OSError:
+            if file.is_new and headers:
+                file.discard()
+                self._open_file = None
+            else:
+                self._keep(new, file.stored, headers)
+            raise
+        self._keep(new, len(lines), headers)
+        self._unacknowledged = []
+
+    def sync(self) -> None:
+        """Force to the disk what was appended, unless the policy is never to do so.
+
+        Raises:
+            OSError: It could not be.
+        """
+        if self._open_file is not None and self._policy != "never":
+            self._open_file.sync()
+
+    def close(self) -> None:
+        """Let go of the file and its lock."""
+        if self._open_file is not None:
+            self._open_file.close()
+
+    def raw_lines(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        """Go through entries as they stand in the file; numbers go on through what was appended since it was opened.
+
+        Raises:
+            OSError: The file cannot be read.
+            IndexError: There is no such entry.
+        """
+        old = self.entries if isinstance(self.entries, StoredEntries) else None
+        count = len(self.entries)
+        appended = self._appended() if any(number >= count for number in numbers) else {}
+        for number in numbers:
+            if old is not None and number < count:
+                yield old.raw(number)
+            else:
+                yield appended[self._stored_ids[number - count]]
+
+    def _create(self) -> SessionFile:
+        self._open_file = file = SessionFile.create(self.file)
+        if not file.locked:
+            self.notices.append(in_use(file))
+        return file
+
+    def _keep(self, entries: Sequence[SessionEntry], stored: int, headers: int) -> None:
+        """Remember what is in the file now."""
+        if stored < headers:
+            return
+        self._headless = False
+        ids = [entry.id for entry in entries[: stored - headers]]
+        self._stored_ids += ids
+        self._unacknowledged += ids
+
+    def _appended(self) -> dict[str, bytes]:
+        """Read the file again, for what came after it was opened."""
+        lines = read_lines(self.file.read_bytes())
+        return dict(zip(lines.ids, map(lines.raw, lines.starts), strict=True))
+
+
+def header_line(header: SessionHeader) -> bytes:
+    """Return a header as pi writes it, without a newline."""
+    from pi_core.wire import dumps, to_wire
+
+    plain: dict[str, Any] = to_wire(header)
+    return dumps({key: plain[key] for key in ("type", "version", "id")} | plain)
+
+
+def in_use(file: SessionFile) -> str:
+    """Say that somebody else works on a session."""
+    holder = holder_of(file.fd)
+    who = "Another process" if holder is None else f"Process {holder}"
+    if holder == os.getpid():
+        who = "This process"
+    return (
+        f"{who} has the session {str(file.path)!r} open already. What both add goes into this one file, as two"
+        " branches; fork the session to work apart."
+    )
+
+
+def _common_start(ids: Sequence[str], entries: Sequence[SessionEntry]) -> int:
+    """Return how many of the first entries have these ids."""
+    count = 0
+    while count < min(len(ids), len(entries)) and entries[count].id == ids[count]:
+        count += 1
+    return count

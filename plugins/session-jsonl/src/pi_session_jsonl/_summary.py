@@ -1,0 +1,157 @@
+"""What a list shows of a session, found by looking at as few bytes of its file as that takes (pi.md 7.4, list info).
+
+Most lines are told apart by how they begin and end; only names, the user's first message and what is written in no
+usual way are parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_session_jsonl._lines import NoSession, first_value, parse_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Summary", "instant", "summarise", "text_of_all"]
+
+_START = re.compile(
+    rb'\{"type":"([a-z_]+)","id":"[^"\\]*","parentId":(?:null|"[^"\\]*"),"timestamp":"[^"\\]*"'
+    rb'(?:,"message":\{"role":"([a-zA-Z]+)")?'
+)
+_TIMESTAMP = b',"timestamp":'
+_STAMP_LENGTH = 40
+"""Bytes at the end of a line in which its message's timestamp stands, when it is the last field."""
+
+_LAST_FIELD = re.compile(rb"(\d{1,17})\}\}\r?")
+
+
+@frozen
+class Summary:
+    """What a list shows; times in Unix milliseconds, None where the file does not tell."""
+
+    id: str
+    cwd: str
+    created: int | None
+    modified: int | None
+    message_count: int = 0
+    first_message: str = ""
+    name: str | None = None
+    parent: str | None = None
+
+
+def summarise(data: bytes) -> Summary:
+    """Return what a list shows of a session file.
+
+    Raises:
+        NoSession: It is none.
+    """
+    _, end, header = first_value(data)
+    if not isinstance(header, dict) or header.get("type") != "session" or not isinstance(header.get("id"), str):
+        raise NoSession("its first line is no session header")
+    count, modified, first, name = 0, 0, "", None
+    for kind, role, time, start, stop in _entries(data, end + 1):
+        if kind == "message":
+            count += 1
+            if role in ("user", "assistant"):
+                modified = max(modified, time)
+                if role == "user" and not first:
+                    first = _text(_value(data[start:stop]))
+        elif kind == "session_info":
+            name = _name(_value(data[start:stop]))
+    created, parent = instant(header.get("timestamp")), header.get("parentSession", header.get("branchedFrom"))
+    return Summary(
+        id=header["id"],
+        cwd=header["cwd"] if isinstance(header.get("cwd"), str) else "",
+        created=created,
+        modified=modified or created,
+        message_count=count,
+        first_message=first,
+        name=name,
+        parent=parent if isinstance(parent, str) else None,
+    )
+
+
+def text_of_all(data: bytes) -> str:
+    """Return the text of all messages of user and assistant, joined by spaces."""
+    texts = []
+    for kind, role, _, start, stop in _entries(data, 0):
+        if kind == "message" and role in ("user", "assistant"):
+            texts.append(_text(_value(data[start:stop])))
+    return " ".join(filter(None, texts))
+
+
+def instant(timestamp: Any) -> int | None:
+    """Return the Unix milliseconds of an ISO timestamp; None where it is none."""
+    try:
+        moment = datetime.fromisoformat(timestamp)
+        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _entries(data: bytes, place: int) -> Iterator[tuple[str, str, int, int, int]]:
+    """Go through the entries: type, role and time of a message, and where the line begins and ends."""
+    find, matches, size = data.find, _START.match, len(data)
+    while place < size:
+        end = find(b"\n", place)
+        if end < 0:
+            end = size
+        found = matches(data, place, end)
+        if found is None:
+            yield from _parsed(data, place, end)
+        else:
+            kind, role = found.groups()
+            time = _last_time(data, place, end) if role in (b"user", b"assistant") else 0
+            if time is None or (kind == b"message" and role is None) or data[end - 1 : end] not in (b"}", b"\r"):
+                yield from _parsed(data, place, end)
+            else:
+                yield kind.decode(), (role or b"").decode(), time, place, end
+        place = end + 1
+
+
+def _last_time(data: bytes, start: int, end: int) -> int | None:
+    """Return the timestamp that a message ends with; None where it ends with something else."""
+    place = data.rfind(_TIMESTAMP, max(start, end - _STAMP_LENGTH), end)
+    found = _LAST_FIELD.fullmatch(data, place + len(_TIMESTAMP), end) if place >= 0 else None
+    return int(found[1]) if found else None
+
+
+def _parsed(data: bytes, start: int, end: int) -> Iterator[tuple[str, str, int, int, int]]:
+    value = _value(data[start:end])
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return
+    message = value.get("message")
+    role = message.get("role") if isinstance(message, dict) and "content" in message else None
+    time = message.get("timestamp") if isinstance(message, dict) else None
+    if not isinstance(time, int | float):
+        time = instant(value.get("timestamp")) or 0
+    yield kind, role if isinstance(role, str) else "", int(time), start, end
+
+
+def _value(line: bytes) -> dict[str, Any]:
+    try:
+        value = parse_line(line)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _text(entry: dict[str, Any]) -> str:
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else ()
+    texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+    return " ".join(text for text in texts if isinstance(text, str))
+
+
+def _name(entry: dict[str, Any]) -> str | None:
+    name = entry.get("name")
+    return (name.strip() or None) if isinstance(name, str) else None
