@@ -158,8 +158,9 @@ async def test_a_retry_that_is_waited_for_can_be_given_up(
 ) -> None:
     script.turn(error(OVERLOADED))
     waiting = asyncio.create_task(pi_session.prompt("hello"))
-    while not pi_session.is_retrying:
-        await asyncio.sleep(0)
+    await recorded.wait_for("auto_retry_start")
+    await asyncio.sleep(0)  # told first, waited for then
+    assert pi_session.is_retrying
 
     pi_session.abort_retry()
     answer = await waiting
@@ -175,8 +176,9 @@ async def test_an_abort_ends_the_wait(
 ) -> None:
     script.turn(error(OVERLOADED))
     waiting = asyncio.create_task(pi_session.prompt("hello"))
-    while not pi_session.is_retrying:
-        await asyncio.sleep(0)
+    await recorded.wait_for("auto_retry_start")
+    await asyncio.sleep(0)  # told first, waited for then
+    assert pi_session.is_retrying
 
     await pi_session.abort()
     await waiting

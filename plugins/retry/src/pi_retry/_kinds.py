@@ -41,8 +41,9 @@ _OVERLOAD = re.compile(
 )
 _TRANSIENT = re.compile(
     r"service.?unavailable|server.?error|internal.?error|internal server|bad gateway|gateway time.?out"
-    r"|upstream.?connect|reset before headers|connection.?(?:error|refused|reset|closed|lost|aborted)|network.?error|fetch failed"
-    r"|other side closed|socket hang up|socket (?:error|closed)|econn\w+|etimedout|enotfound|eai_again|dns"
+    r"|upstream.?connect|reset before headers|connection.?(?:error|refused|reset|closed|lost|aborted)"
+    r"|network.?error|fetch failed|other side closed|socket hang up|socket (?:error|closed)"
+    r"|econn\w+|etimedout|enotfound|eai_again|dns"
     r"|cannot be resolved|time[d]?.?out|terminated|retry delay|please (?:retry|try again)|try your request again"
     r"|websocket (?:closed|error)|stream ended (?:before|without)|ended before|premature|incomplete chunked"
     r"|http/?2.*(?:cancel|refused|goaway|internal_error)|resource.?exhausted|unexpected end"
