@@ -170,7 +170,7 @@ async def test_what_was_just_compacted_is_not_compacted_again(session_of, script
     await talked(session, script)
     await session.compact()
 
-    with pytest.raises(UserError, match="^Already compacted$"):
+    with pytest.raises(UserError, match=r"^Already compacted$"):
         await session.compact()
 
 

@@ -38,7 +38,10 @@ _HOMES: dict[str, str] = {
     "abort": "ABORT_GRACE AbortController AbortSignal",
     "api": "PiAPI",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
-    "context": "ContextUsage PiContext RunMode SessionView SettingsView SideRequest ToolContext TreeNavigation",
+    "context": (
+        "ContextUsage ModelChoice PiContext RunMode SessionContext SessionTreeNode SessionView SettingsView "
+        "SideRequest ToolContext TreeNavigation"
+    ),
     "entries": (
         "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
         "ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry UnknownEntry UsageEntry"

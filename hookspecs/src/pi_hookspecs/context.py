@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ContextUsage",
+    "ModelChoice",
     "PiContext",
     "RunMode",
+    "SessionContext",
+    "SessionTreeNode",
     "SessionView",
     "SettingsView",
     "SideRequest",

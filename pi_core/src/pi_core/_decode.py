@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Misfit", "reader_of"]
 
 
-class Misfit(Exception):  # noqa: N818 - no error yet: somebody else may read it
-    """Data that is not in today's form."""
+class Misfit(Exception):
+    """Data that is not in today's form: no error yet, somebody else may read it."""
 
 
 @cache
@@ -124,12 +124,12 @@ class _Writer:
         check = self._check(field.type)
         has_default = field.default is not attrs.NOTHING and (self._cls.__name__, field.name) != _HEADER_VERSION
         self._write(f"v = get({key!r})" if has_default else f"v = data[{key!r}]")
-        if (field.default is None if has_default else nullable):
+        if field.default is None if has_default else nullable:
             check = ["if v is not None:", *(f"    {line}" for line in check)] if check else []
         elif has_default:
-            factory = isinstance(field.default, attrs.Factory)
-            default = self._named(field.default.factory if factory else field.default)
-            check = ["if v is None:", f"    v = {default}{'()' * factory}", *_otherwise(check)]
+            make = getattr(field.default, "factory", None)
+            default = self._named(make or field.default)
+            check = ["if v is None:", f"    v = {default}{'()' if make else ''}", *_otherwise(check)]
         self._write(*check, f"{setter}(self, v)")
 
     def _extra(self, known: frozenset[str], old: dict[str, str]) -> None:
@@ -153,9 +153,8 @@ class _Writer:
         if classes:
             reader = self._named(reader_of(classes[0] if len(classes) == 1 else Union[classes]))  # noqa: UP007 - a tuple
             cases.append(("dict", [f"v = {reader}(v)"]))
-        for member in members:
-            if member not in classes and member is not NoneType:
-                cases.append((json_type(member).__name__, self._plain(member)))
+        plain = [member for member in members if member not in classes and member is not NoneType]
+        cases += [(json_type(member).__name__, self._plain(member)) for member in plain]
         if classes and len(cases) == 1:
             return cases[0][1]  # the reader looks for itself
         lines = []

@@ -127,13 +127,17 @@ class StorePlugin:
 def host_of(tmp_path_factory):
     """Makes a host whose only plugin brings a store, and whose settings choose it."""
 
+    def add(host, store):
+        host.add(StorePlugin(store), store.name)
+
     def make(store, **chosen):
         values = {"sessionStore": "listed", **chosen}
         host = PluginHost(Settings.in_memory(values, agent_dir=tmp_path_factory.getbasetemp()), installed=False)
         if store is not None:
-            host.add(StorePlugin(store), "listed")
+            add(host, store)
         return host
 
+    make.add = add
     return make
 
 

@@ -93,7 +93,7 @@ def test_without_a_store_nothing_can_be_opened(host_of):
 
 
 def test_a_store_of_another_name_is_missed_by_that_name(host_of, store):
-    with pytest.raises(UserError, match="No plugin brings the session store 'sqlite'.*'listed', 'memory'"):
+    with pytest.raises(UserError, match=r"No plugin brings the session store 'sqlite'.*'listed', 'memory'"):
         SessionManager.list("/work", host=host_of(store, sessionStore="sqlite"))
 
 

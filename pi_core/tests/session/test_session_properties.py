@@ -1,4 +1,4 @@
-"""Whatever is done to a session, in whatever order: opened again it is the same, and its context is what pi.md 7.3 says."""
+"""Whatever is done to a session, in whatever order: opened again it is the same, and so is its context."""
 
 from __future__ import annotations
 

@@ -356,6 +356,18 @@ def test_what_was_billed_replaces_the_estimate(make_model):
     assert (found.cost.total, found.cost.total_from_provider) == (0.25, True)
 
 
+@pytest.mark.parametrize("billed", [float("inf"), float("nan"), -1, 10**400, True, "0.25"])
+def test_a_bill_that_is_none_does_not_count(make_model, billed):
+    found = completions_usage({"prompt_tokens": 1, "cost": billed}, make_model())
+
+    assert not found.cost.total_from_provider
+
+
+@pytest.mark.parametrize("tokens", [float("inf"), float("nan"), -1, 10**400, True, "7"])
+def test_tokens_that_are_no_number_are_none(make_model, tokens):
+    assert completions_usage({"prompt_tokens": tokens, "completion_tokens": tokens}, make_model()).total_tokens == 0
+
+
 def test_usage_inside_the_choice(answer):
     choice = {"index": 0, "delta": {}, "finish_reason": "stop", "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
     message = answer(chunk(content="a"), {"choices": [choice]}, DONE)

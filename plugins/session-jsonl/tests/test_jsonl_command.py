@@ -197,8 +197,8 @@ def test_calls_are_paired_on_each_branch(write, line, call):
 def test_a_repaired_copy_stands_beside_the_original(run, write, line, store):
     good = b'{"type":"custom", "id":"g","parentId":"b", "timestamp":"t","customType":"x","data":{"kept": 1.0}}'
     path = write(
-        line("a"), line("b", "lost"), b"{", line("b", "a", "mine"), line("c", "x"), line("d", "e"), line("e", "d"), good,
-        line("a"), b'{"to', end="",
+        line("a"), line("b", "lost"), b"{", line("b", "a", "mine"), line("c", "x"), line("d", "e"), line("e", "d"),
+        good, line("a"), b'{"to', end="",
     )  # fmt: skip
     before = Path(path).read_bytes()
     code, printed = run("fsck", "--repair", path)

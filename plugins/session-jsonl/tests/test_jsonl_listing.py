@@ -216,6 +216,15 @@ def test_the_latest_is_what_was_written_to_last(store, stored, said):
     assert store.latest("/other") is None
 
 
+@pytest.mark.parametrize("before", [b"", b"x" * 5000 + b"\n", b"\n" * 5000], ids=["nothing", "noise", "blank lines"])
+def test_the_latest_may_have_a_long_header_or_something_before_it(before, place, tmp_path):
+    store = JsonlSessionStore(evolve(place, session_dir=tmp_path))
+    header = b'{"type":"session","id":"h","more":"' + b"m" * 100_000 + b'","cwd":"/c"}'
+    (tmp_path / "s.jsonl").write_bytes(before + header)
+
+    assert store.latest("/c") == str(tmp_path / "s.jsonl")
+
+
 def test_a_working_directory_that_is_gone_still_has_its_sessions(store, stored, tmp_path):
     gone = str(tmp_path / "gone")
     path = stored("a", cwd=gone)
@@ -230,7 +239,7 @@ LINES = {
     "timestamp is not last": START + b'{"role":"user","timestamp":9000,"content":[{"type":"text","text":"T"}],"x":1}}',
     "details end it": START + b'{"role":"user","timestamp":9000,"content":"T","details":{"a":1,"timestamp":77}}}',
     "another object ends it": START + b'{"role":"user","timestamp":9000,"content":"T"},"x":{"timestamp":77777}}',
-    "other order": b'{"message":{"timestamp":9000,"content":"T","role":"user"},"id":"a","type":"message","parentId":null}',
+    "other order": b'{"message":{"timestamp":9000,"content":"T","role":"user"},"id":"a","type":"message"}',
     "text that looks like it": START
     + b'{"role":"user","content":[{"type":"text","text":"T"},{"type":"image","data":",\\"timestamp\\":1}}"}]}}',
     "carriage return": START + b'{"role":"user","content":"T","timestamp":9000}}\r',
@@ -248,10 +257,11 @@ def test_however_a_message_is_written_its_time_and_text_are_found(name):
 
 
 def test_only_what_user_and_assistant_said_counts():
+    texts = b'[{"type":"text","text":"1"},{"type":"text","text":"2"}]'
     data = b"\n".join([
         b'{"type":"session","id":"h"}',
         START + b'{"role":"toolResult","content":[{"type":"text","text":"no"}],"timestamp":99}}',
-        START + b'{"role":"assistant","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}],"timestamp":5}}',
+        START + b'{"role":"assistant","content":' + texts + b',"timestamp":5}}',
         START + b'{"role":"user","content":[],"timestamp":6}}',
         START + b'{"role":"user","content":"three","timestamp":7}}',
         b'{"type":"session_info","id":"e","parentId":"d","timestamp":"t","name":"x"}',
@@ -260,4 +270,4 @@ def test_only_what_user_and_assistant_said_counts():
     summary = summarise(data)
 
     assert (summary.message_count, summary.modified, summary.first_message, summary.name) == (4, 7, "three", None)
-    assert text_of_all(data) == "one two three"
+    assert text_of_all(data) == "1 2 three"

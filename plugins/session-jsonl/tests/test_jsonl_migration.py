@@ -139,6 +139,16 @@ def test_what_others_append_meanwhile_is_not_lost(store, tmp_path, monkeypatch):
     assert store.open(str(path)).entries.index.ids[-1] == "new"
 
 
+def test_a_link_to_a_session_stays_a_link(store, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "s.jsonl").write_text(SECOND, encoding="utf-8")
+    (tmp_path / "link.jsonl").symlink_to("real/s.jsonl")
+    store.open(str(tmp_path / "link.jsonl")).close()
+
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert sorted(each.name for each in (tmp_path / "real").iterdir()) == ["s.jsonl", "s.jsonl.v2.bak"]
+
+
 def test_a_second_original_gets_a_name_of_its_own(store, tmp_path):
     for text in (FIRST, SHORT):
         opened(store, tmp_path, text).close()

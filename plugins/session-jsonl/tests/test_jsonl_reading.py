@@ -208,6 +208,16 @@ def test_a_newer_version_is_read_with_a_notice(store, tmp_path, line):
     assert "newer pi (version 4)" in session.notices[0]
 
 
+@pytest.mark.parametrize(
+    "version", [b'"3"', b"NaN", b"1e999", b"null", b"[]", b"3.5"], ids=lambda version: version.decode()
+)
+def test_a_version_that_is_none_counts_as_todays(version, store, tmp_path):
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(HEADER.replace(b":3,", b":" + version + b","))
+
+    assert store.open(str(path)).header.version == 3
+
+
 def test_ids_that_are_missing_are_made_and_stay_the_same(store, write, said):
     rows = [{"type": "custom", "timestamp": "t", "customType": "x"}] * 3
     path = write(*rows)

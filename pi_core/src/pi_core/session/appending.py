@@ -60,9 +60,7 @@ class SessionAppends(SessionReads):
     ) -> str:
         """Append a plugin's message, which the model sees."""
         kept = content if isinstance(content, str) else tuple(content)
-        return self._append(
-            CustomMessageEntry, custom_type=custom_type, content=kept, display=display, details=details
-        )
+        return self._append(CustomMessageEntry, custom_type=custom_type, content=kept, display=display, details=details)
 
     def append_custom_entry(self, custom_type: str, data: Any = None) -> str:
         """Append a plugin's data, outside the model's context."""
@@ -126,9 +124,7 @@ class SessionAppends(SessionReads):
 
     def append_entry(self, entry: SessionEntry) -> str:
         """Append a copy of an entry, with an id, a parent and a time of its own (document 001)."""
-        return self._add(
-            evolve(entry, id=new_entry_id(self._tree), parent_id=self.leaf_id, timestamp=timestamp())
-        )
+        return self._add(evolve(entry, id=new_entry_id(self._tree), parent_id=self.leaf_id, timestamp=timestamp()))
 
     # Where the next entry goes
 

@@ -231,7 +231,7 @@ def edited_message(message: AgentMessage, content: Any) -> AgentMessage:
     if "content" in fields_dict(type(message)):
         if isinstance(content, str) and isinstance(message, AssistantMessage | ToolResultMessage):
             content = (TextContent(content),)
-        return evolve(message, content=content)  # type: ignore[call-arg]
+        return evolve(message, content=content)
     if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage) and isinstance(content, str):
         return evolve(message, summary=content)
     return message

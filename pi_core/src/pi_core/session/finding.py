@@ -32,17 +32,18 @@ def new_header(cwd: str | Path | None, session_id: str | None = None, parent: st
 
 
 def opened(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
-    """Return the session that is stored under a path, and True; else a new one that keeps the path, and False.
+    """Return the session that is stored under a path, or a new one that keeps the path; and whether it has begun.
 
     Raises:
         UserError: What is there is no session.
     """
     try:
-        return chosen.store.open(str(path)), True
+        stored = chosen.store.open(str(path))
     except UserError:
         if not _could_be_made(path):
             raise
-    return chosen.store.create(new_header(cwd), str(path)), False
+        return chosen.store.create(new_header(cwd), str(path)), False
+    return stored, len(stored.entries) > 0
 
 
 def _could_be_made(path: str | Path) -> bool:

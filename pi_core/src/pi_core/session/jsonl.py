@@ -70,7 +70,9 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
         if reader is chosen:
             return chosen.store.fork(source, source.header, range(len(source.entries)))
         copy = chosen.store.create(source.header)
-        copy.append(tuple(source.entries))  # type: ignore[arg-type]
+        copy.append([source.entries[number] for number in range(len(source.entries))])
+        copy.close()
+        return chosen.store.open(copy.reference)
     except FileExistsError as error:
         raise UserError(
             f"A session with the id {source.header.id!r} is stored already: {str(error.filename)!r}. Open it, or fork "
@@ -80,4 +82,3 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
         raise UserError(f"Cannot import {str(path)!r}: {error.strerror or error}.") from error
     finally:
         source.close()
-    return copy

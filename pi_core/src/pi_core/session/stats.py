@@ -42,8 +42,8 @@ class SessionStats:
         context_usage: How full the window is; filled in by the agent's session, which knows the model.
     """
 
-    session_file: Path | None
     session_id: str
+    session_file: Path | None = None
     user_messages: int = 0
     assistant_messages: int = 0
     tool_calls: int = 0

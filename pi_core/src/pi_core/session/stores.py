@@ -76,7 +76,7 @@ def chosen_store(
 
         host = PluginHost(Settings.load(here, environ=environ))
     place = _place(here, session_dir, host.settings, os.environ if environ is None else environ)
-    name = name or host.settings.get_str("sessionStore", DEFAULT_STORE)
+    name = name or host.settings.get_str("sessionStore", None) or DEFAULT_STORE
     if name == MemoryStore.name:
         return ChosenStore(MemoryStore(), place, host)
     found = host.find(_HOOK, name)

@@ -80,11 +80,13 @@ class Chain:
     def _resolve(self) -> Any:
         import_module("botocore.auth")  # not in the event loop, when it signs
         environ = {name: value for name, value in os.environ.items() if name.startswith(("AWS_", "HOME"))}
-        keys = Keys.of(environ)
-        if keys is not None:
-            return keys
+        return Keys.of(environ) or self._from_botocore(environ)
+
+    def _from_botocore(self, environ: dict[str, str]) -> Any:
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
         from botocore.session import Session  # type: ignore[import-untyped]
+
+        from pi_provider_bedrock._failures import NO_CREDENTIALS, AwsFailed
 
         try:
             with self._lock:
@@ -97,8 +99,6 @@ class Chain:
             self.forget()
             raise _failure(error, environ) from error
         self.forget()
-        from pi_provider_bedrock._failures import NO_CREDENTIALS, AwsFailed
-
         raise AwsFailed("No AWS credentials were found", advice=NO_CREDENTIALS)
 
 

@@ -1,6 +1,6 @@
 """Bytes of an ``application/vnd.amazon.eventstream``, however they were cut, become frames; both checksums are checked.
 
-botocore has such a decoder. This one costs a tenth of it per frame (``bench/bedrock.py``), because the headers of one
+botocore has such a decoder. This one costs an eighth of it per frame (``bench/bedrock.py``), because the headers of one
 delta are those of the next; a property test holds the two together.
 """
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["prepared"]
 
+_SOME_REGION = "us-east-1"
+"""Signs for an address of the user's own where no region is set: a signature has to name one."""
+
 
 async def prepared(
     payload: dict[str, Any],
@@ -53,7 +56,7 @@ async def prepared(
     circumstances.profile = profile_of(os.environ)
     credentials = await watch(chain.credentials())
     circumstances.secrets = tuple(filter(None, (credentials.secret_key, credentials.token)))
-    url, region = endpoint.url(model_id), endpoint.region or "us-east-1"
+    url, region = endpoint.url(model_id), endpoint.region or _SOME_REGION
     return HttpRequest(
         url=url, body=body, headers=headers, sign=lambda content: signature(credentials, region, url, content)
     )

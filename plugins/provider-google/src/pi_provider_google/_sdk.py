@@ -40,6 +40,7 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
                 api = client.aio._api_client  # noqa: SLF001 - as said above
                 chunks = await watch(api.async_request_streamed("post", call.path, dict(call.payload)))
                 while (chunk := await watch(anext(chunks, None))) is not None:
+                    watch.raise_if_aborted()  # one read may bring many chunks
                     yield (chunk.body or "{}").encode()
     except (PiError, GeneratorExit):
         raise

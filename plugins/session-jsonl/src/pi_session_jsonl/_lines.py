@@ -35,6 +35,8 @@ _SPACE = b" \t\r\n\0"
 """What may stand around a line; a file system that lost power leaves NULs."""
 
 _BRACE = ord("}")
+_NONSENSE = 1_000_000
+"""A version that no file has; NaN is not below it either."""
 
 
 class NoSession(ValueError):
@@ -83,7 +85,7 @@ class Lines:
     def version(self) -> int:
         """The header's version; 1 where it says none, and today's where it says nonsense."""
         version = self.header.get("version", 1)
-        return int(version) if isinstance(version, int | float) else VERSION
+        return int(version) if isinstance(version, int | float) and abs(version) < _NONSENSE else VERSION
 
     def raw(self, start: int) -> bytes:
         """Return the line that begins there, without its newline and what stands around it."""

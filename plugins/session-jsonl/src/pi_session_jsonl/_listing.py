@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from zlib import crc32
 
 import attrs
@@ -35,7 +35,7 @@ _LAYOUT = 1
 _MOST_IN_INDEX = 20_000
 """Characters of a first message; a session with a longer one is read each time, to keep the index small."""
 
-_HEADER_ROOM = 1 << 20
+_USUAL_HEADER_ROOM, _HEADER_ROOM = 1 << 12, 1 << 20
 """Bytes at the start of a file in which its header is looked for, where only that is wanted."""
 
 _FIELDS = [field.name for field in attrs.fields(Summary)]
@@ -68,14 +68,22 @@ def header_of(path: str) -> dict[str, Any] | None:
     """Return a file's header without reading the whole file; None where there is none."""
     try:
         with Path(path).open("rb") as file:
-            data = file.read(4096)
-            if b"\n" not in data:
-                data += file.read(_HEADER_ROOM)
-        header = first_value(data)[2]
+            header = _first_value(file)
     except (OSError, NoSession):
         return None
     valid = isinstance(header, dict) and header.get("type") == "session" and isinstance(header.get("id"), str)
     return header if valid else None
+
+
+def _first_value(file: IO[bytes]) -> Any:
+    data = file.read(_USUAL_HEADER_ROOM)
+    try:
+        _, end, value = first_value(data)
+    except NoSession:
+        end = len(data)
+    if end == len(data):  # what was read ends in the middle of it, or before it
+        value = first_value(data + file.read(_HEADER_ROOM))[2]
+    return value
 
 
 class _Index:

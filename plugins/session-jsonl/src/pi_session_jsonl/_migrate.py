@@ -40,6 +40,7 @@ def replace_with(path: Path, data: bytes, expected: int, version: int) -> Path:
     Raises:
         OSError: It could not be done; the file is as it was.
     """
+    path = path.resolve()  # a link stays one
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     backup: Path | None = None
     try:

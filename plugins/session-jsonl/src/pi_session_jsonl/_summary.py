@@ -27,6 +27,9 @@ _TIMESTAMP = b',"timestamp":'
 _STAMP_LENGTH = 40
 """Bytes at the end of a line in which its message's timestamp stands, when it is the last field."""
 
+_LATEST = 10**17
+"""Milliseconds; what is beyond is no time."""
+
 _LAST_FIELD = re.compile(rb"(\d{1,17})\}\}\r?")
 
 
@@ -129,7 +132,7 @@ def _parsed(data: bytes, start: int, end: int) -> Iterator[tuple[str, str, int, 
     message = value.get("message")
     role = message.get("role") if isinstance(message, dict) and "content" in message else None
     time = message.get("timestamp") if isinstance(message, dict) else None
-    if not isinstance(time, int | float):
+    if not isinstance(time, int | float) or not 0 < time < _LATEST:
         time = instant(value.get("timestamp")) or 0
     yield kind, role if isinstance(role, str) else "", int(time), start, end
 

@@ -1,0 +1,73 @@
+"""``Branches``: sums up a branch that the conversation leaves (pi.md 8, from "branch budget" on)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_compaction import _prompts
+from pi_compaction._asking import Question, ask, budget
+from pi_compaction._files import FileLists
+from pi_compaction._limits import branch_reserve
+from pi_compaction._serialise import serialise
+from pi_compaction._told import messages_of
+from pi_core import entry_message, estimate_tokens
+from pi_hookspecs import BranchSummary, CompactionEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import AgentMessage, BranchSummaryRequest, PiContext, SessionEntry
+
+__all__ = ["Branches"]
+
+NOTHING = "No content to summarize"
+_SHARE = 0.8
+
+
+class Branches:
+    """Has the session's model sum up what a change of branch leaves behind."""
+
+    async def summarize_branch(self, request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
+        """Return the summary; of a branch that tells the model nothing, a fixed text.
+
+        Raises:
+            Aborted: It was stopped.
+            PiError: No summary came.
+        """
+        model = ctx.model
+        window = model.context_window if model is not None else 0
+        reserve = branch_reserve(ctx, window)
+        messages = _newest(request.entries, window - reserve if window else None)
+        if not messages:
+            return BranchSummary(summary=NOTHING)
+        files = FileLists()
+        for entry in request.entries:
+            files.add_summary(entry)
+        files.add_calls(messages)
+        own = request.custom_instructions if request.replace_instructions else None
+        wanted = Question(
+            parts=serialise(messages),
+            instructions=own or _prompts.BRANCH,
+            purpose="branch_summary",
+            max_tokens=budget(_SHARE, reserve, ctx),
+            focus=None if own else request.custom_instructions,
+        )
+        answer = await ask(wanted, ctx, request.signal)
+        return BranchSummary(
+            summary=_prompts.BRANCH_PREAMBLE + answer.text + files.text(), details=files.details(), usage=answer.usage
+        )
+
+
+def _newest(entries: Sequence[SessionEntry], tokens: int | None) -> list[AgentMessage]:
+    """Return the messages that fit a budget, the newest at least; a compaction on the way by its summary."""
+    told: list[AgentMessage] = []
+    for entry, edited in zip(reversed(entries), reversed(messages_of(entries)), strict=True):
+        message = entry_message(entry) if isinstance(entry, CompactionEntry) else edited
+        if message is None:
+            continue
+        if tokens is not None:
+            tokens -= estimate_tokens(message)
+            if tokens < 0 and told:
+                break
+        told.append(message)
+    return told[::-1]

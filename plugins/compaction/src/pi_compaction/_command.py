@@ -1,0 +1,54 @@
+"""``/compact``: by hand, and back again (pi.md 8, manual)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Command, CompactionEntry, PiError, UserError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiContext
+
+__all__ = ["compact_command", "undo_compaction"]
+
+
+def compact_command() -> Command:
+    """Return the command: ``/compact [instructions]`` compacts, ``/compact undo`` takes the last compaction back."""
+    return Command(
+        name="compact",
+        handler=_run,
+        description="Sum up the conversation to make room: /compact [what to look at], /compact undo",
+        complete=lambda text: ["undo"] if "undo".startswith(text) else [],
+    )
+
+
+async def undo_compaction(ctx: PiContext) -> int:
+    """Go on from where the last compaction was made, as if it had not been; returns how many entries are left behind.
+
+    The compaction and what was said after it stay in the session's tree.
+
+    Raises:
+        UserError: The branch has no compaction, or nothing before it.
+        AgentBusy: A prompt is being answered.
+    """
+    for later, entry in enumerate(reversed(ctx.session.branch())):
+        if isinstance(entry, CompactionEntry) and entry.parent_id is not None:
+            await ctx.navigate_tree(entry.parent_id)
+            return later
+    raise UserError("There is no compaction to undo on this branch.")
+
+
+async def _run(args: str, ctx: PiContext) -> None:
+    if args != "undo":
+        try:
+            await ctx.compact(args or None)
+        except PiError:  # subscribers were told by compaction_end
+            return
+    else:
+        try:
+            later = await undo_compaction(ctx)
+        except PiError as error:
+            ctx.ui.notify(str(error), "error")
+        else:
+            behind = f" {later} later entries stay in the tree." if later else ""
+            ctx.ui.notify(f"The conversation goes on as it was before the compaction.{behind}")

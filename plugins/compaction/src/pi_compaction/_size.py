@@ -1,0 +1,63 @@
+"""How many tokens a conversation is about where no answer has counted it; flat in its length from turn to turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_compaction._told import messages_of, since_compaction
+from pi_core import entry_message, estimate_tokens
+from pi_hookspecs import CompactionEntry, ContextEditEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import PiContext, SessionEntry
+
+__all__ = ["ContextSize", "branch_tokens", "text_tokens", "told_tokens"]
+
+
+def text_tokens(text: str) -> int:
+    """Return about how many tokens a text is (pi.md 8, token estimate)."""
+    return -(-len(text) // 4)
+
+
+def told_tokens(entries: Sequence[SessionEntry]) -> int:
+    """Return about how many tokens the messages of entries are, after their edits."""
+    return sum(estimate_tokens(message) for message in messages_of(entries) if message is not None)
+
+
+def branch_tokens(branch: Sequence[SessionEntry]) -> int:
+    """Return about how many tokens a branch tells the model: its last summary, and what is kept word for word."""
+    entries, previous = since_compaction(branch)
+    return told_tokens(entries) + (text_tokens(previous.summary) if previous is not None else 0)
+
+
+class ContextSize:
+    """Measures a session's context: as the last answer counted it, else by an estimate that grows with the branch."""
+
+    def __init__(self) -> None:
+        self._leaf: str | None = None
+        self._tokens = 0
+
+    def of(self, ctx: PiContext) -> int:
+        """Return how many tokens the next request is about."""
+        usage = ctx.context_usage()
+        if usage is not None and usage.tokens is not None:
+            return usage.tokens
+        branch = ctx.session.branch()
+        grown = self._grown(branch)
+        self._tokens = branch_tokens(branch) if grown is None else grown
+        self._leaf = ctx.session.leaf_id
+        return self._tokens + text_tokens(ctx.system_prompt)
+
+    def _grown(self, branch: Sequence[SessionEntry]) -> int | None:
+        """Return the last estimate with what came since; None where the branch is another, or was changed."""
+        later = 0
+        for entry in reversed(branch):
+            if entry.id == self._leaf:
+                return self._tokens + later
+            if isinstance(entry, CompactionEntry | ContextEditEntry):
+                return None
+            message = entry_message(entry)
+            later += estimate_tokens(message) if message is not None else 0
+        return None
