@@ -163,5 +163,5 @@ async def test_the_key_is_in_no_event_no_entry_no_trace_and_no_repr(create, capl
     watched += [session.models.provider("scripted"), request.model, session.model]
     for each in watched:
         assert SECRET not in repr(each)
-    assert all(SECRET not in json.dumps(to_wire(each.message), default=repr) for each in entries)
+    assert all(SECRET not in json.dumps(to_wire(each), default=repr) for each in entries)
     assert SECRET not in caplog.text

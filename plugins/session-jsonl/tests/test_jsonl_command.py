@@ -228,11 +228,23 @@ def test_a_file_without_a_header_gets_one(run, write, line, store):
     assert store.open(lines[-1]).entries.index.ids == ["a", "b"]
 
 
-def test_an_older_version_is_written_as_todays(run, write, tmp_path):
+def test_an_older_version_is_sound(run, write):
+    path = write(
+        {"type": "session", "id": "h"},
+        {"type": "message", "message": {"role": "user", "content": "a"}},
+        {"type": "custom", "customType": "x"},
+        header=False,
+    )
+
+    assert run("fsck", path) == (0, "Nothing is wrong: 2 entries.\n")
+
+
+def test_an_older_version_is_repaired_into_todays(run, write):
     path = write(
         {"type": "session", "id": "h", "cwd": "/c", "timestamp": "t"},
         {"type": "custom", "customType": "x", "timestamp": "t"},
         {"type": "custom", "customType": "x", "timestamp": "t"},
+        b"damaged",
         header=False,
     )
     code, printed = run("fsck", "--repair", path)

@@ -124,11 +124,9 @@ def _check_lines(checked: Checked) -> None:
     lines = checked.lines
     if checked.headless:
         checked.findings.append(Finding(1, "the file has no session header"))
-    elif lines.version != VERSION:
-        line = checked.line_at(lines.header_start)
-        old = lines.version < VERSION
-        said = f"the file has version {lines.version}, not {VERSION}"
-        checked.findings.append(Finding(line, said, mendable=old))
+    elif lines.version > VERSION:
+        said = f"the file has version {lines.version}, which is newer than {VERSION}"
+        checked.findings.append(Finding(checked.line_at(lines.header_start), said, mendable=False))
     checked.findings += [Finding(checked.line_at(damage.start), damage.reason) for damage in lines.damage]
     if lines.torn is not None:
         checked.findings.append(Finding(checked.line_at(lines.torn), "it was not written to its end"))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import uuid
-from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_session_jsonl._check import on_cycles
 from pi_session_jsonl._entries import StoredEntries
 from pi_session_jsonl._lines import VERSION, parse_line
+from pi_session_jsonl._session import header_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pi_session_jsonl._check import Checked
 
 __all__ = ["repaired", "write_beside"]
@@ -99,13 +99,12 @@ def _parent(checked: Checked, number: int, alive: set[int], before: int | None) 
 
 
 def _header(checked: Checked) -> bytes:
+    from pi_core.session.finding import new_header
     from pi_core.wire import dumps
 
     lines = checked.lines
-    if not checked.headless:
-        if lines.version >= VERSION:
-            return lines.raw(lines.header_start)
-        return dumps({**lines.header, "version": VERSION})
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    made: dict[str, Any] = {"type": "session", "version": VERSION, "id": str(uuid.uuid4()), "timestamp": now}
-    return dumps({**made, "cwd": str(Path.cwd())})
+    if checked.headless:
+        return header_line(new_header(None))
+    if lines.version >= VERSION:
+        return lines.raw(lines.header_start)
+    return dumps({**lines.header, "version": VERSION})

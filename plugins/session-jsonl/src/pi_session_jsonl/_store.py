@@ -51,8 +51,10 @@ class JsonlSessionStore:
         try:
             data = file.read()
             if not data:
+                from pi_core.session.finding import new_header
+
                 file.close()
-                return self.create(_fresh_header(), reference)
+                return self.create(new_header(None), reference)
             file, lines, notices = _migrated(file, read_lines(data))
         except NoSession:
             file.close()
@@ -139,16 +141,6 @@ def _header(lines: Lines) -> SessionHeader:
         if not isinstance(plain.get(key), str):
             plain.pop(key, None)
     return header_from_wire({**plain, "version": lines.version})
-
-
-def _fresh_header() -> SessionHeader:
-    import uuid
-    from datetime import UTC, datetime
-
-    from pi_hookspecs.entries import SessionHeader
-
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return SessionHeader(id=str(uuid.uuid4()), timestamp=now, cwd=str(Path.cwd()))
 
 
 def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list[str]]:

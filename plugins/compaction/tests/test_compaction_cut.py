@@ -1,0 +1,242 @@
+"""Where a conversation is cut: at any history, no call loses its result and the newest messages stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_compaction._cut import at_most_half, find_cut
+from pi_compaction._told import messages_of, since_compaction
+from pi_core import estimate_tokens
+from pi_hookspecs import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CompactionEntry,
+    ContextEditEntry,
+    CustomMessage,
+    MessageEntry,
+    ModelChangeEntry,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import SessionEntry
+
+TIME = "2026-01-01T00:00:00.000Z"
+
+
+def entries_of(messages: Sequence[Any]) -> list[SessionEntry]:
+    """Entries in a chain; a message of None is a change of model."""
+    made: list[SessionEntry] = []
+    for number, message in enumerate(messages):
+        place = {"id": f"{number:08x}", "parent_id": made[-1].id if made else None, "timestamp": TIME}
+        if message is None:
+            made.append(ModelChangeEntry(provider="p", model_id="m", **place))
+        else:
+            made.append(MessageEntry(message=message, **place))
+    return made
+
+
+def answer(text: str = "", *call_ids: str, **fields: Any) -> AssistantMessage:
+    calls = (ToolCall(id=call_id, name="bash", arguments={"command": "ls"}) for call_id in call_ids)
+    content = (*((TextContent(text),) if text else ()), *calls)
+    return AssistantMessage(api="a", provider="p", model="m", content=content, **fields)
+
+
+def result(call_id: str, text: str = "ok") -> ToolResultMessage:
+    return ToolResultMessage(tool_call_id=call_id, tool_name="bash", content=(TextContent(text),))
+
+
+def cut_of(messages: Sequence[Any], keep: int) -> tuple[int, int] | None:
+    entries = entries_of(messages)
+    cut = find_cut(entries, messages_of(entries), keep)
+    return None if cut is None else (cut.summarised, cut.kept)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Any]:
+    """Histories as they happen, and as they should not: results that come late or never, ids that come again."""
+    length = draw(st.integers(1, 12))
+    texts = st.integers(0, 400).map("x".__mul__)
+    messages: list[Any] = []
+    for _ in range(length):
+        kind = draw(st.sampled_from(["user", "answer", "tools", "tools", "bash", "custom", "change", "failed", "orphan"]))
+        if kind == "user":
+            messages.append(UserMessage(content=draw(texts)))
+        elif kind == "answer":
+            messages.append(answer(draw(texts) or "a"))
+        elif kind == "tools":
+            ids = [f"call_{draw(st.integers(0, 5))}" for _ in range(draw(st.integers(1, 3)))]
+            messages.append(answer(draw(texts), *dict.fromkeys(ids)))
+            for call_id in dict.fromkeys(ids):
+                if draw(st.integers(0, 4)):
+                    messages.extend(draw(st.sampled_from([[], [], [UserMessage(content="wait")], [None]])))
+                    messages.append(result(call_id, draw(texts)))
+        elif kind == "bash":
+            messages.append(BashExecutionMessage(command="ls", output=draw(texts)))
+        elif kind == "custom":
+            messages.append(CustomMessage(custom_type="note", content=draw(texts)))
+        elif kind == "change":
+            messages.append(None)
+        elif kind == "failed":
+            messages.append(answer(stop_reason="error", error_message="500"))
+        else:
+            messages.append(result("call_9", draw(texts)))
+    return messages
+
+
+def pairs(messages: Sequence[Any]) -> set[tuple[int, int]]:
+    """Places of calls and of their results: a result belongs to the latest call of its id."""
+    called: dict[str, int] = {}
+    found = set()
+    for place, message in enumerate(messages):
+        if isinstance(message, AssistantMessage):
+            called.update((call.id, place) for call in message.tool_calls)
+        elif isinstance(message, ToolResultMessage) and message.tool_call_id in called:
+            found.add((called[message.tool_call_id], place))
+    return found
+
+
+@given(histories(), st.integers(0, 600))
+def test_no_call_is_ever_parted_from_its_result(messages: list[Any], keep: int) -> None:
+    cut = cut_of(messages, keep)
+
+    if cut is not None:
+        summarised, kept = cut
+        assert all((called < kept) == (answered < kept) for called, answered in pairs(messages))
+        assert summarised <= kept
+
+
+@given(histories(), st.integers(0, 600))
+def test_what_stays_begins_with_a_message_that_may_stand_first(messages: list[Any], keep: int) -> None:
+    cut = cut_of(messages, keep)
+
+    if cut is not None:
+        told = [message for message in messages_of(entries_of(messages))[cut[1] :] if message is not None]
+        assert told
+        assert not isinstance(told[0], ToolResultMessage)
+
+
+@given(histories(), st.integers(0, 600))
+def test_something_goes_and_something_stays(messages: list[Any], keep: int) -> None:
+    cut = cut_of(messages, keep)
+
+    if cut is not None:
+        told = messages_of(entries_of(messages))
+        assert any(message is not None for message in told[: cut[1]])
+        assert any(message is not None for message in told[cut[1] :])
+
+
+@given(histories(), st.integers(0, 600))
+def test_a_second_cut_finds_nothing_to_do(messages: list[Any], keep: int) -> None:
+    cut = cut_of(messages, keep)
+
+    if cut is not None:
+        assert cut_of(messages[cut[1] :], keep) is None
+
+
+@given(st.lists(st.integers(1, 800), min_size=1, max_size=40), st.integers(1, 600))
+def test_what_stays_is_the_budget_and_at_most_one_message_more(sizes: list[int], keep: int) -> None:
+    messages = [UserMessage(content="x" * size) for size in sizes]
+
+    cut = cut_of(messages, keep)
+
+    if cut is not None:
+        kept = [estimate_tokens(message) for message in messages[cut[1] :]]
+        assert sum(kept) >= keep > sum(kept[1:])
+
+
+def test_one_huge_message_is_not_cut() -> None:
+    assert cut_of([UserMessage(content="x" * 1_000_000)], 20_000) is None
+
+
+def test_a_small_conversation_is_not_cut() -> None:
+    assert cut_of([UserMessage(content="hello"), answer("hi")], 20_000) is None
+
+
+def test_results_larger_than_the_budget_stay_with_their_answer() -> None:
+    messages = [UserMessage(content="go"), answer("", "a"), result("a"), answer("", "b"), result("b", "x" * 4000)]
+
+    assert cut_of(messages, 100) == (0, 3)
+
+
+def test_a_turn_is_split_where_it_is_longer_than_the_budget() -> None:
+    messages = [UserMessage(content="one"), answer("done"), UserMessage(content="two")]
+    for number in range(10):
+        messages += [answer("", f"c{number}"), result(f"c{number}", "x" * 400)]
+
+    assert cut_of(messages, 300) == (2, len(messages) - 6)
+
+
+def test_a_cut_at_the_users_message_splits_nothing() -> None:
+    messages = [UserMessage(content="one"), answer("x" * 400), UserMessage(content="x" * 400), answer("done")]
+
+    assert cut_of(messages, 60) == (2, 2)
+
+
+def test_what_stands_before_the_cut_and_is_no_message_stays_too() -> None:
+    messages = [UserMessage(content="one"), answer("x" * 400), None, None, UserMessage(content="x" * 400)]
+
+    assert cut_of(messages, 60) == (2, 2)
+
+
+def test_a_failed_answer_is_no_place_to_cut() -> None:
+    messages = [
+        UserMessage(content="go"),
+        answer("", "a"),
+        result("a", "x" * 4000),
+        answer(stop_reason="error", error_message="prompt is too long"),
+    ]
+
+    assert cut_of(messages, 100) == (0, 1)
+
+
+@pytest.mark.parametrize(("tokens", "kept"), [(10, 5), (100, 50), (1000, 100)])
+def test_unasked_at_most_half_is_kept(tokens: int, kept: int) -> None:
+    assert at_most_half([UserMessage(content="x" * 4 * tokens)], 100) == kept
+
+
+def compaction(entry_id: str, first_kept: str) -> CompactionEntry:
+    return CompactionEntry(
+        id=entry_id, parent_id=None, timestamp=TIME, summary="s", first_kept_entry_id=first_kept, tokens_before=1
+    )
+
+
+def test_what_the_last_compaction_kept_is_summed_up_by_the_next() -> None:
+    entries = entries_of([UserMessage(content=text) for text in "abcd"])
+    branch = [*entries[:3], compaction("c", entries[1].id), entries[3]]
+
+    later, previous = since_compaction(branch)
+
+    assert [entry.id for entry in later] == [entries[1].id, entries[2].id, entries[3].id]
+    assert previous is branch[3]
+
+
+def test_a_compaction_that_points_nowhere_keeps_only_what_follows() -> None:
+    entries = entries_of([UserMessage(content=text) for text in "abcd"])
+    branch = [*entries[:3], compaction("c", "missing"), entries[3]]
+
+    later, previous = since_compaction(branch)
+
+    assert [entry.id for entry in later] == [entries[3].id]
+    assert previous is branch[3]
+
+
+@pytest.mark.parametrize(("replacement", "told"), [(None, None), ("short", "short")])
+def test_an_edit_changes_what_is_told(replacement: str | None, told: str | None) -> None:
+    entries = entries_of([UserMessage(content="long")])
+    edit = ContextEditEntry(id="e", parent_id=None, timestamp=TIME, target_id=entries[0].id, replacement=replacement)
+
+    message, nothing = messages_of([*entries, edit])
+
+    assert nothing is None
+    assert message == (None if told is None else evolve(entries[0].message, content=told))
