@@ -79,6 +79,20 @@ async def test_the_simple_stream_asks_for_what_the_model_has(layer, script, aske
     assert script.requests[0].options.reasoning == sent
 
 
+@pytest.mark.parametrize(
+    ("name", "asked", "sent"),
+    [("mod:low", None, "low"), ("scripted/model:max", None, "high"), ("mod:low", "high", "high")],
+)
+async def test_a_name_may_be_short_and_ask_for_a_level(layer, script, name, asked, sent):
+    script.turn(text("ok")).turn(text("ok"))
+    options = StreamOptions(reasoning=asked)
+    async for _ in layer.stream_simple(name, "hi", options):
+        pass
+    await layer.complete(name, "hi", options)
+
+    assert [each.options.reasoning for each in script.requests] == [sent, sent]
+
+
 async def test_keys_are_looked_up_and_only_a_missing_one_raises(host, script, tmp_path):
     class Table:
         @hookimpl

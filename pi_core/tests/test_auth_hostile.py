@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import time
 
@@ -24,6 +25,8 @@ def file(tmp_path):
 def storage(file, **environ):
     return AuthStorage.create(file, environ=environ)
 
+
+needs_setsid = pytest.mark.skipif(shutil.which("setsid") is None, reason="no command to leave a session with")
 
 NEW = {"type": "api_key", "key": "new"}
 
@@ -131,12 +134,16 @@ async def test_a_folder_that_is_a_file_is_told(tmp_path):
     [
         ("!echo a\0b", "cannot be started: embedded null byte"),
         ("!", "printed nothing"),
-        ("!yes sk-secret", "prints more than 65536 bytes, which is no key"),
-        ("!head -c 70000 /dev/zero; exit 0", "prints more than 65536 bytes"),
+        ("!yes sk-secret", "printed more than 65536 bytes, which is no key"),
+        ("!head -c 70000 /dev/zero; exit 0", "printed more than 65536 bytes"),
+        ("!sleep 60", "gave no answer within 0.2 s"),
+        pytest.param("!setsid sleep 5 & sleep 60", "gave no answer within 0.2 s", marks=needs_setsid),
+        pytest.param("!setsid sleep 5 &", "gave no answer within 0.2 s", marks=needs_setsid),
     ],
-    ids=["NUL", "empty", "without end", "too much"],
+    ids=["NUL", "empty", "without end", "too much", "silent", "a child that gets away", "only such a child"],
 )
-async def test_a_command_that_gives_no_key_is_told_and_ended(file, command, said):
+async def test_a_command_that_gives_no_key_is_told_and_ended(file, command, said, monkeypatch):
+    monkeypatch.setattr("pi_core.secret_values.COMMAND_SECONDS", 0.2 if "sleep" in command else 30)
     file.write_text(json.dumps({"acme": {"type": "api_key", "key": command}}))
 
     with pytest.raises(UserError) as caught:

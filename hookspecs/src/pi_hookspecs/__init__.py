@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.errors import *
     from pi_hookspecs.events.agent import *
     from pi_hookspecs.events.notices import *
+    from pi_hookspecs.events.prompt import *
     from pi_hookspecs.events.request import *
     from pi_hookspecs.events.session import *
     from pi_hookspecs.events.tools import *
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.models import *
     from pi_hookspecs.provider import *
     from pi_hookspecs.registrations import *
+    from pi_hookspecs.resources import *
     from pi_hookspecs.services import *
     from pi_hookspecs.session_store import *
     from pi_hookspecs.stream import *
@@ -61,6 +63,9 @@ _HOMES: dict[str, str] = {
         "SummarizationRetryAttemptStartEvent SummarizationRetryFinishedEvent SummarizationRetryScheduledEvent "
         "ThinkingLevelChangedEvent"
     ),
+    "events.prompt": (
+        "PROMPT_SECTIONS ExpandPromptEvent ExpandPromptResult PromptSection SystemPromptEvent SystemPromptResult"
+    ),
     "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
     "events.session": (
         "ResourcesDiscoverEvent ResourcesDiscoverResult SessionBeforeCompactEvent SessionBeforeCompactResult "
@@ -80,10 +85,16 @@ _HOMES: dict[str, str] = {
     "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
     "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
-    "registrations": "Command CredentialSource Flag Login Mode Renderer Shortcut Subcommand Theme",
+    "registrations": (
+        "Command CredentialSource Exporter ExportRequest Flag Login Mode Renderer Shortcut Subcommand Theme"
+    ),
+    "resources": (
+        "Resource ResourceContent ResourceFile ResourceKind ResourceLoader ResourceProblem ResourceRequest "
+        "ResourceScope ResourceSet Shadowed"
+    ),
     "services": (
-        "BranchSummarizer BranchSummary BranchSummaryRequest Compaction CompactionPreparation "
-        "CompactionReason CompactionRequest Compactor Retrier RetryDecision Service"
+        "BranchSummarizer BranchSummary BranchSummaryRequest CommandRequest CommandRunner Compaction "
+        "CompactionPreparation CompactionReason CompactionRequest Compactor Retrier RetryDecision Service"
     ),
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import AgentMessage, AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.provider import Context
+    from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.services import Compaction, CompactionReason
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
@@ -264,6 +265,11 @@ class PiContext(Protocol):
         ...
 
     @property
+    def resources(self) -> ResourceLoader:
+        """Skills, prompt templates, themes, context files."""
+        ...
+
+    @property
     def model(self) -> Model | None:
         """Who answers."""
         ...
@@ -342,6 +348,15 @@ class PiContext(Protocol):
 
         The request is made like those of the conversation: with the provider's key, the user's settings, the hooks
         around requests, and the installed retry policy.
+        """
+        ...
+
+    async def export(self, path: str | Path | None = None) -> Path:
+        """Write the session into a file and return its path; the suffix says the format, HTML where it says none.
+
+        Raises:
+            UserError: There is nothing to export, nobody who could, or no place to write to.
+            PiError: The exporter failed.
         """
         ...
 

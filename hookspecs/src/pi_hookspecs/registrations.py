@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from pi_hookspecs.context import PiContext
+    from pi_hookspecs.context import PiContext, SessionView
+    from pi_hookspecs.tools import Tool
 
 __all__ = [
     "Command",
     "CredentialSource",
+    "ExportRequest",
+    "Exporter",
     "Flag",
     "Login",
     "Mode",
@@ -110,6 +113,40 @@ class Renderer(Protocol):
 
     def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
         """Return the lines."""
+        ...
+
+
+@frozen(kw_only=True, eq=False)
+class ExportRequest:
+    """What belongs to an exported session beside its entries.
+
+    Attributes:
+        system_prompt: As the next request would send it; None for a stored session that nobody talks in.
+        tools: What the model is offered; None where that is not known.
+        light: Colours for readers who prefer a light page; None leaves the choice to the exporter.
+        dark: Colours for those who prefer a dark one.
+        renderers: Who shows the messages and entries of plugins, by their ``custom_type``.
+    """
+
+    system_prompt: str | None = None
+    tools: Sequence[Tool] | None = None
+    light: Theme | None = None
+    dark: Theme | None = None
+    renderers: Mapping[str, Renderer] = field(factory=dict)
+
+
+@runtime_checkable
+class Exporter(Protocol):
+    """Writes a session as one document. What stands in a session is nobody's to trust: it must come out as text."""
+
+    format: str
+    """What it is called, in small letters: ``html``."""
+
+    suffixes: Sequence[str]
+    """Ends of the file names that ask for this format, ``(".html", ".htm")``; the first is for names that we make."""
+
+    def export(self, session: SessionView, request: ExportRequest) -> bytes:
+        """Return the document. May be called in a thread of its own, and changes nothing."""
         ...
 
 

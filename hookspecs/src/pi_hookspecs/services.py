@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.entries import SessionEntry
-    from pi_hookspecs.messages import AssistantMessage, Usage
+    from pi_hookspecs.messages import AssistantMessage, BashExecutionMessage, Usage
 
 __all__ = [
     "BranchSummarizer",
     "BranchSummary",
     "BranchSummaryRequest",
+    "CommandRequest",
+    "CommandRunner",
     "Compaction",
     "CompactionPreparation",
     "CompactionReason",
@@ -158,5 +160,38 @@ class Retrier(Protocol):
         ...
 
 
-Service = Compactor | BranchSummarizer | Retrier
+@frozen(kw_only=True, eq=False)
+class CommandRequest:
+    """A command that the user wants run with ``!``.
+
+    Attributes:
+        command: For the shell.
+        cwd: Where it runs.
+        signal: Aborted when the user stops it.
+        on_output: Takes the output as it comes, as text.
+        operations: What runs it, where a plugin answered ``user_bash`` with such; None for this machine.
+        exclude_from_context: The model will not be told.
+    """
+
+    command: str
+    cwd: str
+    signal: AbortSignal
+    on_output: Callable[[str], None]
+    operations: Any = None
+    exclude_from_context: bool = False
+
+
+@runtime_checkable
+class CommandRunner(Protocol):
+    """Runs the user's own commands (pi.md 13.2, ``bash``)."""
+
+    async def run_command(self, request: CommandRequest, ctx: PiContext) -> BashExecutionMessage:
+        """Run a command and return what it printed, cut as the ``bash`` tool cuts it, and how it ended.
+
+        A command that fails or is aborted is a result, too.
+        """
+        ...
+
+
+Service = Compactor | BranchSummarizer | Retrier | CommandRunner
 """What ``register_services`` may return."""

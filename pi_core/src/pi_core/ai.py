@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from pi_core.model_patterns import ModelMatch
 from pi_core.model_registry import ModelRegistry
 from pi_hookspecs import Context, MessageBuilder, MissingKey, StreamOptions, UserError, UserMessage
 
@@ -35,7 +36,8 @@ __all__ = [
 class ModelLayer:
     """Models and their answers.
 
-    A model is a ``Model`` or its name, ``provider/id``; a context a ``Context`` or a prompt.
+    A model is a ``Model`` or its name, as ``--model`` takes it (``ModelRegistry.match``); a context a ``Context`` or a
+    prompt.
 
     Args:
         host: The plugins; the installed ones when None.
@@ -79,7 +81,7 @@ class ModelLayer:
             MissingKey: The provider needs a key and has none. All other failures are an ``Error``.
             UnknownName: Nobody knows the model or speaks its API.
         """
-        model = self._model(model)
+        model = (await self._meant(model)).model
         answer = self.models.stream_of(model)
         try:
             model, options = await self.models.prepare(model, options or StreamOptions())
@@ -97,17 +99,24 @@ class ModelLayer:
             if close is not None:
                 await close()
 
-    def stream_simple(
+    async def stream_simple(
         self, model: Model | str, context: Context | str, options: StreamOptions | None = None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
-        """As ``stream``, with the thinking level clamped to the nearest that the model has (pi.md 4.5)."""
-        model, options = self._model(model), options or StreamOptions()
-        if options.reasoning is not None:
+        """As ``stream``, with the thinking level clamped to the nearest that the model has (pi.md 4.5).
+
+        A level behind the model's name counts where ``options`` have none.
+        """
+        model, level = await self._meant(model)
+        options = options or StreamOptions()
+        asked = options.reasoning or level
+        if asked is not None:
             from pi_core._thinking import clamp_thinking_level
 
-            level = clamp_thinking_level(model, options.reasoning)
+            level = clamp_thinking_level(model, asked)
             options = evolve(options, reasoning=None if level == "off" else level)
-        return self.stream(model, context, options)
+        async with aclosing(self.stream(model, context, options)) as events:
+            async for event in events:
+                yield event
 
     async def complete(
         self, model: Model | str, context: Context | str, options: StreamOptions | None = None
@@ -116,17 +125,20 @@ class ModelLayer:
 
         Raises as ``stream`` does.
         """
-        model = self._model(model)
-        async with aclosing(self.stream_simple(model, context, options)) as events:
+        meant = await self._meant(model)
+        if meant.thinking_level is not None:
+            options = options or StreamOptions()
+            options = evolve(options, reasoning=options.reasoning or meant.thinking_level)
+        async with aclosing(self.stream_simple(meant.model, context, options)) as events:
             async for event in events:
                 if event.type == "done":
                     return event.message
                 if event.type == "error":
                     return event.error
-        return MessageBuilder(model).fail("The provider ended its stream without 'done' or 'error'").error
+        return MessageBuilder(meant.model).fail("The provider ended its stream without 'done' or 'error'").error
 
-    def _model(self, model: Model | str) -> Model:
-        return self.models.find(model) if isinstance(model, str) else model
+    async def _meant(self, model: Model | str) -> ModelMatch:
+        return await self.models.resolve(model) if isinstance(model, str) else ModelMatch(model)
 
 
 def get_providers(*, host: ModelLayer | PluginHost | None = None) -> list[str]:

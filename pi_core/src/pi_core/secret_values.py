@@ -20,6 +20,9 @@ COMMAND_SECONDS = 10.0
 MOST_BYTES = 65_536
 """How much it may print."""
 
+_END_SECONDS = 1.0
+"""How long the end of one that was killed is waited for."""
+
 _REFERENCE = re.compile(r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
 
 
@@ -83,11 +86,12 @@ class SecretValues:
 
 
 async def _run(command: str, environ: Mapping[str, str]) -> str:
+    loop = asyncio.get_running_loop()
     try:
-        process = await asyncio.create_subprocess_shell(
+        transport, output = await loop.subprocess_shell(
+            lambda: _Output(loop),
             command,
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             env=dict(environ),
             start_new_session=True,
@@ -96,36 +100,55 @@ async def _run(command: str, environ: Mapping[str, str]) -> str:
         message = f"The key command {command!r} cannot be started: {error}."
         raise UserError(message) from error
     try:
-        printed = await asyncio.wait_for(_printed(process), COMMAND_SECONDS)
+        await asyncio.wait_for(output.ended, COMMAND_SECONDS)
     except TimeoutError:
-        _kill(process.pid)  # the shell may have ended and left the pipe to a child
+        _kill(transport.get_pid())  # the shell may have ended and left the pipe to a child
         message = f"The key command {command!r} gave no answer within {COMMAND_SECONDS:g} s. Run it by hand to see why."
         raise UserError(message) from None
     finally:
-        if process.returncode is None:
-            _kill(process.pid)
-            await process.wait()
-    if len(printed) > MOST_BYTES:
-        message = f"The key command {command!r} prints more than {MOST_BYTES} bytes, which is no key. Run it by hand."
-        raise UserError(message)
+        if transport.get_returncode() is None:
+            _kill(transport.get_pid())
+            await asyncio.wait([output.exited], timeout=_END_SECONDS)
+        transport.close()  # a child that got away may have the pipe still
+    return _key_in(output.printed, command, transport.get_returncode())
+
+
+def _key_in(printed: bytes, command: str, exit_code: int | None) -> str:
     text = printed.decode(errors="replace").strip()
-    if process.returncode or not text:
-        what = f"failed with exit code {process.returncode}" if process.returncode else "printed nothing"
-        message = f"The key command {command!r} {what}. Run it by hand to see why."
-        raise UserError(message)
-    return text
+    if len(printed) > MOST_BYTES:
+        what = f"printed more than {MOST_BYTES} bytes, which is no key"
+    elif exit_code:
+        what = f"failed with exit code {exit_code}"
+    elif not text:
+        what = "printed nothing"
+    else:
+        return text
+    message = f"The key command {command!r} {what}. Run it by hand to see why."
+    raise UserError(message)
 
 
-async def _printed(process: asyncio.subprocess.Process) -> bytes:
-    """Return what a process prints, to the end of both; of too much, only a little more than is allowed."""
-    assert process.stdout is not None  # noqa: S101 - it was asked for
-    printed = b""
-    while piece := await process.stdout.read(MOST_BYTES):
-        printed += piece
-        if len(printed) > MOST_BYTES:
-            return printed
-    await process.wait()
-    return printed
+class _Output(asyncio.SubprocessProtocol):
+    """What a command prints, until it has ended and closed its output, or has printed too much."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.printed = b""
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self.exited: asyncio.Future[None] = loop.create_future()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self.printed += data
+        if len(self.printed) > MOST_BYTES:
+            self._end()
+
+    def process_exited(self) -> None:
+        self.exited.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
 
 
 def _kill(pid: int) -> None:

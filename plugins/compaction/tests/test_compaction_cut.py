@@ -174,7 +174,7 @@ def test_a_turn_is_split_where_it_is_longer_than_the_budget() -> None:
     for number in range(10):
         messages += [answer("", f"c{number}"), result(f"c{number}", "x" * 400)]
 
-    assert cut_of(messages, 300) == (2, len(messages) - 6)
+    assert cut_of(messages, 300) == (2, len(messages) - 4)
 
 
 def test_a_cut_at_the_users_message_splits_nothing() -> None:

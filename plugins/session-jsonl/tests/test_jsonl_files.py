@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -154,6 +156,16 @@ def test_a_fork_copies_lines_byte_for_byte(store, header, write, line):
     assert list(fork.entries) == list(source.entries)
 
 
+def test_in_a_fork_entries_without_ids_keep_those_that_they_were_given(store, header, write):
+    source = store.open(write(*[{"type": "custom", "timestamp": "t", "customType": "x"}] * 3))
+    ids = source.entries.index.ids
+
+    fork = store.fork(source, header(), [1, 2])
+
+    assert fork.entries.index.ids == ids[1:]
+    assert fork.entries.index.parent_ids == ids[:2]
+
+
 def test_a_fork_takes_what_was_appended_too(store, header, write, line, said):
     source = store.open(write(line("a"), line("b", "a")))
     source.append([said("c", "b"), said("d", "c")])
@@ -190,3 +202,19 @@ def test_entries_are_forced_to_the_disk_as_the_policy_says(sync, expected, place
     session.sync()
 
     assert len(forced) == expected  # with a new file its folder once
+
+
+def test_a_new_session_imports_little(tmp_path):
+    program = """
+import sys
+from pathlib import Path
+import pi_session_jsonl
+from pi_hookspecs.entries import SessionHeader
+from pi_hookspecs.session_store import SessionPlace
+(make,) = pi_session_jsonl.register_session_stores()
+make(SessionPlace(agent_dir=Path("/nowhere"))).create(SessionHeader(id="a", timestamp="t", cwd="/c"))
+print(sorted({"orjson", "cattrs", "shutil", "pi_session_jsonl._lines", "pi_session_jsonl._command"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+
+    assert done.stdout == "[]\n"

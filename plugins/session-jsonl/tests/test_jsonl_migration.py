@@ -129,7 +129,7 @@ def test_what_others_append_meanwhile_is_not_lost(store, tmp_path, monkeypatch):
             file.write('{"type":"label","id":"new","parentId":"dddddddd","timestamp":"t","targetId":"aaaaaaaa"}\n')
         return migrated(lines)
 
-    monkeypatch.setattr("pi_session_jsonl._store.migrated", slow)
+    monkeypatch.setattr("pi_session_jsonl._opening.migrated", slow)
     session = store.open(str(path))
     session.close()
     monkeypatch.undo()

@@ -293,6 +293,10 @@ from pi_hookspecs.session_store import SessionPlace
 from pi_session_jsonl._store import JsonlSessionStore
 folder = Path(sys.argv[1])
 store = JsonlSessionStore(SessionPlace(agent_dir=folder / "agent"))
+for file in ("fixed", "old2"):  # imports what nobody may not
+    session = store.open(str(folder / f"{file}.jsonl"))
+    list(session.entries)
+    session.close()
 os.setgid(65534)
 os.setuid(65534)
 try:
@@ -315,8 +319,8 @@ def test_rights_that_are_missing_are_told_and_harm_nothing(line):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
-        for file, mode in (("secret", 0o600), ("fixed", 0o644), ("old", 0o644)):
-            start = HEADER.replace(b'"version":3', b'"version":2') if file == "old" else HEADER
+        for file, mode in (("secret", 0o600), ("fixed", 0o644), ("old", 0o644), ("old2", 0o644)):
+            start = HEADER.replace(b'"version":3', b'"version":2') if file.startswith("old") else HEADER
             (folder / f"{file}.jsonl").write_bytes(start + orjson.dumps(line("a")) + b"\n")
             (folder / f"{file}.jsonl").chmod(mode)
         done = subprocess.run([sys.executable, "-c", PROGRAM, name], check=True, capture_output=True, text=True)
@@ -326,4 +330,6 @@ def test_rights_that_are_missing_are_told_and_harm_nothing(line):
         assert fixed.endswith("may only be read: what is said from here on cannot be stored in it. ['a']")
         assert refused == f"PermissionError {name}/fixed.jsonl"
         assert old.endswith("has version 2 and stays as it is: it may only be read. 3 1")
-        assert sorted(path.name for path in folder.iterdir()) == ["fixed.jsonl", "old.jsonl", "secret.jsonl"]
+        assert sorted(path.name for path in folder.iterdir()) == [
+            "fixed.jsonl", "old.jsonl", "old2.jsonl", "old2.jsonl.v2.bak", "secret.jsonl"
+        ]  # fmt: skip

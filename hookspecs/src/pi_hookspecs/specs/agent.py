@@ -28,6 +28,12 @@ if TYPE_CHECKING:
         TurnEndResult,
         TurnStartEvent,
     )
+    from pi_hookspecs.events.prompt import (
+        ExpandPromptEvent,
+        ExpandPromptResult,
+        SystemPromptEvent,
+        SystemPromptResult,
+    )
 
 
 @hookspec
@@ -42,6 +48,41 @@ async def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noq
     When: after slash commands, before skills and templates are expanded.
     Answers: ``text`` and ``images`` are piped; ``handled`` ends the prompt and later plugins are not asked.
     On error: reported; the input goes on unchanged.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(text=Rule.PIPE)
+async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
+    """Say what the user's text stands for: a skill, a template.
+
+    Args:
+        event: The text as the ``input`` hook left it.
+        ctx: The session before the prompt.
+
+    When: after ``input``, before the text is queued or run; not where the caller wants the text as it is.
+    Answers: ``text`` is piped.
+    On error: reported; the text stays as it was.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(sections=Rule.COLLECT, base=Rule.FIRST)
+async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
+    """Add sections to the system prompt.
+
+    Answer from what is known, and look only whether that changed: it is asked before every prompt, and a text that
+    changes costs the provider's cache.
+
+    Args:
+        event: The active tools, and what the user put in place of pi's own words.
+        ctx: The session before the prompt.
+
+    When: before every prompt, and when the prompt is shown; ``before_agent_start`` follows.
+    Answers: collect for ``sections``; ``base``: first.
+    On error: reported; the plugin adds nothing.
     Since: 1.0
     """
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.registrations import (
         Command,
         CredentialSource,
+        Exporter,
         Flag,
         Login,
         Mode,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         Subcommand,
         Theme,
     )
+    from pi_hookspecs.resources import ResourceKind
     from pi_hookspecs.services import Service
     from pi_hookspecs.session_store import SessionStore
     from pi_hookspecs.tools import Tool
@@ -167,6 +169,28 @@ def register_themes() -> Sequence[Theme]:  # type: ignore[empty-body]
     When: once per load of the plugin.
     Answers: collect; the later of two with one name wins.
     On error: reported; the plugin adds no theme.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_exporters() -> Sequence[Exporter]:  # type: ignore[empty-body]
+    """Add formats in which a session can be written for people: HTML, Markdown.
+
+    When: once per load of the plugin; the index answers for formats and file names at start-up.
+    Answers: collect; the later of two for one format wins.
+    On error: reported; the plugin adds no format.
+    Since: 1.0
+    """
+
+
+@hookspec
+def register_resource_kinds() -> Sequence[ResourceKind]:  # type: ignore[empty-body]
+    """Add kinds of files that pi finds and reads: skills, prompt templates, context files.
+
+    When: once per load of the plugin.
+    Answers: collect; the later of two with one name wins.
+    On error: reported; the plugin adds no kind.
     Since: 1.0
     """
 

@@ -115,11 +115,13 @@ class Compacting:
             if isinstance(error, _NothingToDo) and reason != "manual":
                 return None
             raise
+        self._account_for_summaries(carried=compaction.usage is not None)
         await session.tell(pi_hookspecs.CompactionEndEvent(reason=reason, result=compaction, will_retry=will_retry))
         return compaction
 
     async def _tell_failure(self, request: CompactionRequest, error: BaseException) -> None:
         session = self._session
+        self._account_for_summaries(carried=False)
         aborted = request.signal.aborted or isinstance(error, Aborted | asyncio.CancelledError)
         quiet = aborted or (isinstance(error, _NothingToDo) and request.reason != "manual")
         message = None if quiet else f"Compaction failed: {str(error) or type(error).__name__}"
@@ -128,6 +130,11 @@ class Compacting:
         await session.tell(
             pi_hookspecs.CompactionEndEvent(reason=request.reason, aborted=aborted, error_message=message)
         )
+
+    def _account_for_summaries(self, *, carried: bool) -> None:
+        from pi_core.agent_session.side_requests import SideRequests
+
+        SideRequests(self._session).account_for_summaries(carried=carried)
 
     async def _made(self, request: CompactionRequest) -> Compaction:
         """Make the compaction and put it in place."""

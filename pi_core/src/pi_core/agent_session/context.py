@@ -216,6 +216,10 @@ class PluginContext:
         """Ask the model something beside the conversation."""
         return await self._session.complete(context, request)
 
+    async def export(self, path: str | Path | None = None) -> Path:
+        """Write the session into a file."""
+        return await self._session.export(path)
+
     async def emit(self, event: Any) -> None:
         """Tell the session's subscribers of an event."""
         await self._session.tell(event)

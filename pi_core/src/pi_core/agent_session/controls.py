@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
-from pi_core._thinking import clamp_thinking_level
+from pi_core.agent_session.exports import SessionExports
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_core.agent import Agent
+    from pi_core.agent_session.choices import Choices, ModelCycle, ScopedModel
     from pi_core.agent_session.compaction import Compacting
     from pi_core.agent_session.retry import Retry
     from pi_core.agent_session.tree import TreeSteps
-    from pi_core.hooks import HookDispatcher
     from pi_core.session import SessionManager
+    from pi_core.settings import Settings
     from pi_hookspecs import Compaction, Model, PiContext, ThinkingLevel, TreeNavigation
 
 __all__ = ["SessionControls"]
 
 
-class SessionControls:
+class SessionControls(SessionExports):
     """Methods of ``AgentSession`` that change how it goes on."""
 
     agent: Agent
+    choices: Choices
     ctx: PiContext
-    hooks: HookDispatcher
     retry: Retry
     session_manager: SessionManager
+    settings: Settings
     _compacting: Compacting
     _tree: TreeSteps
 
@@ -134,39 +137,56 @@ class SessionControls:
 
     # Choices
 
-    async def set_model(self, model: Model, source: Literal["set", "cycle", "restore"] = "set") -> None:
-        """Let another model answer from the next request on, and note it in the session.
+    async def set_model(
+        self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
+    ) -> None:
+        """Let another model answer from the next run on, and note it in the session.
 
         The thinking level becomes the nearest that the model has.
+
+        Args:
+            model: Who answers.
+            source: Why; plugins are told.
+            persist: Make it the default, too; the setting ``persistModelChoice`` when None.
+
+        Raises:
+            MissingKey: Its provider has no key.
         """
-        previous = self.agent.state.model
-        self.agent.set_model(model)
-        if previous is None or (previous.provider, previous.id) != (model.provider, model.id):
-            self.session_manager.append_model_change(model.provider, model.id)
-        if self.hooks.listens("model_select"):
-            event = pi_hookspecs.ModelSelectEvent(model=model, previous_model=previous, source=source)
-            await self.hooks.notify(event, self.ctx)
-        await self.set_thinking_level(self.agent.state.thinking_level)
+        await self.choices.set_model(model, source, persist=self._persists(persist))
 
-    async def set_thinking_level(self, level: ThinkingLevel) -> None:
+    async def set_thinking_level(self, level: ThinkingLevel, *, persist: bool | None = None) -> None:
         """Let the model think more or less from the next run on, as far as it can, and note it in the session."""
-        model, previous = self.agent.state.model, self.agent.state.thinking_level
-        level = clamp_thinking_level(model, level) if model is not None else level
-        if level == previous:
-            return
-        self.agent.set_thinking_level(level)
-        self.session_manager.append_thinking_level_change(level)
-        if self.hooks.listens("thinking_level_select"):
-            await self.hooks.notify(
-                pi_hookspecs.ThinkingLevelSelectEvent(level=level, previous_level=previous), self.ctx
-            )
-        await self.tell(pi_hookspecs.ThinkingLevelChangedEvent(level=level))
+        await self.choices.set_level(level, persist=self._persists(persist))
 
-    async def set_session_name(self, name: str | None) -> None:
-        """Name the session; None or an empty text takes the name away."""
-        self.session_manager.append_session_info(name or "")
-        await self.tell(pi_hookspecs.SessionInfoChangedEvent(name=name or None))
+    async def cycle_model(self, direction: Literal["forward", "backward"] = "forward") -> ModelCycle | None:
+        """Go to the next model, of ``scoped_models`` or of all that can be used; None where there is no other."""
+        return await self.choices.cycle_model(direction)
 
-    async def tell(self, event: Any) -> None:
-        """Tell the session's subscribers of an event."""
-        raise NotImplementedError
+    async def cycle_thinking_level(self) -> ThinkingLevel | None:
+        """Go to the next thinking level that the model has; None where it has no other."""
+        return await self.choices.cycle_level()
+
+    @property
+    def scoped_models(self) -> tuple[ScopedModel, ...]:
+        """The models to cycle through; empty for all that can be used."""
+        return self.choices.scoped
+
+    def set_scoped_models(self, models: Iterable[ScopedModel]) -> None:
+        """Cycle through these models only; none means all that can be used."""
+        self.choices.scope(models)
+
+    def get_available_thinking_levels(self) -> tuple[ThinkingLevel, ...]:
+        """Return the thinking levels that the model has.
+
+        Raises:
+            UserError: There is no model.
+        """
+        return self.choices.levels()
+
+    def supports_thinking(self) -> bool:
+        """Whether the model can think."""
+        model = self.agent.state.model
+        return model is not None and model.reasoning
+
+    def _persists(self, persist: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
+        return self.settings.get_bool("persistModelChoice", default=False) if persist is None else persist

@@ -41,6 +41,8 @@ class RunEvents:
         if isinstance(event, AgentEndEvent):
             event = evolve(event, will_retry=session.retry.consider(session.last_answer()))
         if kind not in _NOTIFIED_BY_BRIDGE:
+            if kind == "message_start" and not isinstance(event.message, AssistantMessage):  # type: ignore[union-attr]
+                session.sending.tell_queues()
             if kind == "agent_start":
                 self._forward_abort(signal)
             if session.hooks.listens(kind):

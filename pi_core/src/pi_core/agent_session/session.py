@@ -10,17 +10,22 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pi_core._listeners import Listeners
+from pi_core.agent_session.actions import SessionActions
 from pi_core.agent_session.agent_delegate import AgentDelegate
 from pi_core.agent_session.agent_of_session import make_agent
+from pi_core.agent_session.choices import Choices
 from pi_core.agent_session.compaction import Compacting
 from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext
 from pi_core.agent_session.controls import SessionControls
 from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
+from pi_core.agent_session.replacing import Replacing
 from pi_core.agent_session.retry import Retry
 from pi_core.agent_session.run_events import RunEvents
+from pi_core.agent_session.sending import Sending
 from pi_core.agent_session.tree import TreeSteps
+from pi_core.agent_session.user_bash import UserBash
 from pi_core.system_prompt import build_system_prompt
 from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, TextContent, UserMessage, text_of
 
@@ -42,7 +47,6 @@ if TYPE_CHECKING:
         Compaction,
         CompactionReason,
         Context,
-        CustomMessage,
         ImageContent,
         Model,
         SideRequest,
@@ -53,10 +57,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AgentSession"]
 
-_NEEDS_BEHAVIOR = "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
 
-
-class AgentSession(AgentDelegate, SessionControls):
+class AgentSession(AgentDelegate, SessionControls, SessionActions):
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
@@ -96,16 +98,20 @@ class AgentSession(AgentDelegate, SessionControls):
         self.ctx = PluginContext(self)
         self._custom_prompt = system_prompt
         self._appended_prompt = tuple(append_system_prompt)
-        self._next_turn: list[CustomMessage] = []
         self._steps = PromptSteps(self)
         self._started = self._ended = False
         self._starting = asyncio.Lock()
         self._gate = PromptGate(self.hooks.abort)
         self.bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
+        self.summaries_made: list[tuple[AssistantMessage, SideRequest]] = []
         self.retry = Retry(self)
         self._compacting = Compacting(self)
         self._tree = TreeSteps(self)
         self._run_events = RunEvents(self)
+        self._replacing = Replacing(self)
+        self._bash = UserBash(self)
+        self.sending = Sending(self)
+        self.choices = Choices(self)
         self.agent = make_agent(self, model, thinking_level)
         self.agent.subscribe(self._run_events.hear)
 
@@ -216,10 +222,11 @@ class AgentSession(AgentDelegate, SessionControls):
             messages = _listed(prompt)
             said = "\n".join(text_of(each.content) for each in messages if isinstance(each, UserMessage)), ()
         if self.is_streaming:
-            self._queue(messages, streaming_behavior)
+            self.sending.queue(messages, streaming_behavior)
             return None
         self._check_model()
-        self._next_turn, waiting = [], self._next_turn
+        self._bash.keep_deferred()
+        waiting = self.sending.take_waiting()
         with self._gate.prompt() as stop:
             await self._steps.run([*messages, *waiting], *said, stop)
         return self.last_answer()
@@ -241,11 +248,11 @@ class AgentSession(AgentDelegate, SessionControls):
 
     def steer(self, text: str, images: Sequence[ImageContent] = ()) -> None:
         """Say something before the next request."""
-        self.agent.steer(_user_message(text, images))
+        self.sending.queue([_user_message(text, images)], "steer")
 
     def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> None:
         """Say something when the agent would otherwise stop."""
-        self.agent.follow_up(_user_message(text, images))
+        self.sending.queue([_user_message(text, images)], "followUp")
 
     def request_abort(self, reason: str = "Operation aborted") -> None:
         """Stop the prompt that is being answered; what is queued stays."""
@@ -328,12 +335,7 @@ class AgentSession(AgentDelegate, SessionControls):
     def free(self) -> None:
         """Let the next prompt begin: the present one has only to be told as settled."""
         self._gate.free()
-
-    def _queue(self, messages: Iterable[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
-        if behavior is None:
-            raise AgentBusy(_NEEDS_BEHAVIOR)
-        for message in messages:
-            (self.agent.steer if behavior == "steer" else self.agent.follow_up)(message)
+        self._bash.keep_deferred()
 
     def _check_model(self) -> None:
         if self.model is None:

@@ -39,7 +39,7 @@ class SideRequests:
         """Return the answer, or the error that it ended in after the last retry.
 
         The tokens of every answer are kept in the session as a ``usage`` entry, except those of a summary that came
-        out well: its entry carries them.
+        out well: its entry carries them, or ``account_for_summaries`` when there comes none.
 
         Raises:
             NoModel: No model is selected.
@@ -70,9 +70,18 @@ class SideRequests:
             attempt = decision.attempt
         if attempt:
             await self._tell("Finished", request)
-        if request.purpose not in _SUMMARIES or answer.stop_reason in ("error", "aborted"):
+        if request.purpose in _SUMMARIES and answer.stop_reason not in ("error", "aborted"):
+            self._session.summaries_made.append((answer, request))
+        else:
             self._account(answer, request)
         return answer
+
+    def account_for_summaries(self, *, carried: bool) -> None:
+        """Keep the tokens of summaries that were made, unless an entry carries them: a plugin may have refused them."""
+        made, self._session.summaries_made = self._session.summaries_made, []
+        for answer, request in made:
+            if not carried:
+                self._account(answer, request)
 
     async def _next_try(self, delay_ms: int, request: SideRequest, signal: AbortSignal) -> bool:
         await self._tell("Scheduled", request)

@@ -70,10 +70,14 @@ class TreeSteps:
                 return TreeNavigation(cancelled=True)
             summary = await self._summary(event, answer)
             self._abort.signal.raise_if_aborted()
-        except Aborted:
-            return TreeNavigation(cancelled=True, aborted=True)
+        except BaseException as error:
+            self._account_for_summaries(carried=False)
+            if isinstance(error, Aborted):
+                return TreeNavigation(cancelled=True, aborted=True)
+            raise
         finally:
             self._abort = None
+        self._account_for_summaries(carried=summary is not None and summary.usage is not None)
         entry = self._go(target, summary, (answer.label if answer is not None else None) or label)
         from_extension = answer is not None and answer.summary is not None
         told = pi_hookspecs.SessionTreeEvent(
@@ -100,6 +104,11 @@ class TreeSteps:
             label=label,
             signal=self._abort.signal,
         )
+
+    def _account_for_summaries(self, *, carried: bool) -> None:
+        from pi_core.agent_session.side_requests import SideRequests
+
+        SideRequests(self._session).account_for_summaries(carried=carried)
 
     async def _asked(self, event: SessionBeforeTreeEvent) -> SessionBeforeTreeResult | None:
         session = self._session

@@ -90,6 +90,17 @@ def _tool_problem(tool: Any) -> str | None:
     return None
 
 
+def _exporter_problem(exporter: Any) -> str | None:
+    suffixes = exporter.suffixes
+    if isinstance(suffixes, list | tuple) and suffixes and all(_is_suffix(suffix) for suffix in suffixes):
+        return None
+    return f'exporter {exporter.format!r}: suffixes must be ends of file names as in (".html",), not {shown(suffixes)}'
+
+
+def _is_suffix(suffix: object) -> bool:
+    return isinstance(suffix, str) and len(suffix) > 1 and suffix.startswith(".")
+
+
 _TOOL_DATA = ("label", "description", "parameters", "default_active", "prompt_snippet", "prompt_guidelines")
 
 KINDS: dict[str, Kind] = {
@@ -102,10 +113,14 @@ KINDS: dict[str, Kind] = {
     "register_modes": Kind("mode", ("Mode",), data=("interactive", "priority", "description"), calls=("run",)),
     "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",), calls=("run",)),
     "register_session_stores": Kind("session store", ("SessionStore",), by_class=True),
-    "register_services": Kind("service", ("Compactor", "BranchSummarizer", "Retrier"), key=None),
+    "register_services": Kind("service", ("Compactor", "BranchSummarizer", "Retrier", "CommandRunner"), key=None),
     "register_credentials": Kind("credential source", ("CredentialSource",)),
     "register_renderers": Kind("renderer", ("Renderer",)),
+    "register_exporters": Kind(
+        "exporter", ("Exporter",), key="format", data=("suffixes",), calls=("export",), check=_exporter_problem
+    ),
     "register_themes": Kind("theme", ("Theme",)),
+    "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
 }
 """Registration hook to what it registers."""

@@ -13,6 +13,7 @@ DEFAULT_PLUGINS = frozenset(
     {
         "cli",
         "compaction",
+        "export-html",
         "models",
         "provider-anthropic",
         "provider-bedrock",

@@ -14,13 +14,15 @@ from pi_core.session.stores import jsonl_store
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pi_core.session.reading import SessionReads
     from pi_core.session.stores import ChosenStore
     from pi_hookspecs import StoredSession
 
-__all__ = ["export_jsonl", "import_jsonl"]
+__all__ = ["NOTHING", "export_jsonl", "import_jsonl", "write_whole"]
+
+NOTHING = "Nothing to export yet - start a conversation first"
 
 
 def export_jsonl(session: SessionReads, path: str | Path) -> Path:
@@ -29,14 +31,23 @@ def export_jsonl(session: SessionReads, path: str | Path) -> Path:
     Raises:
         UserError: There is nothing to export yet, or the file cannot be written.
     """
-    target = Path(path).expanduser()
     if not any(True for _ in session.get_branch().of_type("message")):
-        raise UserError("Nothing to export yet - start a conversation first")
+        raise UserError(NOTHING)
+    return write_whole(path, _lines(session))
+
+
+def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
+    """Write an exported file, which is whole or not there, and return its path. Only the user may read it.
+
+    Raises:
+        UserError: It cannot be written.
+    """
+    target = Path(path).expanduser()
     part: str | None = None
     try:
         with tempfile.NamedTemporaryFile(dir=target.absolute().parent, prefix=f".{target.name}.", delete=False) as file:
             part = file.name
-            file.writelines(_lines(session))
+            file.writelines(parts)
         os.replace(part, target)  # noqa: PTH105 - beside the name as text
     except OSError as error:
         if part is not None:

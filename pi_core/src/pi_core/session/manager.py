@@ -260,6 +260,22 @@ class SessionManager(SessionAppends):
 
     export_to_jsonl = export_jsonl
 
+    def export_html(self, path: str | Path | None = None, *, host: PluginHost | None = None) -> Path:
+        """Write all branches as one HTML page; returns its path. ``AgentSession.export_html`` knows more to put there.
+
+        Args:
+            path: The file; ``pi-session-...html`` in the working directory, named after the session's, when None.
+            host: The plugins, one of which makes the page; those that the session was made with when None.
+
+        Raises:
+            UserError: There is nothing to export, nobody who could, or no place to write to.
+        """
+        from pi_core.session.exporting import HTML, export_session
+
+        return export_session(self, path, host=host, export_format=HTML)
+
+    export_to_html = export_html
+
     @classmethod
     def import_jsonl(
         cls,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from pi_core.host import PluginHost
     from pi_core.session.context import Projected
     from pi_core.session.nodes import TreeNode
     from pi_core.session.stats import SessionStats, StatsCounter
@@ -98,6 +99,11 @@ class SessionReads:
     def is_persisted(self) -> bool:
         """Whether the session outlives the program, once an answer has come."""
         return not self._chosen.in_memory
+
+    @property
+    def plugin_host(self) -> PluginHost | None:
+        """The plugins that the session was made with; None for one in memory."""
+        return self._chosen.host
 
     @property
     def is_saved(self) -> bool:

@@ -61,11 +61,10 @@ class Triggers:
     async def before_prompt(self, event: BeforeAgentStartEvent, ctx: PiContext) -> None:
         """Make room for a prompt; after an aborted answer, too."""
         self._recovered = False
-        limits = _limits(ctx)
-        if limits is None or ctx.session.leaf_id is None:
+        limits, answer = _limits(ctx), _last_answer(ctx)
+        if limits is None or answer is None:
             return
-        answer = _last_answer(ctx)
-        if answer is not None and answer.stop_reason == "error" and _overflowed(answer, ctx):
+        if answer.stop_reason == "error" and _overflowed(answer, ctx):
             await self._compact(ctx, "overflow")
             return
         prompt = len(event.prompt) // 4 + _IMAGE_TOKENS * len(event.images)

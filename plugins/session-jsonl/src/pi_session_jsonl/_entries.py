@@ -45,6 +45,14 @@ class StoredEntries:
         """Return an entry's line as it stands in the file, without a newline."""
         return self._lines.raw(self._lines.starts[number])
 
+    def copy(self, number: int) -> bytes:
+        """Return an entry's line for another file: as it is, unless it is what stands around it that names it."""
+        if number not in self._lines.completed:
+            return self.raw(number)
+        from pi_core.wire import dumps
+
+        return dumps(self.plain(number))
+
     def plain(self, number: int) -> dict[str, Any]:
         """Return an entry as JSON data in today's form.
 

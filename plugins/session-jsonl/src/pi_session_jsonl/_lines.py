@@ -65,6 +65,7 @@ class Lines:
         types: Their types; ``branch``, which older documents have, is a ``label``.
         damage: The lines in the middle that are no entries.
         torn: Where a last line begins that was not written to its end; None where there is none.
+        completed: Numbers of the entries that got an id or a parent here, which their lines do not name.
     """
 
     data: bytes
@@ -76,6 +77,7 @@ class Lines:
     types: list[str] = Factory(list)
     damage: list[Damage] = Factory(list)
     torn: int | None = None
+    completed: set[int] = Factory(set)
     _taken: set[str] = field(factory=set, init=False)
     _counted: int = field(default=0, init=False)
     _made: dict[int, int] = field(factory=dict, init=False)
@@ -242,8 +244,11 @@ def _read_unusual(lines: Lines, start: int, end: int) -> None:
         return
     entry_id, parent_id = value.get("id"), value.get("parentId")
     named = isinstance(entry_id, str) and entry_id
-    if "parentId" not in value and not (named and lines.version > 1):
+    chained = "parentId" not in value and not (named and lines.version > 1)
+    if chained:
         parent_id = lines.ids[-1] if lines.ids else None
+    if chained or not named:
+        lines.completed.add(len(lines.ids))
     lines.parent_ids.append(parent_id if isinstance(parent_id, str) else None)
     lines.starts.append(start)
     lines.ids.append(entry_id if named else lines.make_id(line))

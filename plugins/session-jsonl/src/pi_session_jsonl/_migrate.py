@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -40,12 +39,14 @@ def replace_with(path: Path, data: bytes, expected: int, version: int) -> Path:
     Raises:
         OSError: It could not be done; the file is as it was.
     """
+    from shutil import copymode
+
     path = path.resolve()  # a link stays one
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     backup: Path | None = None
     try:
         with new.open("xb") as file:
-            shutil.copymode(path, new)
+            copymode(path, new)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -75,7 +76,9 @@ def _keep(path: Path, version: int) -> Path:
     try:
         os.link(path, backup)
     except OSError:  # a file system without hard links
-        shutil.copy2(path, backup)
+        from shutil import copy2
+
+        copy2(path, backup)
     return backup
 
 

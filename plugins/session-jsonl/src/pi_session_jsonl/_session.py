@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_session_jsonl._entries import StoredEntries
 from pi_session_jsonl._file import SessionFile
-from pi_session_jsonl._lines import read_lines
 from pi_session_jsonl._lock import holder_of
 
 if TYPE_CHECKING:
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.entries import SessionEntry, SessionHeader
     from pi_hookspecs.session_store import SyncPolicy
+    from pi_session_jsonl._entries import StoredEntries
 
 __all__ = ["JsonlSession", "header_line", "in_use"]
 
@@ -46,6 +45,7 @@ class JsonlSession:
         self.file = path
         self.entries: Sequence[SessionEntry] | StoredEntries = () if entries is None else entries
         self.notices = list(notices)
+        self._old = entries
         self._policy = sync
         self._open_file = file
         self._headless = entries is None
@@ -110,12 +110,11 @@ class JsonlSession:
             OSError: The file cannot be read.
             IndexError: There is no such entry.
         """
-        old = self.entries if isinstance(self.entries, StoredEntries) else None
-        count = len(self.entries)
+        old, count = self._old, len(self.entries)
         appended = self._appended() if any(number >= count for number in numbers) else {}
         for number in numbers:
             if old is not None and number < count:
-                yield old.raw(number)
+                yield old.copy(number)
             else:
                 yield appended[self._stored_ids[number - count]]
 
@@ -136,6 +135,8 @@ class JsonlSession:
 
     def _appended(self) -> dict[str, bytes]:
         """Read the file again, for what came after it was opened."""
+        from pi_session_jsonl._lines import read_lines
+
         lines = read_lines(self.file.read_bytes())
         return dict(zip(lines.ids, map(lines.raw, lines.starts), strict=True))
 

@@ -15,7 +15,7 @@ from pi_hookspecs import hookimpl
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from collections.abc import Sequence
 
-    from pi_hookspecs import PiContext, SessionShutdownEvent, Tool
+    from pi_hookspecs import PiContext, Service, SessionShutdownEvent, Tool
     from pi_tools._commands.local import LocalBashOperations
     from pi_tools._factories import *
     from pi_tools._failure import ToolFailure
@@ -51,7 +51,7 @@ _HOMES = {
 
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = sorted([*_HOME_OF, "register_tools", "session_shutdown"])  # noqa: PLE0605 - a name is written once
+__all__ = sorted([*_HOME_OF, "register_services", "register_tools", "session_shutdown"])  # noqa: PLE0605 - a name is written once
 
 
 def __getattr__(name: str) -> Any:
@@ -70,6 +70,14 @@ def register_tools() -> Sequence[Tool]:
     from pi_tools._factories import session_tools
 
     return session_tools()
+
+
+@hookimpl
+def register_services() -> Sequence[Service]:
+    """Run the user's own commands."""
+    from pi_tools._user_command import ShellRunner
+
+    return [ShellRunner()]
 
 
 @hookimpl

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_tools._operations import BashOperations, SpawnContext
     from pi_tools._options import BashOptions
 
-__all__ = ["bash_tool"]
+__all__ = ["bash_tool", "local_operations", "prepare"]
 
 _PARAMETERS = {
     "type": "object",
@@ -46,7 +46,7 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
         timeout = _timeout(params.get("timeout"))
         if signal.aborted:
             raise ToolFailure("Command aborted")
-        spawn = _prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options)
+        spawn = prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options)
         return await _run(spawn, timeout, signal=signal, on_update=on_update, ctx=ctx, options=options)
 
     return Tool(
@@ -72,7 +72,7 @@ def _timeout(value: float | None) -> float | None:
     return value
 
 
-def _prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None) -> SpawnContext:
+def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None) -> SpawnContext:
     """Return what is to be run, where and with which environment, as settings and the spawn hook want it."""
     from pi_tools._commands.shell import environment
     from pi_tools._operations import SpawnContext
@@ -103,7 +103,7 @@ async def _run(
     updates = _Updates(output, on_update)
     code, verdict = None, ""
     try:
-        code = await _operations(ctx, options).exec(
+        code = await local_operations(ctx, options).exec(
             spawn.command, spawn.cwd, on_data=updates.take, signal=signal, timeout=seconds, env=spawn.env
         )
     except TimeoutError:
@@ -124,7 +124,8 @@ def _result(output: Output, verdict: str, silent: str) -> ToolResult:
     return ToolResult.text("\n\n".join(parts), details=details, is_error=bool(verdict))
 
 
-def _operations(ctx: Any, options: BashOptions | None) -> BashOperations:
+def local_operations(ctx: Any, options: BashOptions | None) -> BashOperations:
+    """Return what runs commands: what the options say, else this machine, as the settings want it."""
     if options is not None and options.operations is not None:
         return options.operations
     from pi_tools._commands.local import LocalBashOperations

@@ -1,0 +1,174 @@
+"""What programs and plugins may do with a session beside prompting: its conversation, commands, messages, name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import pi_hookspecs  # as in compaction.py
+from pi_hookspecs import UserError, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    from pi_core.agent_session.replacing import ForkOutcome, Replacing
+    from pi_core.agent_session.sending import Sending
+    from pi_core.agent_session.user_bash import UserBash
+    from pi_core.session import SessionManager
+    from pi_hookspecs import AssistantMessage, BashExecutionMessage, CustomMessage
+    from pi_hookspecs.messages import UserContent
+
+__all__ = ["SessionActions"]
+
+
+class SessionActions:
+    """Methods of ``AgentSession`` for those who drive it."""
+
+    sending: Sending
+    session_manager: SessionManager
+    _bash: UserBash
+    _replacing: Replacing
+
+    # Another conversation in place of this one
+
+    async def new_session(
+        self,
+        *,
+        parent_session: str | None = None,
+        setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
+    ) -> bool:
+        """Begin a new conversation; a run that is going on is aborted. Listeners and plugins stay.
+
+        Args:
+            parent_session: File that the new session says it comes from.
+            setup: Gets the new session before plugins are told of it, to put entries in.
+
+        Returns:
+            False when a plugin cancelled it.
+        """
+        return await self._replacing.new(parent_session, setup)
+
+    async def switch_session(self, session_path: str | Path) -> bool:
+        """Go over to a stored conversation, with its model and thinking level; False when a plugin cancelled it.
+
+        Raises:
+            UserError: It is no session; the present one stays.
+        """
+        return await self._replacing.switch(session_path)
+
+    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
+        """Go over to a copy of the conversation that ends before a message of the user, or ``at`` any entry.
+
+        Raises:
+            UserError: No such entry, or none of the user's.
+        """
+        return await self._replacing.fork(entry_id, position)
+
+    async def clone(self) -> bool:
+        """Go over to a copy of the active branch; False when a plugin cancelled it.
+
+        Raises:
+            UserError: There is nothing to copy yet.
+        """
+        leaf = self.session_manager.leaf_id
+        if leaf is None:
+            raise UserError("Cannot clone session: no current entry selected")
+        return not (await self._replacing.fork(leaf, "at")).cancelled
+
+    def get_user_messages_for_forking(self) -> list[tuple[str, str]]:
+        """Return id and text of every message of the user on the branch, oldest first."""
+        entries = self.session_manager.get_branch()
+        said = ((each.id, getattr(each, "message", None)) for each in entries)
+        return [(entry_id, message.text) for entry_id, message in said if isinstance(message, UserMessage)]
+
+    # The user's own commands
+
+    @property
+    def is_bash_running(self) -> bool:
+        """Whether a command of the user is running."""
+        return self._bash.is_running
+
+    async def execute_bash(
+        self,
+        command: str,
+        on_output: Callable[[str], object] | None = None,
+        *,
+        exclude_from_context: bool = False,
+        id: str | None = None,  # noqa: A002 - the wire's name
+    ) -> BashExecutionMessage:
+        """Run a command of the user; the model is told with the next prompt, unless it is excluded.
+
+        Args:
+            command: For the shell.
+            on_output: Takes what it prints, as it comes.
+            exclude_from_context: Keep it in the session only (``!!``).
+            id: Told with every ``bash_execution_update``.
+
+        Raises:
+            PiError: A plugin refused it, or nobody can run it.
+        """
+        return await self._bash.execute(command, on_output, exclude_from_context=exclude_from_context, id=id)
+
+    def record_bash_result(self, message: BashExecutionMessage) -> None:
+        """Make the result of a command that ran elsewhere part of the conversation."""
+        self._bash.record(message)
+
+    def abort_bash(self) -> None:
+        """Stop the user's commands that are running."""
+        self._bash.abort()
+
+    # Messages from programs and plugins
+
+    async def send_user_message(
+        self, content: str | Sequence[UserContent], *, deliver_as: Literal["steer", "followUp"] | None = None
+    ) -> AssistantMessage | None:
+        """Say something in the user's place: always a turn of its own, no command, no template.
+
+        Raises:
+            AgentBusy: A run is going on and ``deliver_as`` does not say how to queue.
+        """
+        return await self.sending.user_message(content, deliver_as)
+
+    async def send_message(
+        self,
+        message: CustomMessage,
+        *,
+        trigger_turn: bool = False,
+        deliver_as: Literal["steer", "followUp", "nextTurn"] | None = None,
+    ) -> AssistantMessage | None:
+        """Add a plugin's message: stored while idle, queued during a run, ``nextTurn`` with the user's next prompt.
+
+        Args:
+            message: What the model is told.
+            trigger_turn: While idle, have it answered at once.
+            deliver_as: How to queue it.
+        """
+        return await self.sending.custom_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as)
+
+    def get_steering_messages(self) -> tuple[str, ...]:
+        """Return the text of what is queued for steering."""
+        return self.sending.texts()[0]
+
+    def get_follow_up_messages(self) -> tuple[str, ...]:
+        """Return the text of what is queued as follow-ups."""
+        return self.sending.texts()[1]
+
+    def clear_queue(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Drop what is queued and return its text: for steering, and as follow-ups."""
+        return self.sending.clear()
+
+    @property
+    def pending_message_count(self) -> int:
+        """How many messages are queued."""
+        return sum(map(len, self.sending.texts()))
+
+    # Its name
+
+    async def set_session_name(self, name: str | None) -> None:
+        """Name the session; None or an empty text takes the name away."""
+        self.session_manager.append_session_info(name or "")
+        await self.tell(pi_hookspecs.SessionInfoChangedEvent(name=name or None))
+
+    async def tell(self, event: Any) -> None:
+        """Tell the session's subscribers of an event."""
+        raise NotImplementedError

@@ -1,0 +1,102 @@
+"""What reaches the agent from programs and plugins instead of the user's prompt: messages, queued or at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pi_hookspecs  # as in compaction.py
+from pi_hookspecs import AgentBusy, CustomMessage, MessageEndEvent, MessageStartEvent, UserMessage, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.agent_session.session import AgentSession
+    from pi_hookspecs import AgentMessage, AssistantMessage
+    from pi_hookspecs.messages import UserContent
+
+__all__ = ["Sending"]
+
+Delivery = Literal["steer", "followUp", "nextTurn"]
+
+
+class Sending:
+    """Sends messages into a session.
+
+    Args:
+        session: Where to.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._next_turn: list[CustomMessage] = []
+        self._told: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    def take_waiting(self) -> list[CustomMessage]:
+        """Return the messages that wait for the user's next prompt; they go with it."""
+        waiting, self._next_turn = self._next_turn, []
+        return waiting
+
+    async def user_message(
+        self, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
+    ) -> AssistantMessage | None:
+        """Say something in the user's place; see ``AgentSession.send_user_message``."""
+        message = UserMessage(content=content if isinstance(content, str) else tuple(content))
+        return await self._session.prompt(message, streaming_behavior=deliver_as)
+
+    async def custom_message(
+        self, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
+    ) -> AssistantMessage | None:
+        """Add a plugin's message; see ``AgentSession.send_message``."""
+        session = self._session
+        if deliver_as == "nextTurn":
+            self._next_turn.append(message)
+            return None
+        if session.is_streaming:
+            self.queue([message], deliver_as or "steer")
+            return None
+        if trigger_turn:
+            return await session.prompt(message)
+        await session.listeners.tell(MessageStartEvent(message=message), None)
+        session.agent.append_message(message)
+        session.session_manager.append_message(message)
+        await session.listeners.tell(MessageEndEvent(message=message), None)
+        return None
+
+    def queue(self, messages: Sequence[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
+        """Queue messages for the run that is going on.
+
+        Raises:
+            AgentBusy: ``behavior`` does not say how.
+        """
+        if behavior is None:
+            raise AgentBusy(
+                "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
+            )
+        agent = self._session.agent
+        for message in messages:
+            (agent.steer if behavior == "steer" else agent.follow_up)(message)
+        self.tell_queues()
+
+    def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the text of what is queued: for steering, and as follow-ups."""
+        steering, follow_up = self._session.agent.peek_queued_messages()
+        return tuple(map(_text, steering)), tuple(map(_text, follow_up))
+
+    def clear(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Drop what is queued and return its text."""
+        queued = self.texts()
+        self._session.agent.clear_all_queues()
+        self.tell_queues()
+        return queued
+
+    def tell_queues(self) -> None:
+        """Tell the subscribers what is queued now, if that has changed (pi.md 1.6, ``queue_update``)."""
+        queued = steering, follow_up = self.texts()
+        if queued == self._told:
+            return
+        self._told = queued
+        self._session.listeners.tell_soon(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
+
+
+def _text(message: AgentMessage) -> str:
+    return text_of(getattr(message, "content", ""))

@@ -1,0 +1,130 @@
+"""Commands that the user runs with ``!``: asked about, run by the installed runner, told to the model in good time.
+
+What a command printed becomes part of the conversation. While an answer is being made it waits until that is done, so
+that no tool call is parted from its result (pi.md 13.2, ``bash``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+import pi_hookspecs  # as in compaction.py
+from pi_hookspecs import AbortController, BashExecutionMessage, PiError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_core.agent_session.session import AgentSession
+    from pi_hookspecs import CommandRequest, UserBashResult
+
+__all__ = ["UserBash"]
+
+NO_RUNNER = "No installed plugin can run commands. Install one (pip install pluggypi-tools)."
+
+
+class UserBash:
+    """Runs a session's user's commands.
+
+    Args:
+        session: Whose.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._running: set[AbortController] = set()
+        self._deferred: list[BashExecutionMessage] = []
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a command is running."""
+        return bool(self._running)
+
+    def abort(self) -> None:
+        """Stop the commands that are running."""
+        for each in tuple(self._running):
+            each.abort("Command cancelled")
+
+    async def execute(
+        self,
+        command: str,
+        on_output: Callable[[str], object] | None,
+        *,
+        exclude_from_context: bool,
+        id: str | None,  # noqa: A002 - the wire's name
+    ) -> BashExecutionMessage:
+        """Run a command; see ``AgentSession.execute_bash``."""
+        abort = AbortController()
+        self._running.add(abort)
+        try:
+            request = pi_hookspecs.CommandRequest(
+                command=command,
+                cwd=str(self._session.cwd),
+                signal=abort.signal,
+                on_output=self._teller(on_output, id),
+                exclude_from_context=exclude_from_context,
+            )
+            result = await self._run(request)
+        finally:
+            self._running.discard(abort)
+        self.record(evolve(result, exclude_from_context=exclude_from_context or None))
+        return result
+
+    def record(self, message: BashExecutionMessage) -> None:
+        """Make a command's result part of the conversation: now, or when the answer that is being made is done."""
+        if self._session.is_streaming:
+            self._deferred.append(message)
+        else:
+            self._keep(message)
+
+    def keep_deferred(self) -> None:
+        """Make the results that waited part of the conversation."""
+        deferred, self._deferred = self._deferred, []
+        for message in deferred:
+            self._keep(message)
+
+    def _keep(self, message: BashExecutionMessage) -> None:
+        self._session.agent.append_message(message)
+        self._session.session_manager.append_message(message)
+
+    async def _run(self, request: CommandRequest) -> BashExecutionMessage:
+        answer = await self._asked(request)
+        if answer is not None and answer.result is not None:
+            return answer.result
+        found = self._session.host.find("register_services", "CommandRunner")
+        if found is None:
+            raise UserError(NO_RUNNER)
+        if answer is not None and answer.operations is not None:
+            request = evolve(request, operations=answer.operations)
+        try:
+            result: BashExecutionMessage = await found.thing.run_command(request, self._session.ctx)
+        except (PiError, asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            message = f"Plugin {found.plugin!r} failed to run a command: {type(error).__name__}: {error}"
+            self._session.complain(found.plugin, "CommandRunner.run_command", message)
+            raise PiError(message) from error
+        return result
+
+    async def _asked(self, request: CommandRequest) -> UserBashResult | None:
+        """Ask plugins whether it may run; one that fails refuses."""
+        session = self._session
+        if not session.hooks.listens("user_bash"):
+            return None
+        from pi_hookspecs.specs import tools as tool_specs
+
+        event = pi_hookspecs.UserBashEvent(
+            command=request.command, exclude_from_context=request.exclude_from_context, cwd=request.cwd
+        )
+        answer: UserBashResult | None = await session.hooks.call(tool_specs.user_bash, event, session.ctx)
+        return answer
+
+    def _teller(self, on_output: Callable[[str], object] | None, command_id: str | None) -> Callable[[str], None]:
+        def tell(delta: str) -> None:
+            if on_output is not None:
+                on_output(delta)
+            self._session.listeners.tell_soon(pi_hookspecs.BashExecutionUpdateEvent(delta=delta, id=command_id))
+
+        return tell

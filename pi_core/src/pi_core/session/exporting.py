@@ -1,0 +1,130 @@
+"""A session as a document: which exporter is meant, what it is told, and where the file goes (pi.md 7.4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_core.session.jsonl import NOTHING, export_jsonl, write_whole
+from pi_core.session.view import ReadOnlySession
+from pi_hookspecs.errors import PiError, UserError
+from pi_hookspecs.registrations import ExportRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.host import PluginHost
+    from pi_core.host.registry import Registered
+    from pi_core.session.manager import SessionManager
+    from pi_hookspecs import Theme, Tool
+
+__all__ = ["HTML", "JSONL", "export_session"]
+
+HTML = "html"
+"""The format of a file whose name asks for no other."""
+
+JSONL = "jsonl"
+"""The format that needs no exporter."""
+
+_HOOK = "register_exporters"
+
+
+def export_session(
+    session: SessionManager,
+    path: str | Path | None = None,
+    *,
+    host: PluginHost | None = None,
+    cwd: str | Path | None = None,
+    export_format: str | None = None,
+    system_prompt: str | None = None,
+    tools: Sequence[Tool] | None = None,
+) -> Path:
+    """Write a session into a file and return its path.
+
+    Args:
+        session: Which one.
+        path: The file; its suffix says the format, ``.jsonl`` the branch as a session file of its own. When None, a
+            file ``pi-session-...`` named after the session's own.
+        host: The plugins; those that the session was made with when None.
+        cwd: The folder that a relative path is in, where that is not the process's working directory.
+        export_format: The format, whatever the suffix says.
+        system_prompt: See ``ExportRequest``.
+        tools: See ``ExportRequest``.
+
+    Raises:
+        UserError: There is nothing to export, nobody who could, or no place to write to.
+        PiError: The exporter failed.
+    """
+    host = host or session.plugin_host
+    export_format = export_format or _format_of(path, host)
+    if export_format == JSONL:
+        return export_jsonl(session, _placed(path or f"pi-session-{session.id}.jsonl", cwd))
+    exporter = _exporter(host, export_format)
+    _check(session, exporter.name)
+    assert host is not None  # noqa: S101 - an exporter was found
+    light, dark = _themes(host)
+    renderers = {name: each.thing for name, each in host.find_all("register_renderers").items()}
+    request = ExportRequest(system_prompt=system_prompt, tools=tools, light=light, dark=dark, renderers=renderers)
+    document = _document(exporter, session, request)
+    return write_whole(_placed(path or _name(session, exporter), cwd), [document])
+
+
+def _format_of(path: str | Path | None, host: PluginHost | None) -> str:
+    """Return the format that a file's name asks for."""
+    name = Path(path).name.lower() if path is not None else ""
+    if name.endswith(".jsonl"):
+        return JSONL
+    exporters = host.find_all(_HOOK) if host is not None else {}
+    for export_format, found in exporters.items():
+        if any(name.endswith(suffix.lower()) for suffix in found.thing.suffixes):
+            return export_format
+    return HTML
+
+
+def _exporter(host: PluginHost | None, export_format: str) -> Registered:
+    found = host.find(_HOOK, export_format) if host is not None else None
+    if found is not None:
+        return found
+    todo = "Install one (pip install pluggypi-export-html)" if export_format == HTML else "Install one that does"
+    written = export_format.upper() if export_format == HTML else repr(export_format)
+    raise UserError(f"No installed plugin writes sessions as {written}. {todo}, or export to a file named *.jsonl.")
+
+
+def _check(session: SessionManager, export_format: str) -> None:
+    if not session.is_persisted:
+        raise UserError(f"Cannot export in-memory session to {export_format.upper()}")
+    if not any(True for _ in session.get_entries().of_type("message")):
+        raise UserError(NOTHING)
+
+
+def _document(exporter: Registered, session: SessionManager, request: ExportRequest) -> bytes:
+    try:
+        document = exporter.thing.export(ReadOnlySession(session), request)
+    except PiError:
+        raise
+    except Exception as error:
+        message = f"Plugin {exporter.plugin!r} failed to export the session: {type(error).__name__}: {error}"
+        raise PiError(message) from error
+    if not isinstance(document, bytes):
+        kind = type(document).__name__
+        raise PiError(f"Plugin {exporter.plugin!r} failed to export the session: it returned {kind}, not bytes")
+    return document
+
+
+def _themes(host: PluginHost) -> tuple[Theme | None, Theme | None]:
+    """Return the themes for light and for dark pages; the setting ``theme`` may name one of each: ``light/dark``."""
+    light, _, dark = (host.settings.get_str("theme", None) or "").partition("/")
+    found = [host.find("register_themes", name) if name else None for name in (light, dark or light)]
+    first, second = (each.thing if each is not None else None for each in found)
+    return first, second
+
+
+def _name(session: SessionManager, exporter: Registered) -> str:
+    stem = session.file.stem if session.file is not None else session.id
+    return f"pi-session-{stem}{exporter.thing.suffixes[0]}"
+
+
+def _placed(path: str | Path, cwd: str | Path | None) -> Path:
+    """Return where a path leads: it stays relative where that is right for this process (pi's RPC answers so)."""
+    target = Path(path).expanduser()
+    return target if cwd is None or Path(cwd) == Path.cwd() else Path(cwd) / target

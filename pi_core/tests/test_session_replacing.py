@@ -1,0 +1,200 @@
+"""Another conversation in place of the present one: new, stored, forked, cloned (pi.md 7.4)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_core import PluginHost, SessionManager, Settings
+from pi_hookspecs import (
+    SessionBeforeForkResult,
+    SessionBeforeSwitchResult,
+    UserError,
+    UserMessage,
+    hookimpl,
+)
+from pi_testing import stall, text
+
+
+class Plugin:
+    """A plugin made of functions."""
+
+
+def plugin(**hooks):
+    made = Plugin()
+    for name, function in hooks.items():
+        setattr(made, name, hookimpl(function))
+    return made
+
+
+def diary():
+    """A plugin that writes down what it hears of the session's life."""
+    lines = []
+
+    def note(event, ctx):
+        lines.append((event.type, getattr(event, "reason", None), ctx.session.id))
+
+    names = "session_before_switch session_shutdown session_switch session_fork session_start".split()
+    made = plugin(**dict.fromkeys(names, note))
+    made.lines = lines
+    return made
+
+
+async def talked(session, script, *prompts):
+    for prompt in prompts or ("one", "two"):
+        script.turn(text(f"re {prompt}"))
+        await session.prompt(prompt)
+    return [entry for entry in session.session_manager.get_branch() if entry.type == "message"]
+
+
+@pytest.fixture
+def stored(tmp_path, pi_agent_dir):
+    """Make a session that is stored, by the installed store."""
+    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
+    return lambda: SessionManager.create(tmp_path, host=host)
+
+
+async def test_a_new_conversation_begins_with_nothing_but_model_and_level(session_of, script):
+    session = session_of()
+    await talked(session, script)
+    before = session.session_id
+
+    assert await session.new_session()
+    script.turn(text("hello"))
+    await session.prompt("fresh")
+
+    assert session.session_id != before
+    assert [message.text for message in script.requests[-1].messages] == ["fresh"]
+    assert [entry.type for entry in session.session_manager.get_branch()][:2] == [
+        "model_change",
+        "thinking_level_change",
+    ]
+
+
+async def test_plugins_hear_of_it_in_the_order_of_the_contract(session_of, script):
+    heard = diary()
+    session = session_of(heard)
+    await talked(session, script, "one")
+    old = session.session_id
+    heard.lines.clear()
+    await session.new_session()
+
+    assert heard.lines == [
+        ("session_before_switch", "new", old),
+        ("session_shutdown", "new", old),
+        ("session_switch", "new", session.session_id),
+        ("session_start", "new", session.session_id),
+    ]
+
+
+async def test_a_plugin_may_keep_the_present_conversation(session_of, script):
+    session = session_of(plugin(session_before_switch=lambda: SessionBeforeSwitchResult(cancel=True)))
+    await talked(session, script, "one")
+    before = session.session_id
+
+    assert not await session.new_session()
+    assert session.session_id == before
+    assert len(session.messages) == 2
+
+
+async def test_setup_puts_something_into_the_new_conversation(session_of, script):
+    session = session_of()
+    await session.new_session(setup=lambda manager: manager.append_message(UserMessage(content="before")) and None)
+    script.turn(text("hello"))
+    await session.prompt("after")
+
+    assert [message.text for message in script.requests[-1].messages] == ["before", "after"]
+
+
+async def test_a_run_that_is_going_on_is_aborted_first(session_of, script, recorder):
+    session = session_of()
+    script.turn(stall())
+    prompt = asyncio.create_task(session.prompt("one"))
+    await recorder.wait_for("message_end")
+
+    await session.new_session()
+    answer = await prompt
+
+    assert answer is None or answer.stop_reason == "aborted"
+    assert session.messages == []
+
+
+async def test_a_stored_conversation_comes_back_with_its_messages(session_of, script, stored):
+    session = session_of(session_manager=stored())
+    await talked(session, script, "one")
+    first = session.session_manager.file
+    await session.new_session()
+    await talked(session, script, "two")
+
+    assert await session.switch_session(first)
+    script.turn(text("again"))
+    await session.prompt("three")
+
+    assert [message.text for message in script.requests[-1].messages] == ["one", "re one", "three"]
+
+
+async def test_a_file_that_is_no_session_leaves_the_present_one(session_of, script, stored, tmp_path):
+    session = session_of(session_manager=stored())
+    await talked(session, script, "one")
+    (tmp_path / "notes.txt").write_text("dear diary")
+
+    with pytest.raises(UserError):
+        await session.switch_session(tmp_path / "notes.txt")
+
+    assert len(session.messages) == 2
+
+
+async def test_a_fork_ends_before_what_the_user_said(session_of, script):
+    session = session_of()
+    _, _, said, _ = await talked(session, script)
+    before = session.session_id
+    outcome = await session.fork(said.id)
+
+    assert (outcome.selected_text, outcome.cancelled) == ("two", False)
+    assert session.session_id != before
+    assert [message.text for message in session.messages] == ["one", "re one"]
+
+
+async def test_a_clone_holds_the_branch(session_of, script):
+    session = session_of()
+    await talked(session, script)
+    before = session.session_id
+
+    assert await session.clone()
+    assert session.session_id != before
+    assert len(session.messages) == 4
+
+
+async def test_a_plugin_may_keep_the_session_whole(session_of, script):
+    session = session_of(plugin(session_before_fork=lambda: SessionBeforeForkResult(cancel=True)))
+    said, *_ = await talked(session, script)
+
+    assert (await session.fork(said.id)).cancelled
+    assert not await session.clone()
+
+
+async def test_a_fork_begins_only_before_what_the_user_said(session_of, script):
+    session = session_of()
+    _, answered, *_ = await talked(session, script)
+
+    with pytest.raises(UserError, match="no message of the user"):
+        await session.fork(answered.id)
+    with pytest.raises(UserError, match="nowhere"):
+        await session.fork("nowhere")
+
+
+async def test_what_the_user_said_is_listed_for_a_fork(session_of, script):
+    session = session_of()
+    said = await talked(session, script)
+
+    assert session.get_user_messages_for_forking() == [(said[0].id, "one"), (said[2].id, "two")]
+
+
+async def test_what_was_queued_does_not_come_along(session_of, script):
+    session = session_of()
+    await session.start()
+    session.follow_up("later")
+    await session.new_session()
+
+    assert not session.has_queued_messages()

@@ -1,0 +1,30 @@
+"""Writes a session as one HTML page, and brings ``/export`` (pi.md 7.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import Command, Exporter
+
+__all__ = ["register_commands", "register_exporters"]
+
+
+@hookimpl
+def register_exporters() -> Sequence[Exporter]:
+    """Add the format ``html``."""
+    from pi_export_html._exporter import HtmlExporter
+
+    return [HtmlExporter()]
+
+
+@hookimpl
+def register_commands() -> Sequence[Command]:
+    """Add ``/export``."""
+    from pi_export_html._command import export_command
+
+    return [export_command()]

@@ -1,0 +1,33 @@
+"""``/export``: writes the session where the user says, in any format that is installed (pi.md 14.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import Command, PiError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiContext
+
+__all__ = ["export_command"]
+
+
+def export_command() -> Command:
+    """Return the command."""
+    return Command(
+        name="export",
+        handler=_run,
+        description="Write the session into a file: /export [FILE.html | FILE.jsonl]",
+    )
+
+
+async def _run(args: str, ctx: PiContext) -> None:
+    name = args.strip()
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
+        name = name[1:-1]  # written as one would in a shell
+    try:
+        path = await ctx.export(name or None)
+    except PiError as error:
+        ctx.ui.notify(str(error), "error")
+    else:
+        ctx.ui.notify(f"Session exported to: {path}")

@@ -1,0 +1,148 @@
+"""A session that was closed and opened again is the one that it was, whatever happened in it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pi_session_jsonl
+from pi_core.host import PluginHost
+from pi_core.session import SessionManager
+from pi_core.settings import Settings
+from pi_hookspecs import AssistantMessage, CustomMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
+
+TEXT = st.text(max_size=12)
+PLACE = st.integers(0, 30)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("user"), TEXT),
+        st.tuples(st.just("assistant"), TEXT),
+        st.tuples(st.just("call"), TEXT),
+        st.tuples(st.just("custom"), TEXT),
+        st.tuples(st.just("note"), TEXT),
+        st.tuples(st.just("branch"), PLACE),
+        st.tuples(st.just("root"), st.none()),
+        st.tuples(st.just("summary"), PLACE),
+        st.tuples(st.just("label"), PLACE),
+        st.tuples(st.just("name"), TEXT),
+        st.tuples(st.just("model"), TEXT),
+        st.tuples(st.just("compact"), PLACE),
+        st.tuples(st.just("reopen"), st.none()),
+    ),
+    max_size=30,
+)
+
+
+def host_in(folder):
+    host = PluginHost(Settings.in_memory({}, agent_dir=folder), installed=False)
+    host.add(pi_session_jsonl, "session-jsonl")
+    return host
+
+
+def answer(text, *calls):
+    return AssistantMessage(content=(TextContent(text), *calls), api="a", provider="p", model="m")
+
+
+def chosen(session, place):
+    entries = session.get_entries()
+    return entries[place % len(entries)].id if entries else None
+
+
+def call(session, text):
+    session.append_message(answer(text, ToolCall("c1", "read", {"path": text})))
+    session.append_message(ToolResultMessage(tool_call_id="c1", tool_name="read", content=(TextContent(text),)))
+
+
+def at(session, place, act):
+    entry_id = chosen(session, place)
+    if entry_id is not None:
+        act(entry_id)
+
+
+DO = {
+    "user": lambda session, text: session.append_message(UserMessage(content=text)),
+    "assistant": lambda session, text: session.append_message(answer(text)),
+    "call": call,
+    "custom": lambda session, text: session.append_custom_entry("kind", {"value": [text]}),
+    "note": lambda session, text: session.append_message(CustomMessage(custom_type="note", content=text)),
+    "branch": lambda session, place: at(session, place, session.branch),
+    "root": lambda session, _: session.reset_leaf(),
+    "summary": lambda session, place: at(session, place, lambda each: session.branch_with_summary(each, "left")),
+    "label": lambda session, place: at(
+        session, place, lambda each: session.append_label_change(each, "mark" if place % 3 else None)
+    ),
+    "name": lambda session, text: session.append_session_info(text),
+    "model": lambda session, text: session.append_model_change("p", text),
+    "compact": lambda session, place: at(session, place, lambda each: session.append_compaction("so far", each, 9)),
+}
+
+
+def shape(nodes):
+    return [(node.id, node.label, node.label_timestamp, shape(node.children)) for node in nodes]
+
+
+def seen(session):
+    """Return all that can be seen of a session but its leaf, which reopening moves to the last entry."""
+    leaf = session.get_entries()[-1].id
+    return (
+        session.header,
+        list(session.get_entries()),
+        shape(session.get_tree()),
+        session.name,
+        list(session.get_branch(leaf)),
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(OPERATIONS)
+def test_a_reopened_tree_is_the_one_in_memory(operations):
+    with tempfile.TemporaryDirectory() as name:
+        host = host_in(Path(name))
+        session = SessionManager.create("/c", host=host)
+        session.append_message(UserMessage(content="begin"))
+        session.append_message(answer("go on"))
+        for operation, value in operations:
+            if operation == "reopen":
+                session.close()
+                session = SessionManager.open(session.file, host=host)
+            else:
+                DO[operation](session, value)
+        before = seen(session)
+        session.branch(session.get_entries()[-1].id)
+        context = session.build_session_context()
+        session.close()
+        again = SessionManager.open(session.file, host=host)
+
+        assert seen(again) == before
+        assert again.build_session_context() == context
+        assert again.notices == []
+        again.close()
+
+
+def test_a_fork_before_an_entry_is_a_file_of_its_own(tmp_path):
+    session = SessionManager.create("/c", host=host_in(tmp_path))
+    first = session.append_message(UserMessage(content="one"))
+    session.append_message(answer("two"))
+    third = session.append_message(UserMessage(content="three"))
+    session.append_message(answer("four"))
+    before = session.file
+    session.fork(third)
+    session.append_message(UserMessage(content="other"))
+    session.close()
+
+    assert session.file != before
+    assert session.get_branch()[0].id == first
+    assert len(before.read_bytes().splitlines()) == 5
+    assert session.header.parent_session == str(before)
+    assert len(SessionManager.list("/c", host=host_in(tmp_path))) == 2
+
+
+def test_a_session_without_an_answer_leaves_no_file(tmp_path):
+    session = SessionManager.create("/c", host=host_in(tmp_path))
+    session.append_message(UserMessage(content="one"))
+    session.close()
+
+    assert not (tmp_path / "sessions").exists()

@@ -1,0 +1,81 @@
+"""The user's own commands (``!``): run and cut like those of ``bash``, and returned as a message (pi.md 13.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import Aborted, BashExecutionMessage
+from pi_tools._bash import local_operations, prepare
+from pi_tools._options import BashOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_hookspecs import CommandRequest, PiContext
+
+__all__ = ["ShellRunner"]
+
+
+class ShellRunner:
+    """Implements ``CommandRunner`` with the operations of ``bash``."""
+
+    async def run_command(self, request: CommandRequest, ctx: PiContext) -> BashExecutionMessage:
+        """Run a command on this machine, or with the operations that a plugin gave.
+
+        Raises:
+            ToolFailure: The command cannot be run at all; the message says why.
+        """
+        from pi_tools._commands.output import Output
+
+        options = BashOptions(operations=request.operations)
+        spawn = prepare(request.command, request.cwd, ctx, options)
+        output, heard = Output(), _Heard(request.on_output)
+        code: int | None = None
+        cancelled = False
+
+        def take(chunk: bytes) -> None:
+            output.feed(chunk)
+            heard.feed(chunk)
+
+        try:
+            code = await local_operations(ctx, options).exec(
+                spawn.command, spawn.cwd, on_data=take, signal=request.signal, timeout=None, env=spawn.env
+            )
+        except Aborted:
+            cancelled = True
+        finally:
+            output.close()
+            heard.end()
+        text, details = output.show()
+        return BashExecutionMessage(
+            command=request.command,
+            output=text,
+            exit_code=code,
+            cancelled=cancelled,
+            truncated=details is not None,
+            full_output_path=(details or {}).get("fullOutputPath"),
+        )
+
+
+class _Heard:
+    """Passes output on as text, on the event loop, whatever thread it comes in; no character is torn."""
+
+    def __init__(self, on_output: Callable[[str], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._on_output = on_output
+        self._decoder: Any = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, chunk: bytes) -> None:
+        """Take output."""
+        self._loop.call_soon_threadsafe(self._pass_on, chunk, False)  # noqa: FBT003 - no keywords here
+
+    def end(self) -> None:
+        """Pass on what is left of a torn character."""
+        self._pass_on(b"", final=True)
+
+    def _pass_on(self, chunk: bytes, final: bool) -> None:  # noqa: FBT001 - as above
+        text = self._decoder.decode(chunk, final)
+        if text:
+            self._on_output(text)
