@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from pi_hookspecs import ModelCost, PriceTier, UserError, load_models
-from pi_hookspecs.model_json import line_of
+from pi_hookspecs.model_json import line_of, repeated_keys
 
 ACME = """\
 {
@@ -212,3 +212,11 @@ def test_a_line_is_found_by_keys_and_indexes():
     lines = [line_of(text, path) for path in [(), ("a",), ("a", 2, "b"), ("a", 2, 'c"', 0), ("d",), ("a", 9), ("e",)]]
 
     assert lines == [1, 2, 3, 5, 6, 2, 1]
+
+
+def test_of_a_key_that_stands_twice_the_last_counts_and_both_are_found():
+    text = '{"x": {\n"a": 1,\n"b": {"a": 2},\n"a": {\n"c": 3},\n"b": 0, "d": []}}'
+
+    assert [line_of(text, ("x", "a")), line_of(text, ("x", "a", "c")), line_of(text, ("x", "b"))] == [4, 5, 6]
+    assert repeated_keys(text, ("x",)) == [("a", 4), ("b", 6)]
+    assert repeated_keys(text, ()) == repeated_keys(text, ("x", "d")) == repeated_keys(text, ("y",)) == []

@@ -121,6 +121,14 @@ def test_a_name_that_fits_nothing_names_what_is_close(registry, name, said):
     assert said in str(caught.value)
 
 
+def test_an_id_that_was_stored_means_no_other(registry):
+    models = registry()
+
+    assert models.exact("acme", "sonnet-5").reference == "acme/sonnet-5"
+    assert models.exact("acme", "sonnet:high").id == "sonnet:high"
+    assert models.warnings == ['Model "sonnet:high" not found for provider "acme". Using custom model id.']
+
+
 def test_a_scope_has_only_models_that_could_answer(registry):
     models = registry(ACME_API_KEY="k")
     models.register_api("chat", lambda *_: None)

@@ -150,6 +150,14 @@ def test_overrides_change_what_they_name(registry):
     assert models.warnings == []
 
 
+def test_an_override_counts_for_an_id_that_nobody_lists_once_it_is_named(registry):
+    models = registry({"acme": {"modelOverrides": {"later": {"contextWindow": 5, "reasoning": True}}}})
+    found = models.find("acme/later")
+
+    assert (found.context_window, found.reasoning) == (5, True)
+    assert models.get_model("acme", "later") is None
+
+
 def test_compatibility_of_a_provider_reaches_the_models_of_the_table(registry):
     models = registry({"acme": {"compat": {"b": 3, "c": 3}}})
 

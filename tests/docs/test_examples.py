@@ -42,14 +42,16 @@ def test_the_model_layer_answers_as_the_page_says(tmp_path: Path, number: int, p
     assert printed in run(blocks("models.md", "python")[number], tmp_path)
 
 
-def test_the_models_file_of_the_page_has_no_problem(tmp_path: Path) -> None:
-    (content,) = blocks("models.md", "json")
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_models_files_of_the_page_have_no_problem(tmp_path: Path, number: int) -> None:
+    content = blocks("models.md", "json")[number]
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "models.json").write_text(content, encoding="utf-8")
     program = (
         "from pi_core import ModelRegistry\n"
         "models = ModelRegistry.create()\n"
-        "print(models.find('ollama/qwen3:8b').context_window, models.warnings)"
+        "problems = models.warnings\n"
+        "print(models.exact('ollama', 'qwen3:8b').context_window, problems)"
     )
 
     assert json.loads(content)["providers"]

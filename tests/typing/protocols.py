@@ -8,11 +8,16 @@ if TYPE_CHECKING:
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext, ToolCallContext
     from pi_core.session import ReadOnlySession
+    from pi_core.session.memory import MemorySession, MemoryStore
+    from pi_core.session.nodes import TreeNode
     from pi_hookspecs import (
         PiAPI,
         PiContext,
         Provider,
+        SessionStore,
+        SessionTreeNode,
         SessionView,
+        StoredSession,
         StreamFunction,
         Tool,
         ToolContext,
@@ -33,6 +38,12 @@ def what_plugins_hold_is_complete(
     ctx: PluginContext, tool_ctx: ToolCallContext, pi: PluginAPI, view: ReadOnlySession
 ) -> tuple[PiContext, ToolContext, PiAPI, SessionView]:
     return ctx, tool_ctx, pi, view
+
+
+def sessions_in_memory_are_stored_like_others(
+    store: MemoryStore, session: MemorySession, node: TreeNode
+) -> tuple[SessionStore, StoredSession, SessionTreeNode]:
+    return store, session, node
 
 
 def a_tool_gets_what_a_hook_gets(tool_ctx: ToolContext) -> PiContext:

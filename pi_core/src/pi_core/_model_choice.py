@@ -99,7 +99,7 @@ class ModelChoice:
             raise UnknownName(
                 "model", f"{info.id}/{reference}", (), f"pi --list-models {info.id}/ lists those of {info.id}"
             )
-        return ModelMatch(self._of(info, pattern), level)
+        return ModelMatch(self.exact(info, pattern), level)
 
     def _listed(self, model_id: str, named: ProviderInfo | None) -> Model | None:
         """Return the model of exactly this id, which at a gateway may look like ``named``'s own.
@@ -161,12 +161,13 @@ class ModelChoice:
         hint += ". pi --list-models [SEARCH] shows what there is"
         return UnknownName("model", reference, [model.reference for model in models], hint)
 
-    def _of(self, info: ProviderInfo, model_id: str) -> Model:
+    def exact(self, info: ProviderInfo, model_id: str) -> Model:
+        """Return a provider's model; an id that its table does not know is used as it is, with a warning."""
         model: Model | None = info.model(model_id)
         if model is not None:
             return model
         self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
-        return info.custom_model(model_id)
+        return self._tables.custom_model(info, model_id)
 
     # Whether a name says enough
 
@@ -227,7 +228,7 @@ class ModelChoice:
             why = f", and nothing at {info.base_url} tells of any" if info.keyless and info.base_url else ""
             message = f"Provider {info.id!r} lists no models{why}. Name one with --model {info.id}/ID."
             raise NoModel(message)
-        return self._of(info, model_id)
+        return self.exact(info, model_id)
 
     def _no_model(self, unspoken: Iterable[ProviderInfo]) -> NoModel:
         """Return the error of a choice without candidates; ``unspoken`` have keys and nobody who speaks their API."""

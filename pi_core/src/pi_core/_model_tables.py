@@ -186,6 +186,14 @@ class ModelTables:
             known = info
         return known is None or not known.models
 
+    def custom_model(self, info: ProviderInfo, model_id: str) -> Model:
+        """Return a model for an id that nobody lists, with the overrides that the user has for it all the same."""
+        model = info.custom_model(model_id)
+        for layer in self.layers(info.id):
+            override = layer.overrides.get(model_id)
+            model = override(model) if override is not None else model
+        return model
+
     def keep(self, rows: Iterable[ProviderInfo]) -> None:
         """Take rows in place of what plugins registered; models.json lies over them, too."""
         self._found.update({row.id: row for row in rows})

@@ -54,7 +54,8 @@ def create_agent_session(
     Args:
         cwd: Where tools work; the current directory when None.
         agent_dir: Settings and caches; ``PI_CODING_AGENT_DIR`` or ``~/.pi/agent`` when None.
-        model: A model, or ``provider/id``; the session's own, else chosen as decision D25 says, when None.
+        model: A model, or its name as ``--model`` takes it, for which no server is asked (``ModelRegistry.resolve``
+            asks); the session's own, else chosen as decision D25 says, when None.
         provider: Narrows ``model`` down; without a model, its default one is used.
         thinking_level: The session's own, else the setting ``defaultThinkingLevel``, else ``medium``, when None
             (decision D27); what the model does not have becomes the nearest that it has.
@@ -91,7 +92,8 @@ def create_agent_session(
         restored = restored_model(session_manager, models) if provider is None else None
         model = restored or models.choose(provider)
     elif isinstance(model, str):
-        model = models.find(model, provider)
+        model, asked = models.match(model, provider)
+        thinking_level = thinking_level or asked
     level = thinking_level or restored_level(session_manager) or _default_level(settings)
     level = clamp_thinking_level(model, level)
     note_choices(session_manager, model, level)

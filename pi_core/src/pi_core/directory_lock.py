@@ -1,6 +1,6 @@
 """A lock that other programs hold too: a directory beside the file, kept fresh by its modification time.
 
-pi's own lock for ``auth.json``: whoever makes ``auth.json.lock`` has it, touches it while he works, and
+pi's own lock for ``auth.json`` and ``settings.json``: whoever makes ``auth.json.lock`` has it, touches it while he works, and
 removes it. One that was not touched for half a minute belongs to a process that died.
 """
 
@@ -10,20 +10,21 @@ import asyncio
 import os
 import random
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-__all__ = ["directory_lock"]
+__all__ = ["brief_directory_lock", "directory_lock"]
 
 STALE_SECONDS = 30.0
 _TOUCH_SECONDS = 10.0
 _LONGEST_PAUSE = 1.0
+_BRIEF_PAUSE = 0.02
 
 
 @asynccontextmanager
@@ -47,17 +48,42 @@ async def directory_lock(file: Path, wait_seconds: float = 60.0) -> AsyncIterato
                 lock.rmdir()
 
 
+@contextmanager
+def brief_directory_lock(file: Path, wait_seconds: float = 5.0) -> Iterator[None]:
+    """Hold the lock of a file while it is replaced: no time to keep it fresh, and nothing to wait for inside.
+
+    Raises:
+        PiError: Somebody else held it all the time.
+        UserError: The folder cannot be written to.
+    """
+    lock = file.with_name(f"{file.name}.lock")
+    deadline = time.monotonic() + wait_seconds
+    while not _made(lock):
+        if not _break_stale(lock):
+            _check(lock, deadline, wait_seconds)
+            time.sleep(_BRIEF_PAUSE * random.uniform(0.5, 1.0))  # noqa: S311 - as below
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.rmdir()
+
+
+def _check(lock: Path, deadline: float, wait_seconds: float) -> None:
+    if time.monotonic() > deadline:
+        message = (
+            f"{str(lock)!r} has been held by another process for {wait_seconds:g} s."
+            " If no other pi is running, remove that directory."
+        )
+        raise PiError(message)
+
+
 async def _acquire(lock: Path, wait_seconds: float) -> None:
     pause, deadline = 0.02, time.monotonic() + wait_seconds
     while not _made(lock):
         if _break_stale(lock):
             continue
-        if time.monotonic() > deadline:
-            message = (
-                f"{str(lock)!r} has been held by another process for {wait_seconds:g} s."
-                " If no other pi is running, remove that directory."
-            )
-            raise PiError(message)
+        _check(lock, deadline, wait_seconds)
         await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - spreads waiters, hides nothing
         pause = min(pause * 2, _LONGEST_PAUSE)
 

@@ -197,6 +197,14 @@ class ModelRegistry:
         """
         return self._choice.find(reference, provider)
 
+    def exact(self, provider: str, model_id: str) -> Model:
+        """Return the model of exactly this id, one that the provider does not list as it is: for ids that were stored.
+
+        Raises:
+            UnknownName: Nobody knows the provider.
+        """
+        return self._choice.exact(self.provider(provider), model_id)
+
     def scope(self, patterns: Sequence[str]) -> ModelScope:
         """Return the models that could answer and that patterns stand for, as ``--models`` takes them (pi.md 12.3)."""
         from pi_core.model_patterns import scope_of

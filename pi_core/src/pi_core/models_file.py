@@ -42,6 +42,7 @@ class ProviderConfig:
         transport: How requests travel, where the API leaves a choice.
         model_headers: Further headers by model id, as written.
         model_transports: The same by model id.
+        overrides: What is changed of models, by id.
     """
 
     info: ProviderInfo
@@ -51,6 +52,7 @@ class ProviderConfig:
     transport: str | None = None
     model_headers: dict[str, dict[str, str]] = field(factory=dict, repr=False)
     model_transports: dict[str, str] = field(factory=dict)
+    overrides: dict[str, Callable[[Model], Model]] = field(factory=dict, repr=False)
 
 
 class ModelsFile:
@@ -195,13 +197,15 @@ def provider_config(name: str, data: Any, base: ProviderInfo | None) -> Provider
     api_key = data.get("apiKey")
     if not isinstance(api_key, str | None):
         raise Wrong("apiKey must be a text: a key, $NAME or !command", "apiKey")
+    changes = _overrides(data)
     return ProviderConfig(
-        info=_joined(name, data, base),
+        info=_joined(name, data, base, changes),
         api_key=api_key or None,
         headers=headers_of(data) or {},
         auth_header=field_of(data, "authHeader", bool, default=False),
         transport=field_of(data, "transport", str, None),
         model_headers=_by_model(entries, overrides, headers_of),
+        overrides=changes,
         model_transports=_by_model(entries, overrides, lambda each: field_of(each, "transport", str, None)),
     )
 
@@ -222,7 +226,9 @@ def _by_model(
     return found
 
 
-def _joined(name: str, data: dict[str, Any], base: ProviderInfo | None) -> ProviderInfo:
+def _joined(
+    name: str, data: dict[str, Any], base: ProviderInfo | None, changes: dict[str, Callable[[Model], Model]]
+) -> ProviderInfo:
     """Return the provider's row: what is said here, over what the plugin's table says."""
     under = base or ProviderInfo(id=name, name=name, api="")
     base_url = field_of(data, "baseUrl", str, None)
@@ -235,7 +241,7 @@ def _joined(name: str, data: dict[str, Any], base: ProviderInfo | None) -> Provi
     models = models_of(name, {**shared, "models": [_public(each) for each in field_of(data, "models", list, [])]})
     if base is None and not models and not (shared["api"] and base_url):
         raise Wrong(f"no plugin knows provider {name!r}, so it needs baseUrl and api, or models that have them")
-    join = _Join(base, base_url, compat, _overrides(data), models)
+    join = _Join(base, base_url, compat, changes, models)
     return evolve(
         under,
         name=field_of(data, "name", str, under.name),

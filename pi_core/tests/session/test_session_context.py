@@ -91,6 +91,34 @@ def test_an_empty_summary_of_a_branch_is_not_told(manager, say):
     assert told(manager) == ["a"]
 
 
+def test_another_branch_may_be_asked_about(manager, say):
+    first = say("a")
+    manager.append_thinking_level_change("high")
+    say("b")
+
+    context = manager.build_session_context(first)
+
+    assert ([each.text for each in context.messages], context.thinking_level) == (["a"], "off")
+    assert told(manager) == ["a", "b"]
+    assert manager.build_session_context(manager.leaf_id) == manager.build_session_context()
+
+
+def test_what_is_appended_costs_no_look_at_what_was_there(host):
+    manager = SessionManager.create("/work", host=host)
+    for _ in range(5):
+        manager.append_message(answer())
+    again = SessionManager.open(manager.id, host=host)
+    again.build_session_context()
+    again._writer.stored.entries.parsed.clear()
+
+    again.append_message(answer("new"))
+    again.append_thinking_level_change("high")
+
+    assert told(again)[-1] == "new"
+    assert again.build_session_context().thinking_level == "high"
+    assert again._writer.stored.entries.parsed == []
+
+
 class TestCompaction:
     def test_stands_before_what_was_kept(self, manager, say):
         say("a")

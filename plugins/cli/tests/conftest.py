@@ -54,7 +54,7 @@ class Fake:
         elif model.id == "fail":
             for event in text(builder, "half an answer"):
                 yield event
-            yield builder.fail("500 the server\\nis on fire")
+            yield builder.fail("400 the request\\nis wrong")
             return
         elif model.id == "silent":
             pass

@@ -11,7 +11,7 @@ import pytest
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--modle", "x"], "Unknown option: --modle. Did you mean --model"),
+        (["--modle", "x"], "Unknown option: --modle. Did you mean --mode or --model"),
         (["--x"], "Unknown option: --x"),
         (["-z"], "Unknown option: -z. --help lists them"),
         (["- a list\n- of things"], "a message that starts with a dash goes behind --"),
@@ -24,8 +24,11 @@ import pytest
         (["plugins", "--disable", "toolz"], "Unknown plugin: toolz. Did you mean tools?"),
         (["--provider", "fak", "-p", "hi"], "Unknown provider: fak. Did you mean fake"),
         (["--provider", "fak", "--model", "echo", "-p", "hi"], "Unknown provider: fak. Did you mean fake"),
-        (["--model", "zzz", "-p", "hi"], "Unknown model: zzz. Name it as PROVIDER/ID"),
-        (["--model", "zzz/q", "-p", "hi"], "Unknown model: zzz/q. No plugin knows a provider 'zzz'; pi plugins lists"),
+        (["--model", "zzz", "-p", "hi"], "Unknown model: zzz. No model has this in its id or name"),
+        (
+            ["--model", "zzz/q", "-p", "hi"],
+            "Unknown model: zzz/q. No plugin knows a provider 'zzz', and no model has this",
+        ),
         (["--model", "fake/echo", "@nowhere.txt"], "File not found: {cwd}/nowhere.txt"),
         (["--model", "fake/echo", "@."], "Could not read file {cwd}: Is a directory"),
         (["plugins", "more"], "pi plugins takes no argument, not 'more'"),

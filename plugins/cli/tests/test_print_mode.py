@@ -81,7 +81,7 @@ def test_failed_answer_is_an_error_with_nothing_on_stdout(fake):
     done = fake.run("--model", "fake/fail", "-p", "one", "two")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "Error: 500 the server is on fire\n"
+    assert done.stderr == "Error: 400 the request is wrong\n"
 
 
 def test_what_plugins_print_is_kept_off_stdout(fake):
@@ -236,3 +236,47 @@ def test_an_empty_answer_is_told(fake):
     assert done.returncode == 0
     assert done.stdout.strip() == ""
     assert "Warning: The model gave an empty answer. Try again" in done.stderr
+
+
+def test_a_retry_is_told_on_stderr(pi):
+    pi.install("flaky", FLAKY)
+    (pi.agent_dir / "settings.json").write_text('{"retry": {"baseDelayMs": 1}}')
+
+    done = pi.run("--model", "flaky/model", "-p", "hi")
+
+    assert (done.returncode, done.stdout) == (0, "there you are\n")
+    assert done.stderr == "Trying again in 0.001 s (1 of 3): 503 busy\n"
+
+
+FLAKY = """
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+
+
+class Flaky:
+    api = "flaky"
+    asked = 0
+
+    async def stream(self, model, context, options):
+        builder = MessageBuilder(model)
+        yield builder.start()
+        self.asked += 1
+        if self.asked == 1:
+            yield builder.fail("503 busy")
+            return
+        start = builder.text_start()
+        yield start
+        yield builder.text(start.content_index, "there you are")
+        yield builder.text_end(start.content_index)
+        yield builder.done()
+
+
+@hookimpl
+def register_providers():
+    return [Flaky()]
+
+
+@hookimpl
+def register_models():
+    models = (Model(id="model", name="Model", api="flaky", provider="flaky"),)
+    return [ProviderInfo(id="flaky", name="Flaky", api="flaky", keyless=True, models=models)]
+"""

@@ -69,7 +69,9 @@ def histories(draw: st.DrawFn) -> list[Any]:
     texts = st.integers(0, 400).map("x".__mul__)
     messages: list[Any] = []
     for _ in range(length):
-        kind = draw(st.sampled_from(["user", "answer", "tools", "tools", "bash", "custom", "change", "failed", "orphan"]))
+        kind = draw(
+            st.sampled_from(["user", "answer", "tools", "tools", "bash", "custom", "change", "failed", "orphan"])
+        )
         if kind == "user":
             messages.append(UserMessage(content=draw(texts)))
         elif kind == "answer":

@@ -228,9 +228,13 @@ async def test_an_abort_in_the_middle_changes_nothing(pi_session: AgentSession, 
     assert pi_session.session_manager.leaf_id == leaf
 
 
-async def test_a_summariser_that_overflows_is_asked_for_less(pi_session: AgentSession, script: ScriptedProvider) -> None:
+async def test_a_summariser_that_overflows_is_asked_for_less(
+    pi_session: AgentSession, script: ScriptedProvider
+) -> None:
     await talk(pi_session, script, "One", "Two")
-    script.turn(error("prompt is too long: 9 tokens > 8 maximum")).turn(error("prompt is too long")).turn(text("Short."))
+    script.turn(error("prompt is too long: 9 tokens > 8 maximum")).turn(error("prompt is too long")).turn(
+        text("Short.")
+    )
     script.turn(text("Prefix."))
 
     made = await pi_session.compact()
@@ -337,9 +341,7 @@ async def test_undo_without_a_compaction_says_so(pi_session: AgentSession, fake_
     assert fake_ui.notices[-1].message == "There is no compaction to undo on this branch."
 
 
-async def test_every_request_is_in_the_cost_of_the_session(
-    pi_session: AgentSession, script: ScriptedProvider
-) -> None:
+async def test_every_request_is_in_the_cost_of_the_session(pi_session: AgentSession, script: ScriptedProvider) -> None:
     await talk(pi_session, script, "One")
     script.turn(text("Short."), usage(input=70, output=7))
 

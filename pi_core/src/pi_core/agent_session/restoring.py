@@ -24,7 +24,7 @@ def restored_model(session: SessionManager, models: ModelRegistry) -> Model | No
         return None
     name = f"{chosen.provider}/{chosen.model_id}"
     try:
-        model = models.find(name)
+        model = models.exact(chosen.provider, chosen.model_id)
         models.check(model)
     except PiError as error:
         session.notices.append(f"Could not restore model {name}. {error}")

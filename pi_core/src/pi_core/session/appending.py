@@ -171,9 +171,11 @@ class SessionAppends(SessionReads):
     # Storing
 
     def sync(self) -> None:
-        """Force what was appended to the disk, at the end of a turn, if the setting ``sessionSync`` is ``turn``."""
+        """End a turn: store what waits, and force it to the disk if the setting ``sessionSync`` is ``turn``."""
         if self._chosen.place.sync == "turn":
             self._writer.sync()
+        elif self._writer.begun:
+            self._writer.flush()
 
     def close(self) -> None:
         """Store what waits, if it can be, and let go of the session."""

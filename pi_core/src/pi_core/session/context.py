@@ -33,7 +33,7 @@ from pi_hookspecs.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pi_core.session.tree import EntryTree
     from pi_hookspecs import AgentMessage, SessionEntry, SessionHeader, ToolCall
@@ -99,9 +99,16 @@ class BranchContext:
         self._level: str | None = None
         self._model: ModelChoice | None = None
 
-    def get(self) -> SessionContext:
-        """Return the context of the branch."""
+    def get(self, leaf: int | None = None) -> SessionContext:
+        """Return the context of the branch, or of the path to another entry."""
+        if leaf is not None and leaf != self._tree.leaf:
+            other = BranchContext(self._tree, self._header)
+            other._build(self._tree.path_to(leaf))
+            return other._told()
         self._bring_up_to_date()
+        return self._told()
+
+    def _told(self) -> SessionContext:
         level = self._level or self._from_header("thinkingLevel")
         return SessionContext(
             messages=tuple(message for message in self._messages if message is not None),
@@ -146,25 +153,29 @@ class BranchContext:
     def _bring_up_to_date(self) -> None:
         if self._leaf is None or self._leaf != self._tree.leaf:
             with _collector_at_rest():
-                self._build()
+                self._build(self._tree.path())
             self._leaf = self._tree.leaf
 
-    def _build(self) -> None:
-        tree, path = self._tree, self._tree.path()
+    def _build(self, path: Sequence[int]) -> None:
+        tree = self._tree
         self._numbers, self._messages = [], []
         start = 0
-        compaction = self._last_on_path("compaction", CompactionEntry)
+        compaction = self._last(path, "compaction", CompactionEntry)
         if compaction is not None:
             at, entry = compaction
             self._numbers.append(path[at])
             self._messages.append(entry_message(entry))
             kept = tree.number(entry.first_kept_entry_id)
-            start = next((place for place in range(at) if path[place] == kept), at + 1) if kept != NOWHERE else at + 1
+            start = (
+                next((place for place in range(at - 1, -1, -1) if path[place] == kept), at + 1)
+                if kept != NOWHERE
+                else at + 1
+            )
         for number in path[start:]:
             if tree.type(number) in _TOLD:
                 self._take(number, tree.entry(number))
-        self._model = next(self._models_on_path(), None)
-        level = self._last_on_path("thinking_level_change", ThinkingLevelChangeEntry)
+        self._model = next(self._models(path), None)
+        level = self._last(path, "thinking_level_change", ThinkingLevelChangeEntry)
         self._level = level[1].thinking_level if level is not None else None
 
     def _take(self, number: int, entry: SessionEntry) -> None:
@@ -189,18 +200,18 @@ class BranchContext:
 
     # The settings
 
-    def _last_on_path(self, kind: str, cls: type[_E]) -> tuple[int, _E] | None:
+    def _last(self, path: Sequence[int], kind: str, cls: type[_E]) -> tuple[int, _E] | None:
         """Return the last entry of a type on the path, and its place there."""
-        tree, path = self._tree, self._tree.path()
+        tree = self._tree
         for at in range(len(path) - 1, -1, -1):
             if tree.type(path[at]) == kind and isinstance(entry := tree.entry(path[at]), cls):
                 return at, entry
         return None
 
-    def _models_on_path(self) -> Iterator[ModelChoice]:
+    def _models(self, path: Sequence[int]) -> Iterator[ModelChoice]:
         """Yield the models that entries name, the latest first."""
         tree = self._tree
-        for number in reversed(tree.path()):
+        for number in reversed(path):
             if tree.type(number) in _NAMES_MODEL:
                 model = _model_of(tree.entry(number))
                 if model is not None:

@@ -151,9 +151,16 @@ class SessionReads:
 
     # What the model is told
 
-    def build_session_context(self) -> SessionContext:
-        """Return what the branch tells the model; kept as the branch grows, not built again (pi.md 7.3)."""
-        return self._context.get()
+    def build_session_context(self, leaf_id: str | None = None) -> SessionContext:
+        """Return what the branch tells the model; kept as the branch grows, not built again (pi.md 7.3).
+
+        Args:
+            leaf_id: The end of the branch; the leaf when None.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        return self._context.get(None if leaf_id is None else self._number(leaf_id))
 
     def build_session_projection(self) -> list[Projected]:
         """Return the messages of the context, each with the entry that it comes from (pi.md 7.3)."""

@@ -28,6 +28,8 @@ def option_groups() -> dict[str, list[click.Option]]:
     return {
         "Run": [
             _switch("-p", "--print", "print_only", help="Print the answer and end, whatever front end is installed"),
+            _value("--mode", metavar="NAME", help="How to answer: text, json (events), or what a plugin brings"),
+            _switch("--json-full", help="Events of --mode json with the whole message so far"),
             _switch("--verbose", help="Tell more on stderr: what is used, and tracebacks of what fails"),
         ],
         "Session": [
@@ -179,6 +181,8 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         messages=(*(word for word in words if not _is_file(word)), *after),
         files=tuple(word[1:] for word in words if _is_file(word)),
         print_only=params["print_only"],
+        mode=params["mode"],
+        json_full=params["json_full"],
         model=params["model"],
         provider=params["provider"],
         api_key=params["api_key"],

@@ -28,6 +28,8 @@ class Options:
         messages: Positional arguments, and all that follows ``--``.
         files: Positional arguments that began with ``@``, without it.
         print_only: ``-p`` was given.
+        mode: The front end that ``--mode`` names.
+        json_full: Events have the whole message so far.
         api_key: From ``--api-key``; used in this run and never stored.
         list_models: What to search for, ``""`` for all models; None lists none.
         tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
@@ -47,6 +49,8 @@ class Options:
     messages: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     print_only: bool = False
+    mode: str | None = None
+    json_full: bool = False
     model: str | None = None
     provider: str | None = None
     api_key: str | None = field(default=None, repr=False)

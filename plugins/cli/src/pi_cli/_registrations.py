@@ -14,8 +14,11 @@ __all__ = ["register_modes", "register_subcommands"]
 
 @hookimpl
 def register_modes() -> Sequence[Mode]:
-    """Add the front end that prints an answer and ends."""
-    return [Mode("print", run=_print, description="Print the answer and end")]
+    """Add the front ends that need nobody to talk to: one prints the answer, one every event."""
+    return [
+        Mode("print", run=_print, description="Print the answer and end"),
+        Mode("json", run=_json, description="Print every event as a line of JSON and end"),
+    ]
 
 
 @hookimpl
@@ -32,6 +35,12 @@ async def _print(session: Any, options: Any) -> int:
     from pi_cli._print_mode import run_print
 
     return await run_print(session, options)
+
+
+async def _json(session: Any, options: Any) -> int:
+    from pi_cli._json_mode import run_json
+
+    return await run_json(session, options)
 
 
 def _auth(arguments: list[str], host: Any) -> int:

@@ -60,15 +60,16 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     options = _options(arguments, host, environ)
     if options.list_models is not None:
         return _list_models(options.list_models, host, environ)
-    mode = _interactive_mode(host) if _may_interact(options) else None
-    options = _with_prompts(options, cwd, piped=mode is None)
-    if mode is None and not options.prompts:
+    mode = _mode(options, host)
+    alone = mode is None or mode.name in ("print", "json")  # nobody is asked for what was not said
+    options = _with_prompts(options, cwd, piped=alone)
+    if alone and not options.prompts:
         if options.print_only:
             return 0
         raise UserError(_NOTHING_TO_DO)
     last_moment = LastMoment()
     try:
-        return asyncio.run(_run(mode or _print_mode(host), options, host, cwd, environ, last_moment))
+        return asyncio.run(_run(mode or _named_mode(host, "print"), options, host, cwd, environ, last_moment))
     finally:
         last_moment.is_over()
 
@@ -171,11 +172,23 @@ def _interactive_mode(host: PluginHost) -> Mode | None:
     return None
 
 
-def _print_mode(host: PluginHost) -> Mode:
+def _mode(options: Options, host: PluginHost) -> Mode | None:
+    """Return the front end that the options name, or the best one to talk in; None for the one that prints."""
+    if options.mode is not None:
+        return _named_mode(host, "print" if options.mode == "text" else options.mode)
+    return _interactive_mode(host) if _may_interact(options) else None
+
+
+def _named_mode(host: PluginHost, name: str) -> Mode:
     from pi_cli._registrations import register_modes
 
-    found = host.find("register_modes", "print")
-    return found.thing if found is not None else register_modes()[0]
+    found = host.find("register_modes", name)
+    mode: Mode | None = found.thing if found is not None else None
+    own = {each.name: each for each in register_modes()}  # there even where this plugin is disabled
+    if mode is None and name not in own:
+        known = {"text", *own} | {each for record in host.records.values() for each in record.names("register_modes")}
+        raise UnknownName("mode", name, known, f"Known are {', '.join(sorted(known))}")
+    return mode or own[name]
 
 
 def _with_prompts(options: Options, cwd: Path, *, piped: bool) -> Options:
@@ -244,7 +257,9 @@ async def _model(options: Options, models: ModelRegistry, session: SessionManage
 
     None where they say nothing and the session knows its own.
     """
-    if options.model is None and options.provider is None and session.build_session_context().model is not None:
+    own = session.build_session_context().model
+    if options.model is None and options.provider is None and own is not None:
+        await models.discover([own.provider])
         return None, None
     meant = await models.resolve(options.model, options.provider)
     if options.api_key is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
-from pi_provider_anthropic._wire_events import broken, compact
-from pi_provider_kit import WholeText, clean_json
+from pi_provider_anthropic._wire_events import broken
+from pi_provider_kit import WholeText, clean_json, compact_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,7 +158,7 @@ class ToolUse(Block):
         if self._has_text or not self._input:
             return (self._builder.tool_call_end(self._at),)
         whole = self._builder.tool_call(
-            self._at, compact(clean_json(self._input))
+            self._at, compact_json(clean_json(self._input))
         )  # the host sent it all at the beginning
         return (whole, self._builder.tool_call_end(self._at))
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import HttpFailed
+from pi_provider_kit import HttpFailed, compact_json, parse_json, shown_bytes
 
-__all__ = ["broken", "compact", "error_of", "parse_event"]
-
-_SNIPPET = 120
+__all__ = ["broken", "error_of", "parse_event"]
 
 _STATUS_OF = {
     "invalid_request_error": 400,
@@ -33,14 +30,12 @@ def parse_event(name: str, data: bytes) -> dict[str, Any]:
     Raises:
         RequestFailed: It is not JSON, or no object.
     """
-    import orjson
-
     try:
-        event = orjson.loads(data)
-    except ValueError:
-        event = _lenient(data)
+        event = parse_json(data)
+    except ValueError as error:
+        raise broken(f"{shown_bytes(data)} is not JSON ({error})") from error
     if not isinstance(event, dict):
-        raise broken(f"{_shown(data)} is not an event")
+        raise broken(f"{shown_bytes(data)} is not an event")
     event.setdefault("type", name)
     return event
 
@@ -51,7 +46,7 @@ def error_of(event: dict[str, Any]) -> RequestFailed:
     kind = problem.get("type") if isinstance(problem, dict) else None
     request_id = event.get("request_id")
     return HttpFailed(
-        compact(event),
+        compact_json(event),
         kind="event",
         status=_STATUS_OF.get(kind) if isinstance(kind, str) else None,
         request_id=request_id if isinstance(request_id, str) else None,
@@ -61,21 +56,3 @@ def error_of(event: dict[str, Any]) -> RequestFailed:
 def broken(what: str) -> RequestFailed:
     """Return the failure of a stream that nobody can make sense of."""
     return RequestFailed(f"Anthropic stream is broken: {what}. Try again, or check what stands between pi and the API.")
-
-
-def compact(value: Any) -> str:
-    """Return plain data as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _lenient(data: bytes) -> Any:
-    """Parse what only the standard library's parser takes, such as an escaped half of a surrogate pair."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise broken(f"{_shown(data)} is not JSON ({error})") from error
-
-
-def _shown(data: bytes) -> str:
-    text = data[:_SNIPPET].decode("utf-8", "replace")
-    return repr(text + "..." if len(data) > _SNIPPET else text)

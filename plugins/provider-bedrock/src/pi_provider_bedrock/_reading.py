@@ -13,7 +13,7 @@ from pi_hookspecs.messages import Usage
 from pi_provider_bedrock._blocks import Block, Call, Text, Thinking
 from pi_provider_bedrock._failures import frame_failure
 from pi_provider_bedrock._frames import broken
-from pi_provider_kit import HttpFailed, with_cost
+from pi_provider_kit import HttpFailed, dicts, parse_json, shown_bytes, token_count, with_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,8 +37,6 @@ _REFUSALS = {
     "content_filtered": "The model refused to answer",
     "guardrail_intervened": "A guardrail of the account ended the answer",
 }
-
-_SNIPPET = 120
 
 
 class Reading:
@@ -172,49 +170,24 @@ def parsed(payload: bytes) -> dict[str, Any]:
     Raises:
         HttpFailed: It is no JSON object.
     """
-    import orjson
-
     try:
-        event = orjson.loads(payload)
-    except ValueError:
-        event = _lenient(payload)
+        event = parse_json(payload)
+    except ValueError as error:
+        raise broken(f"{shown_bytes(payload)} is not JSON ({error})") from error
     if not isinstance(event, dict):
-        raise broken(f"{_shown(payload)} is not an event")
+        raise broken(f"{shown_bytes(payload)} is not an event")
     return event
 
 
 def usage_of(said: dict[str, Any]) -> Usage:
     """Return the tokens, without their price. ``inputTokens`` leaves out cached ones, as ours does."""
-    details = said.get("cacheDetails")
-    writes = details if isinstance(details, list) else []
-    long_writes = sum(
-        _count(each, "inputTokens") for each in writes if isinstance(each, dict) and each.get("ttl") == "1h"
-    )
+    writes = dicts(said.get("cacheDetails"))
+    long_writes = sum(token_count(each.get("inputTokens")) for each in writes if each.get("ttl") == "1h")
     return Usage(
-        input=_count(said, "inputTokens"),
-        output=_count(said, "outputTokens"),
-        cache_read=_count(said, "cacheReadInputTokens"),
-        cache_write=_count(said, "cacheWriteInputTokens"),
+        input=token_count(said.get("inputTokens")),
+        output=token_count(said.get("outputTokens")),
+        cache_read=token_count(said.get("cacheReadInputTokens")),
+        cache_write=token_count(said.get("cacheWriteInputTokens")),
         cache_write_1h=long_writes or None,
-        total_tokens=_count(said, "totalTokens"),
+        total_tokens=token_count(said.get("totalTokens")),
     )
-
-
-def _count(source: dict[str, Any], name: str) -> int:
-    value = source.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _lenient(payload: bytes) -> Any:
-    """Parse what only the standard library's parser takes, such as an escaped half of a surrogate pair."""
-    import json
-
-    try:
-        return json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise broken(f"{_shown(payload)} is not JSON ({error})") from error
-
-
-def _shown(payload: bytes) -> str:
-    text = payload[:_SNIPPET].decode("utf-8", "replace")
-    return repr(text + "..." if len(payload) > _SNIPPET else text)

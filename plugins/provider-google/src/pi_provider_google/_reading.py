@@ -5,11 +5,21 @@ A stream has no event that ends it. Some hosts repeat a finish reason in every c
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.messages import Usage, now_ms
-from pi_provider_kit import AnswerBuilder, HttpFailed, clean_json, clean_text, with_cost
+from pi_provider_kit import (
+    AnswerBuilder,
+    HttpFailed,
+    WholeText,
+    clean_json,
+    compact_json,
+    dicts,
+    parse_json,
+    shown_bytes,
+    token_count,
+    with_cost,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +28,6 @@ if TYPE_CHECKING:
     from pi_hookspecs.stream import AssistantMessageEvent
 
 __all__ = ["Reading", "failure_of", "usage_of"]
-
-_SHOWN = 120
-"""Characters of a broken event that its error shows."""
 
 _WELL = ("STOP", "MAX_TOKENS")
 _MISCALLED = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
@@ -41,8 +48,7 @@ class Reading:
         """Of the open block: ``text``, ``thinking``, or nothing where none is open."""
         self._at = -1
         self._signature: str | None = None
-        self._half = ""
-        """The first half of a surrogate pair; the second comes with the next part."""
+        self._pieces = WholeText()
         self._ids: set[str] = set()
         self._moment = now_ms()
         self._finish: str | None = None
@@ -54,7 +60,7 @@ class Reading:
         Raises:
             RequestFailed: The event tells of a failure, or cannot be understood.
         """
-        event = _loads(data)
+        event = _parsed(data)
         if isinstance(event.get("response"), dict):  # Cloud Code Assist wraps every chunk
             event = event["response"]
         if event.get("error"):
@@ -63,9 +69,9 @@ class Reading:
             self._started = True
             yield self.builder.start()
         self._note(event)
-        for candidate in _dicts(event.get("candidates"))[:1]:
+        for candidate in dicts(event.get("candidates"))[:1]:
             content = candidate.get("content")
-            for part in _dicts(content.get("parts")) if isinstance(content, dict) else ():
+            for part in dicts(content.get("parts")) if isinstance(content, dict) else ():
                 yield from self._part(part)
             if isinstance(candidate.get("finishReason"), str):
                 self._finish = self.builder.extras["raw_stop_reason"] = candidate["finishReason"]
@@ -120,17 +126,9 @@ class Reading:
             self._kind, self._at = kind, opened.content_index
             yield opened
         self._signature = signature or self._signature  # some hosts sign the first piece only, some the last
-        text = self._whole(text)
+        text = self._pieces.add(text)
         if text:
             yield (self.builder.text if kind == "text" else self.builder.thinking)(self._at, text)
-
-    def _whole(self, text: str) -> str:
-        if not text or (text.isascii() and not self._half):
-            return text
-        text, self._half = self._half + text, ""
-        if "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
-        return clean_text(text)
 
     def _call(self, call: dict[str, Any], signature: str | None) -> Iterator[AssistantMessageEvent]:
         name = _text(call.get("name"))
@@ -141,7 +139,7 @@ class Reading:
         started = self.builder.tool_call_start(call_id, name)
         yield started
         if call.get("args"):
-            yield self.builder.tool_call(started.content_index, _compact(clean_json(call["args"])))
+            yield self.builder.tool_call(started.content_index, compact_json(clean_json(call["args"])))
         yield self.builder.tool_call_end(started.content_index, thought_signature=signature)
 
     def _id(self, given: str, name: str) -> str:
@@ -153,7 +151,7 @@ class Reading:
 
     def _close(self) -> Iterator[AssistantMessageEvent]:
         kind, at, signature = self._kind, self._at, self._signature
-        self._kind, self._signature, self._half = "", None, ""
+        self._kind, self._signature, self._pieces = "", None, WholeText()
         if kind == "text":
             yield self.builder.text_end(at, signature)
         elif kind == "thinking":
@@ -165,15 +163,15 @@ def usage_of(model: Model, said: dict[str, Any]) -> Usage:
 
     ``promptTokenCount`` includes what came from the cache; thoughts are output, but not in ``candidatesTokenCount``.
     """
-    read = _count(said, "cachedContentTokenCount")
-    thoughts = _count(said, "thoughtsTokenCount")
-    asked = _count(said, "promptTokenCount") + _count(said, "toolUsePromptTokenCount")
+    read = token_count(said.get("cachedContentTokenCount"))
+    thoughts = token_count(said.get("thoughtsTokenCount"))
+    asked = token_count(said.get("promptTokenCount")) + token_count(said.get("toolUsePromptTokenCount"))
     usage = Usage(
         input=max(0, asked - read),
-        output=_count(said, "candidatesTokenCount") + thoughts,
+        output=token_count(said.get("candidatesTokenCount")) + thoughts,
         cache_read=read,
         reasoning=thoughts or None,
-        total_tokens=_count(said, "totalTokenCount"),
+        total_tokens=token_count(said.get("totalTokenCount")),
     )
     return with_cost(model, usage)
 
@@ -186,7 +184,7 @@ def failure_of(event: dict[str, Any]) -> HttpFailed:
     error = event["error"]
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and not isinstance(code, bool) else None
-    return HttpFailed(_compact({"error": error}), kind="event", status=status)
+    return HttpFailed(compact_json({"error": error}), kind="event", status=status)
 
 
 def _refusal(reason: str, why: str) -> HttpFailed:
@@ -206,38 +204,15 @@ def _broken(what: str) -> HttpFailed:
 # JSON
 
 
-def _loads(data: bytes) -> dict[str, Any]:
-    import orjson
-
+def _parsed(data: bytes) -> dict[str, Any]:
     try:
-        event = orjson.loads(data)
-    except ValueError:
-        try:
-            event = json.loads(data)  # lets halves of surrogate pairs pass: they meet again in the next event
-        except (ValueError, RecursionError) as error:
-            raise _broken(f"{_snippet(data)} is not JSON ({error})") from error
+        event = parse_json(data)
+    except ValueError as error:
+        raise _broken(f"{shown_bytes(data)} is not JSON ({error})") from error
     if not isinstance(event, dict):
-        raise _broken(f"{_snippet(data)} is not an event")
+        raise _broken(f"{shown_bytes(data)} is not an event")
     return event
-
-
-def _snippet(data: bytes) -> str:
-    text = data[:_SHOWN].decode("utf-8", "replace")
-    return repr(text + "..." if len(data) > _SHOWN else text)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _count(said: dict[str, Any], name: str) -> int:
-    value = said.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_provider_kit._explain import *
     from pi_provider_kit._failure import *
     from pi_provider_kit._http import *
+    from pi_provider_kit._json import *
     from pi_provider_kit._messages import *
     from pi_provider_kit._partial import *
     from pi_provider_kit._repair import *
@@ -34,6 +35,7 @@ _HOMES: dict[str, str] = {
     "_explain": "explain explained",
     "_failure": "HttpFailed answer_failure redact secrets_of transport_failure",
     "_http": "Http import_httpx user_agent",
+    "_json": "compact_json dicts parse_json shown_bytes token_count",
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
     "_partial": "PartialJson",
     "_repair": "repair_arguments",

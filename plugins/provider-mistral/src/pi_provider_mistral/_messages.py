@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
-from pi_provider_kit import mistral_id, system_prompt_of, transform_messages
+from pi_provider_kit import compact_json, mistral_id, system_prompt_of, transform_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,7 +65,7 @@ def _answer(message: AssistantMessage) -> Iterator[dict[str, Any]]:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     """Return the call. Its id may be this model's own and yet not nine characters: a gateway's, a local server's."""
-    arguments = json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"))
+    arguments = compact_json(call.arguments)
     function = {"name": call.name, "arguments": arguments}
     return {"id": mistral_id(call.id), "type": "function", "function": function, "index": 0}
 

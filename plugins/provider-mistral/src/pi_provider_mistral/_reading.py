@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import define
 
-from pi_provider_kit import HttpFailed, clean_text, mistral_id
-from pi_provider_mistral._chunks import dicts, failure_of, parse_chunk, usage_of
+from pi_provider_kit import HttpFailed, WholeText, compact_json, dicts, mistral_id
+from pi_provider_mistral._chunks import failure_of, parse_chunk, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +53,7 @@ class Reading:
         self._kind: Literal["text", "thinking", ""] = ""
         """What the open block is; calls stay open beside it until the end."""
         self._block = -1
-        self._half = ""
-        """The first half of a surrogate pair; the second comes with the block's next delta."""
+        self._pieces = WholeText()
         self._signature: str | None = None
         self._calls: dict[tuple[str, int], _Call] = {}
         self._ids: set[str] = set()
@@ -151,11 +149,7 @@ class Reading:
         if not text:
             return
         yield from self._open(kind)
-        if self._half or "\ud800" <= text[-1] <= "\udbff":  # a character cut in two
-            text = self._half + text
-            self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-            text = clean_text(text)
-        if text:
+        if text := self._pieces.add(text):
             yield (self._builder.text if kind == "text" else self._builder.thinking)(self._block, text)
 
     def _open(self, kind: Literal["text", "thinking"]) -> Iterator[AssistantMessageEvent]:
@@ -168,7 +162,7 @@ class Reading:
 
     def _close(self) -> Iterator[AssistantMessageEvent]:
         """Close the text or the thinking, whichever is open."""
-        kind, self._kind, self._half = self._kind, "", ""
+        kind, self._kind, self._pieces = self._kind, "", WholeText()
         if kind == "text":
             yield self._builder.text_end(self._block)
         elif kind == "thinking":
@@ -182,7 +176,7 @@ class Reading:
         function = function if isinstance(function, dict) else {}
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # the API's types allow the object itself
-            arguments = json.dumps(arguments) if arguments else ""
+            arguments = compact_json(arguments) if arguments else ""
         key = _key(piece)
         call = self._calls.get(key)
         if call is None:

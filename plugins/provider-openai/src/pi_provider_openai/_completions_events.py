@@ -196,7 +196,7 @@ class CompletionsFeeder(Feeder):
         name = function["name"] if isinstance(function.get("name"), str) else ""
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # some local servers send the object itself
-            arguments = compact(arguments)
+            arguments = compact_json(arguments)
         arguments = arguments if isinstance(arguments, str) else ""
         call = self._which(piece.get("index"), call_id, name)
         call.id = call.id or call_id
@@ -252,7 +252,7 @@ class CompletionsFeeder(Feeder):
     def _close_thinking(self) -> Iterator[AssistantMessageEvent]:
         if self._thinking is not None:
             index, self._thinking = self._thinking, None
-            yield self.builder.thinking_end(index, compact(self._details) if self._details else self._field or None)
+            yield self.builder.thinking_end(index, compact_json(self._details) if self._details else self._field or None)
 
     def _close_calls(self) -> Iterator[AssistantMessageEvent]:
         for call in self._calls:
@@ -263,7 +263,7 @@ class CompletionsFeeder(Feeder):
             if call.index is None:
                 raise RequestFailed("The model made a tool call without a name. Try again, or choose another model.")
             detail = next((each for each in self._details if each.get("id") == call.id and each.get("data")), None)
-            yield self.builder.tool_call_end(call.index, thought_signature=compact(detail) if detail else None)
+            yield self.builder.tool_call_end(call.index, thought_signature=compact_json(detail) if detail else None)
 
     def _written_calls(self) -> Iterator[AssistantMessageEvent]:
         """Make calls of what a local model wrote as XML at the end of its text."""
@@ -294,16 +294,16 @@ def completions_usage(usage: dict[str, Any], model: Model) -> Usage:
     inputs = inputs if isinstance(inputs, dict) else {}
     outputs = usage.get("completion_tokens_details")
     outputs = outputs if isinstance(outputs, dict) else {}
-    read = integer(inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
-    written = integer(inputs.get("cache_write_tokens"))
+    read = token_count(inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
+    written = token_count(inputs.get("cache_write_tokens"))
     return with_cost(
         model,
         Usage(
-            input=max(0, integer(usage.get("prompt_tokens")) - read - written),
-            output=integer(usage.get("completion_tokens")),
+            input=max(0, token_count(usage.get("prompt_tokens")) - read - written),
+            output=token_count(usage.get("completion_tokens")),
             cache_read=read,
             cache_write=written,
-            reasoning=integer(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
+            reasoning=token_count(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
         ),
         _dollars(usage.get("cost")),
     )
@@ -319,5 +319,5 @@ def _failure(error: Any) -> RequestFailed:
     if not isinstance(error, dict):
         return HttpFailed(str(error), kind="event")
     code, status = error.get("code"), status_of(error)
-    text = f"{code}: {compact(error)}" if code == status else compact(error)
+    text = f"{code}: {compact_json(error)}" if code == status else compact_json(error)
     return HttpFailed(text, kind="event", status=status)

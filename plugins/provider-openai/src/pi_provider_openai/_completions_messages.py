@@ -96,7 +96,7 @@ def _answer(message: AssistantMessage, model: Model, compat: Mapping[str, Any]) 
         sent.setdefault("reasoning_content", "")
     if message.tool_calls:
         sent["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": compact(call.arguments)}}
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": compact_json(call.arguments)}}
             for call in message.tool_calls
         ]
     if sent["content"] or message.tool_calls:

@@ -187,7 +187,7 @@ class ResponsesFeeder(Feeder):
         elif known.kind == "thinking":
             yield from self._complete(known, _joined(item.get("summary")) or _joined(item.get("content")))
             known.signed = item
-            yield self.builder.thinking_end(known.index, compact(item))
+            yield self.builder.thinking_end(known.index, compact_json(item))
         else:
             yield from self._complete(known, item.get("arguments"))
             yield from self._end_call(known, item)
@@ -261,7 +261,7 @@ class ResponsesFeeder(Feeder):
                     yield from self._finish(key, item)
             elif known.signed is not None and item.get("encrypted_content"):
                 # Azure may leave it out of the item itself, and without it the reasoning cannot be sent back.
-                self.builder.change(known.index, thinking_signature=compact({**known.signed, **item}))
+                self.builder.change(known.index, thinking_signature=compact_json({**known.signed, **item}))
 
     def _close_rest(self, *, incomplete: bool) -> Iterator[AssistantMessageEvent]:
         """Close what is still open. A call that the host did not complete is never run."""
@@ -292,7 +292,7 @@ class ResponsesFeeder(Feeder):
         error = event["error"] if isinstance(event.get("error"), dict) else event
         code = error.get("code") or error.get("type")
         code = None if code == "error" else code
-        text = error.get("message") or compact(event)
+        text = error.get("message") or compact_json(event)
         raise HttpFailed(f"{self._says or f'Error Code {code}: '}{text}", kind="event", status=status_of(error))
 
     def _failure(self, error: Any, otherwise: str) -> RequestFailed:
@@ -308,17 +308,17 @@ def responses_usage(usage: dict[str, Any], model: Model) -> Usage:
     inputs = inputs if isinstance(inputs, dict) else {}
     outputs = usage.get("output_tokens_details")
     outputs = outputs if isinstance(outputs, dict) else {}
-    read = integer(inputs.get("cached_tokens"))
-    written = integer(inputs.get("cache_write_tokens"))
+    read = token_count(inputs.get("cached_tokens"))
+    written = token_count(inputs.get("cache_write_tokens"))
     return with_cost(
         model,
         Usage(
-            input=max(0, integer(usage.get("input_tokens")) - read - written),
-            output=integer(usage.get("output_tokens")),
+            input=max(0, token_count(usage.get("input_tokens")) - read - written),
+            output=token_count(usage.get("output_tokens")),
             cache_read=read,
             cache_write=written,
-            total_tokens=integer(usage.get("total_tokens")),
-            reasoning=integer(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
+            total_tokens=token_count(usage.get("total_tokens")),
+            reasoning=token_count(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
         ),
     )
 

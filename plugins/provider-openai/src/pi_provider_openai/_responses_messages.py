@@ -30,7 +30,7 @@ class TextSignature(NamedTuple):
 
     def __str__(self) -> str:
         known = {"v": 1, "id": self.id}
-        return compact({**known, "phase": self.phase} if self.phase in _PHASES else known)
+        return compact_json({**known, "phase": self.phase} if self.phase in _PHASES else known)
 
     @classmethod
     def read(cls, signature: str | None) -> TextSignature | None:
@@ -119,7 +119,7 @@ def _call(call: ToolCall, *, whole: bool) -> dict[str, Any]:
         "type": "function_call",
         "call_id": call_id,
         "name": call.name,
-        "arguments": compact(call.arguments),
+        "arguments": compact_json(call.arguments),
     }
     if whole and item_id.startswith("fc"):
         item["id"] = item_id

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_hookspecs.content import ImageContent, TextContent
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import clamp_thinking_level, default_max_tokens, estimate_context_tokens
+from pi_provider_kit import (
+    clamp_thinking_level,
+    default_max_tokens,
+    estimate_context_tokens,
+    parse_json,
+    shown_bytes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,11 +27,8 @@ __all__ = [
     "affinity_headers",
     "cache_key",
     "cache_retention",
-    "compact",
     "copilot_headers",
     "data_url",
-    "dicts",
-    "integer",
     "loads",
     "max_tokens",
     "result_text",
@@ -36,13 +39,6 @@ __all__ = [
 
 _CACHE_KEY = 64
 """Characters of a prompt cache key at the most."""
-
-_MOST = 10**15
-"""More tokens than that are nonsense, and too much for arithmetic on prices."""
-
-_SHOWN = 200
-"""Characters of a broken event that its error shows."""
-
 
 _STATUS_OF = {
     "invalid_prompt": 400,
@@ -165,50 +161,17 @@ def data_url(image: ImageContent) -> str:
     return f"data:{image.mime_type};base64,{image.data}"
 
 
-def compact(value: Any) -> str:
-    """Return plain data as JSON without spaces."""
-    import orjson
-
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # a number beyond 64 bits, half a surrogate pair
-        import json
-
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-
-
 def loads(data: bytes) -> Any:
     """Return an event's JSON.
 
     Raises:
         RequestFailed: It is none. Nothing is retried then: the host would say the same again.
     """
-    import orjson
-
     try:
-        return orjson.loads(data)
-    except ValueError:
-        import json
-
-        try:
-            return json.loads(data)  # lets halves of surrogate pairs pass: they meet again in the next event
-        except (ValueError, RecursionError) as error:
-            shown = data[:_SHOWN].decode("utf-8", "replace")
-            message = f"The host sent an event that is not JSON: {shown!r}. Choose another model with --model."
-            raise RequestFailed(message) from error
-
-
-def dicts(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; whatever else a host sends there is left out."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def integer(*values: Any) -> int:
-    """Return the first of the values that is a number of tokens, 0 where none is."""
-    for value in values:
-        if isinstance(value, int | float) and not isinstance(value, bool) and -_MOST < value < _MOST:  # no NaN
-            return max(0, int(value))
-    return 0
+        return parse_json(data)
+    except ValueError as error:
+        message = f"The host sent an event that is not JSON: {shown_bytes(data)}. Choose another model with --model."
+        raise RequestFailed(message) from error
 
 
 def status_of(error: dict[str, Any]) -> int | None:

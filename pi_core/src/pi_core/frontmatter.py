@@ -1,0 +1,126 @@
+"""The YAML block at the head of a Markdown file, as skills and prompt templates have it (pi.md 11)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Frontmatter", "parse_frontmatter"]
+
+MAX_VALUES = 10_000
+"""Values in one block; aliases of aliases would make millions of a few lines."""
+
+_BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_SIMPLE = re.compile(
+    r"(?P<key>[A-Za-z_][\w-]*):[ \t]+"
+    r"(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'|(?P<plain>[A-Za-z].*))"
+)
+"""A line that says the same in YAML and to us: importing a YAML parser takes longer than reading 100 such files."""
+_SPECIAL = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_NOT_PLAIN = re.compile(r":(?:\s|$)|\s#|\s$")
+
+
+@frozen(kw_only=True)
+class Frontmatter:
+    """A Markdown file in its two parts.
+
+    Attributes:
+        values: What the block says, as plain JSON values; dates are texts. Empty when there is none, or it is broken.
+        body: What follows the block; the whole text where there is none.
+        body_line: The line of the file on which the body begins, from 1.
+        problem: What is wrong with the block.
+        line: Where, as a line of the file, from 1.
+    """
+
+    values: dict[str, Any]
+    body: str
+    body_line: int = 1
+    problem: str | None = None
+    line: int | None = None
+
+
+def parse_frontmatter(text: str) -> Frontmatter:
+    """Return block and body. Whatever is wrong with the block is told in ``problem``; nothing is raised."""
+    if not text.startswith("---"):
+        return Frontmatter(values={}, body=text)
+    found = _BLOCK.match(text)
+    if found is None:
+        return Frontmatter(values={}, body=text)  # a ruler, or a block that somebody is still writing
+    block = found[1]
+    values, problem, line = _simple(block), None, None
+    if values is None:
+        values, problem, line = _yaml(block)
+    body = text[found.end() :]
+    return Frontmatter(
+        values=values,
+        body=body,
+        body_line=text.count("\n", 0, found.end()) + 1,
+        problem=problem,
+        line=None if line is None else line + 2,  # the fence, and counting from 1
+    )
+
+
+def _simple(block: str) -> dict[str, Any] | None:
+    """Read a block of one-line texts; None when there is more to it."""
+    values: dict[str, Any] = {}
+    for line in map(str.rstrip, block.split("\n")):
+        if not line:
+            continue
+        found = _SIMPLE.fullmatch(line)
+        if found is None or found["key"] in values:
+            return None
+        plain = found["plain"]
+        if plain is not None and (plain.casefold() in _SPECIAL or _NOT_PLAIN.search(plain)):
+            return None
+        values[found["key"]] = next(text for text in found.group("plain", "double", "single") if text is not None)
+    return values
+
+
+def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
+    """Return values, or what is wrong and on which line of the block, from 0."""
+    import yaml
+
+    try:
+        values = _plain(yaml.load(block, Loader=_loader()), iter(range(MAX_VALUES)))  # noqa: S506 - a safe loader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return {}, f"broken YAML: {error.problem or error}", mark.line if mark is not None else None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return {}, f"broken YAML: {str(error).splitlines()[0]}", None
+    if values is None or isinstance(values, dict):
+        return values or {}, None, None
+    return {}, "the block must be lines of 'key: value'", 0
+
+
+@cache
+def _loader() -> type[Any]:
+    """Return YAML's safe loader, the fast one where it is there, that leaves dates as they are written."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        yaml_implicit_resolvers = {  # noqa: RUF012 - YAML's own way to say it
+            first: [each for each in resolvers if each[0] != "tag:yaml.org,2002:timestamp"]
+            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+
+    return Loader
+
+
+def _plain(value: Any, room: Iterator[int]) -> Any:
+    """Return a value in what JSON has; an alias is copied wherever it stands, for as long as there is room."""
+    if next(room, None) is None:
+        raise ValueError(f"more than {MAX_VALUES} values")
+    if isinstance(value, dict):
+        return {str(key): _plain(item, room) for key, item in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(item, room) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)

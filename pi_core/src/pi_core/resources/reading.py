@@ -1,0 +1,127 @@
+"""Reads the files of one kind, and only those that changed since they were last read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from pi_hookspecs.resources import Resource, ResourceContent, ResourceProblem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_core.resources.cache import KeptContents
+    from pi_hookspecs.resources import ResourceFile, ResourceKind
+
+__all__ = ["FileReader", "ReadFile"]
+
+
+@frozen(eq=False)
+class ReadFile:
+    """A file with what it says.
+
+    Attributes:
+        identity: Device and number of the file: two paths may lead to one.
+        resource: None where the file is not used.
+    """
+
+    identity: tuple[int, int]
+    resource: Resource | None
+    problems: tuple[ResourceProblem, ...]
+
+
+class FileReader:
+    """Reads files of a kind.
+
+    Args:
+        kind: Says what a file says.
+        kept: What earlier starts read.
+    """
+
+    def __init__(self, kind: ResourceKind, kept: KeptContents) -> None:
+        self._kind = kind
+        self._kept = kept
+        self._read: dict[ResourceFile, tuple[tuple[int, ...], ReadFile]] = {}
+
+    def read_all(self, files: Iterable[ResourceFile]) -> list[ReadFile]:
+        """Return what the files say; the same object for a file that did not change."""
+        before, self._read = self._read, {}
+        found = []
+        for file in files:
+            mark, read = self._look(file, before.get(file))
+            self._read[file] = mark, read
+            found.append(read)
+        self._kept.save()
+        return found
+
+    def _look(
+        self, file: ResourceFile, before: tuple[tuple[int, ...], ReadFile] | None
+    ) -> tuple[tuple[int, ...], ReadFile]:
+        try:
+            status = os.stat(file.path)  # noqa: PTH116 - hundreds of them before the first request
+        except OSError as error:
+            return (), self._refused(file, (0, 0), f"cannot be read: {error.strerror}")
+        mark = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)
+        if before is not None and before[0] == mark:
+            return before
+        identity = status.st_dev, status.st_ino
+        if not stat.S_ISREG(status.st_mode):
+            return mark, self._refused(file, identity, "is no regular file")
+        if status.st_size > self._kind.max_bytes:
+            size, limit = _megabytes(status.st_size), _megabytes(self._kind.max_bytes)
+            return mark, self._refused(file, identity, f"is {size} large and not read: the limit is {limit}")
+        content = self._kept.get(file.path, mark[:3])
+        if content is None:
+            try:
+                text = self._text(file.path)
+            except OSError as error:
+                return (), self._refused(file, identity, f"cannot be read: {error.strerror}")
+            content = self._ask(file, text)
+            self._kept.put(file.path, mark[:3], content)
+        return mark, self._made(file, identity, content)
+
+    def _text(self, path: str) -> str:
+        with open(path, "rb") as stream:  # noqa: PTH123 - as above
+            return stream.read(self._kind.max_bytes).decode("utf-8-sig", errors="replace")
+
+    def _ask(self, file: ResourceFile, text: str) -> ResourceContent:
+        """Let the kind say what a text says; it is a plugin's, and may fail."""
+        from pi_core._plugin_text import said, shown
+
+        try:
+            content: object = self._kind.read(file, text)
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the other files are read all the same
+            content = None
+            message = f"kind {self._kind.name!r} could not read it: {said(error)}"
+        else:
+            if isinstance(content, ResourceContent):
+                return content
+            message = f"kind {self._kind.name!r} read it as {shown(content)}, which is no ResourceContent"
+        return ResourceContent(None, problems=[ResourceProblem(path=file.path, message=message, level="error")])
+
+    def _made(self, file: ResourceFile, identity: tuple[int, int], content: ResourceContent) -> ReadFile:
+        problems = tuple(evolve(each, path=each.path or file.path, kind=self._kind.name) for each in content.problems)
+        if content.name is None:
+            return ReadFile(identity, None, problems)
+        resource = Resource(
+            kind=self._kind.name,
+            name=content.name,
+            path=file.path,
+            scope=file.scope,
+            source=file.source,
+            base_dir=file.base_dir,
+            description=content.description,
+            data=content.data,
+        )
+        return ReadFile(identity, resource, problems)
+
+    def _refused(self, file: ResourceFile, identity: tuple[int, int], message: str) -> ReadFile:
+        problem = ResourceProblem(path=file.path, message=message, kind=self._kind.name, level="error")
+        return ReadFile(identity, None, (problem,))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1_048_576:.1f} MB"

@@ -1,0 +1,78 @@
+"""The front end for programs that only listen: the session's header, then every event, one JSON line each (pi.md 12.3).
+
+stdout has nothing else. The exit code tells whether pi did its work, not whether the model answered: that is an event.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._prompt_run import PromptRun
+from pi_cli._screen import Screen
+from pi_core.wire import dumps, to_wire
+
+if TYPE_CHECKING:
+    from pi_cli._options import Options
+    from pi_core.agent_session import AgentSession
+    from pi_hookspecs import AssistantMessage
+
+__all__ = ["run_json"]
+
+
+async def run_json(session: AgentSession, options: Options) -> int:
+    """Say the prompts and write what happens; returns the exit code.
+
+    Raises:
+        BrokenPipeError: Whoever read the events has gone.
+        UserError: The model or its key is missing.
+    """
+    screen = Screen(sys.stdout, sys.stderr, color=options.color)
+    descriptor = sys.stdout.fileno()
+    with redirect_stdout(sys.stderr):  # what plugins and tools print is no event
+        run = _JsonRun(session, options, screen, descriptor)
+        run.write(dumps(session.session_manager.header))
+        code = await run.to_the_end()
+    if screen.broken:
+        raise BrokenPipeError
+    return code
+
+
+class _JsonRun(PromptRun):
+    def __init__(self, session: AgentSession, options: Options, screen: Screen, descriptor: int) -> None:
+        super().__init__(session, options, screen)
+        self._descriptor = descriptor
+
+    def subscribe(self) -> None:
+        """Hear everything."""
+        self.session.subscribe(self._on_event)
+
+    def answered(self, answer: AssistantMessage | None) -> int | None:
+        """Go on: how an answer ended, its events tell."""
+
+    def write(self, line: bytes) -> None:
+        """Write a line, all of it, however slowly it is read."""
+        rest = memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except BrokenPipeError:
+            self.screen.broken = True
+            self.session.request_abort("Nobody reads the events any more")
+
+    def _on_event(self, event: Any) -> None:
+        if event.type == "extension_error":
+            self.on_extension_error(event)
+        if not self.screen.broken:
+            self.write(dumps(_whole(event)) if self.options.json_full else dumps(event))
+
+
+def _whole(event: Any) -> Any:
+    """Return an event with the whole message so far, where the wire has only what is new."""
+    if event.type != "message_update":
+        return event
+    message = to_wire(event.message)
+    grown = {**to_wire(event.assistant_message_event), "partial": message}
+    return {"type": event.type, "message": message, "assistantMessageEvent": grown}

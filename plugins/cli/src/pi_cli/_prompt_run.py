@@ -1,0 +1,150 @@
+"""A run of prompts from the command line: started, said one after another, and ended in good order on signals.
+
+What becomes of events and answers is each front end's own; warnings go to stderr, each once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._report import trace_line
+from pi_cli._signals import OrderlyEnd
+from pi_cli._words import one_line
+from pi_core.agent_session.context import NoUserInterface
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_cli._options import Options
+    from pi_cli._screen import Screen
+    from pi_core.agent_session import AgentSession
+    from pi_hookspecs import AssistantMessage, NoticeLevel
+
+__all__ = ["PromptRun"]
+
+_CANCELLED = "The run was cancelled from inside: a plugin cancelled the task in which pi called it. See pi plugins"
+
+
+class PromptRun:
+    """One process's worth of prompts. A front end says what it hears (``subscribe``) and what follows an answer.
+
+    Args:
+        session: Not started yet; it is shut down at the end.
+        options: What to say and how much to tell.
+        screen: stderr for warnings; stdout as the front end likes.
+    """
+
+    def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
+        self.session = session
+        self.options = options
+        self.screen = screen
+        self._told: set[str] = set()
+
+    # For the front end
+
+    def subscribe(self) -> None:
+        """Listen to the session."""
+        raise NotImplementedError
+
+    def answered(self, answer: AssistantMessage | None) -> int | None:
+        """Deal with a prompt's last answer; an exit code ends the run there."""
+        raise NotImplementedError
+
+    def finished(self) -> int:
+        """Deal with the end of the last prompt; returns the exit code."""
+        return 0
+
+    # From beginning to end
+
+    async def to_the_end(self) -> int:
+        """Start the session, say everything, shut the session down."""
+        session, screen = self.session, self.screen
+        session.ui = NoUserInterface(self._notify)
+        if session.hooks.trace is not None:
+            session.hooks.trace = lambda call: screen.line(trace_line(call))
+        self.subscribe()
+        with OrderlyEnd(self._abort) as end:
+            code = 1
+            try:
+                await session.start()
+                self.warn(*self._problems())
+                if self.options.verbose:
+                    self._tell_what_is_used()
+                code = await self._say_all(end)
+            except asyncio.CancelledError:
+                if end.exit_code is None:
+                    raise PiError(_CANCELLED) from None
+            finally:
+                end.cleaning_up()
+                screen.end_text()
+                await session.dispose()
+            if end.exit_code is not None:
+                screen.line("Aborted")
+                return end.exit_code
+            return code
+
+    async def _say_all(self, end: OrderlyEnd) -> int:
+        session = self.session
+        for prompt in self.options.prompts:
+            answer = await session.prompt(prompt.text, images=prompt.images)
+            self.warn(*self._problems())
+            if end.exit_code is not None or self.screen.broken:
+                return 1
+            code = self.answered(answer)
+            if code is not None:
+                return code
+            if session.shutdown_requested.is_set():
+                break
+        return self.finished()
+
+    def _abort(self) -> bool:
+        if not self.session.is_streaming:
+            return False
+        self.session.request_abort("Interrupted by the user")
+        return True
+
+    def on_extension_error(self, event: Any) -> None:
+        """Tell of a plugin that failed."""
+        whose = f"Plugin {event.extension_path!r}"
+        told = whose in event.error or event.extension_path == "(unknown)"  # code that no hook is to blame for
+        self.warn(event.error if told else f"{whose} ({event.event}): {event.error}")
+        if self.options.verbose and event.stack:
+            self.screen.line(event.stack.rstrip("\n"), dim=True)
+
+    # Telling
+
+    def _notify(self, message: str, level: NoticeLevel = "info") -> None:
+        prefix = {"warning": "Warning: ", "error": "Error: "}.get(level, "")
+        self.screen.line("\n".join(f"{prefix}{one_line(line)}" for line in message.splitlines() if line.strip()))
+
+    def _problems(self) -> Iterable[str]:
+        session = self.session
+        yield from session.settings.problems
+        yield from map(str, session.host.problems)
+        yield from session.models.warnings
+        yield from session.toolbox.warnings
+        yield from session.session_manager.notices
+
+    def warn(self, *problems: str) -> None:
+        """Tell each problem once, also one that comes again after another number of milliseconds."""
+        for problem in problems:
+            key = re.sub(r"after \d+ ms", "", problem)
+            if key not in self._told:
+                self._told.add(key)
+                self.screen.line(f"Warning: {one_line(problem)}")
+
+    def _tell_what_is_used(self) -> None:
+        session = self.session
+        model = session.model.reference if session.model is not None else "none"
+        tools = " ".join(tool.name for tool in session.agent.state.tools) or "none"
+        plugins = " ".join(f"{each.name} {each.version}" for each in session.host.records.values() if each.loads)
+        for name, value in (
+            ("model", f"{model}, thinking {session.thinking_level}"),
+            ("tools", tools),
+            ("plugins", plugins),
+            ("settings", f"{session.settings.agent_dir}"),
+        ):
+            self.screen.line(f"{name:<9} {one_line(value)}", dim=True)

@@ -1,0 +1,251 @@
+"""One entry of a session as one element of the page, whatever it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import asdict, frozen
+
+from pi_export_html._html import Html, join, tag
+from pi_export_html._images import image
+from pi_export_html._markdown import markdown
+from pi_export_html._numbers import moment, seconds, tokens, usage_line
+from pi_export_html._terminal import terminal_text
+from pi_export_html._tools import as_json, folded, fragments, output, result_body, tool_box
+from pi_hookspecs import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryEntry,
+    BranchSummaryMessage,
+    CompactionEntry,
+    CompactionSummaryMessage,
+    ContextEditEntry,
+    CustomEntry,
+    CustomMessage,
+    CustomMessageEntry,
+    ImageContent,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionInfoEntry,
+    SystemMessage,
+    TextContent,
+    ThinkingContent,
+    ThinkingLevelChangeEntry,
+    ToolCall,
+    ToolResultMessage,
+    UsageEntry,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pi_export_html._outline import Outline
+    from pi_hookspecs import Renderer, SessionEntry
+
+__all__ = ["Transcript"]
+
+_WIDTH = 100
+"""Columns that a plugin's renderer gets."""
+
+
+@frozen(eq=False)
+class Transcript:
+    """Writes the entries of a session.
+
+    Attributes:
+        outline: The session.
+        renderers: Who shows the messages and entries of plugins.
+    """
+
+    outline: Outline
+    renderers: Mapping[str, Renderer]
+
+    def written(self) -> Html:
+        """Return all entries, those of other branches out of sight."""
+        return join([self._entry(number) for number in range(len(self.outline.entries))])
+
+    def _entry(self, number: int) -> Html:
+        if number in self.outline.calls:  # stands in the answer that made the call
+            return Html()
+        entry = self.outline.entries[number]
+        if isinstance(entry, MessageEntry):
+            return self._message(number, entry)
+        if isinstance(entry, CompactionEntry):
+            told = f"Compacted from {tokens(entry.tokens_before)} tokens"
+            spent = usage_line(entry.usage) if entry.usage is not None else ""
+            return self._article(number, "summary", told, _summary(entry.summary), note=spent)
+        if isinstance(entry, BranchSummaryEntry):
+            spent = usage_line(entry.usage) if entry.usage is not None else ""
+            return self._article(number, "summary", "Summary of a branch that was left", _summary(entry.summary), note=spent)
+        if isinstance(entry, CustomMessageEntry):
+            return self._custom(number, entry.custom_type, entry, entry.content, shows=entry.display)
+        if isinstance(entry, CustomEntry):
+            body = self._rendered(entry.custom_type, entry)
+            if body is not None:
+                return self._article(number, "custom", entry.custom_type, body)
+        return self._note(number, entry)
+
+    # Messages
+
+    def _message(self, number: int, entry: MessageEntry) -> Html:
+        message = entry.message
+        if isinstance(message, AssistantMessage):
+            return self._answer(number, message)
+        if isinstance(message, UserMessage):
+            return self._article(number, "user", "You", _content(message.content))
+        if isinstance(message, ToolResultMessage):
+            kind = "result failed" if message.is_error else "result"
+            return self._article(number, f"{kind} tool", f"Result of {message.tool_name}", result_body(message))
+        if isinstance(message, BashExecutionMessage):
+            return self._article(number, "bash", "You ran", _command(message))
+        if isinstance(message, CustomMessage):
+            return self._custom(number, message.custom_type, message, message.content, shows=message.display)
+        if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage):
+            return self._article(number, "summary", "Summary", _summary(message.summary))
+        if isinstance(message, SystemMessage):
+            body = tag("details", tag("summary", "show"), fragments(message.content, plain=True))
+            return self._article(number, "system", "System prompt", body)
+        return self._article(number, "unknown", f"Message of role {message.role}", folded(as_json(message.extra)))
+
+    def _answer(self, number: int, message: AssistantMessage) -> Html:
+        parts = [self._block(number, block) for block in message.content]
+        if message.error_message or message.stop_reason in ("error", "aborted", "length"):
+            told = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
+            reason = told.get(message.stop_reason, "Error")
+            said = f": {message.error_message}" if message.error_message else ""
+            parts.append(tag("p", f"{reason}{said}", class_="error"))
+        took = seconds(message.duration_ms) if message.duration_ms is not None else ""
+        note = " · ".join(filter(None, (f"{message.provider}/{message.model}", usage_line(message.usage), took)))
+        return self._article(number, "answer", message.model, join(parts), note=note)
+
+    def _block(self, number: int, block: Any) -> Html:
+        if isinstance(block, TextContent):
+            return tag("div", markdown(block.text), class_="md") if block.text.strip() else Html()
+        if isinstance(block, ThinkingContent):
+            return _thinking(block)
+        if isinstance(block, ToolCall):
+            return self._call(number, block)
+        return folded(as_json({"type": block.type, **block.extra}))
+
+    def _call(self, number: int, call: ToolCall) -> Html:
+        place = self.outline.results.get((number, call.id))
+        entry = self.outline.entries[place] if place is not None else None
+        message = entry.message if isinstance(entry, MessageEntry) else None
+        result = message if isinstance(message, ToolResultMessage) else None
+        return tool_box(call, result, f"e{place}" if place is not None else None)
+
+    # What plugins added
+
+    def _custom(self, number: int, custom_type: str, value: Any, content: Any, *, shows: bool) -> Html:
+        body = self._rendered(custom_type, value)
+        if body is None:
+            body = _content(content)
+        if not shows:
+            body = tag("details", tag("summary", "for the model alone"), body)
+        return self._article(number, "custom", custom_type, body)
+
+    def _rendered(self, custom_type: str, value: Any) -> Html | None:
+        renderer = self.renderers.get(custom_type)
+        if renderer is None:
+            return None
+        try:
+            lines = renderer.render(value, width=_WIDTH, expanded=True)
+            return tag("pre", terminal_text("\n".join(map(str, lines))), class_="output")
+        except Exception:  # noqa: BLE001 - a plugin's own display: without it the content is shown
+            return None
+
+    # Frames
+
+    def _article(self, number: int, kind: str, who: str, body: Html, note: str = "") -> Html:
+        label = self.outline.labels.get(number)
+        entry = self.outline.entries[number]
+        return tag(
+            "article",
+            tag(
+                "header",
+                tag("b", who),
+                tag("mark", label) if label else None,
+                tag("a", moment(entry.timestamp), href=f"#e{number}"),
+            ),
+            body,
+            tag("footer", note) if note else None,
+            id=f"e{number}",
+            class_=self._classes(number, kind),
+        )
+
+    def _note(self, number: int, entry: SessionEntry) -> Html:
+        told, details = _told(entry)
+        more = tag("details", tag("summary", "data"), tag("pre", as_json(details))) if details else None
+        return tag("div", tag("span", told), more, id=f"e{number}", class_=self._classes(number, "note"))
+
+    def _classes(self, number: int, kind: str) -> str:
+        return f"m {kind}" if number in self.outline.active else f"m {kind} off"
+
+
+def _content(content: str | Sequence[Any]) -> Html:
+    """Return what somebody wrote."""
+    if isinstance(content, str):
+        return tag("div", markdown(content), class_="md")
+    parts: list[Html] = []
+    for block in content:
+        if isinstance(block, TextContent):
+            parts.append(tag("div", markdown(block.text), class_="md"))
+        elif isinstance(block, ImageContent):
+            parts.append(image(block))
+        else:
+            parts.append(folded(as_json({"type": block.type, **block.extra})))
+    return join(parts)
+
+
+def _thinking(block: ThinkingContent) -> Html:
+    if not block.thinking.strip():
+        return tag("p", "Thinking, not shown by the provider", class_="hidden-thinking") if block.redacted else Html()
+    first = " ".join(block.thinking.split())
+    told = first if len(first) <= 100 else f"{first[:99]}…"  # noqa: PLR2004 - a line
+    body = tag("div", markdown(block.thinking), class_="md")
+    return tag("details", tag("summary", tag("b", "Thinking"), " ", tag("span", told)), body, class_="thinking")
+
+
+def _summary(text: str) -> Html:
+    return tag("details", tag("summary", "read the summary"), tag("div", markdown(text), class_="md"))
+
+
+def _command(message: BashExecutionMessage) -> Html:
+    notes = []
+    if message.cancelled:
+        notes.append("cancelled")
+    elif message.exit_code:
+        notes.append(f"exit code {message.exit_code}")
+    if message.exclude_from_context:
+        notes.append("not told to the model")
+    if message.truncated:
+        notes.append(f"cut; all of it: {message.full_output_path}" if message.full_output_path else "cut")
+    return join(
+        [
+            tag("pre", f"$ {message.command}", class_="command"),
+            output(message.output),
+            tag("p", " · ".join(notes), class_="note") if notes else Html(),
+        ]
+    )
+
+
+def _told(entry: SessionEntry) -> tuple[str, Any]:
+    """Return an entry that is no message in one line, and the data that it has beside that."""
+    if isinstance(entry, ModelChangeEntry):
+        return f"Model: {entry.provider}/{entry.model_id}", None
+    if isinstance(entry, ThinkingLevelChangeEntry):
+        return f"Thinking level: {entry.thinking_level}", None
+    if isinstance(entry, LabelEntry):
+        return (f"Label: {entry.label}" if entry.label else "Label taken away"), None
+    if isinstance(entry, SessionInfoEntry):
+        return f"Session name: {entry.name or '(none)'}", None
+    if isinstance(entry, CustomEntry):
+        return f"Data of {entry.custom_type}", entry.data
+    if isinstance(entry, UsageEntry):
+        note = f", {entry.note}" if entry.note else ""
+        return f"Request for {entry.kind}{note}: {entry.provider}/{entry.model} {usage_line(entry.usage)}", None
+    if isinstance(entry, ContextEditEntry):
+        return "Changed what the model sees of an entry", asdict(entry)["replacement"]
+    return f"Entry of type {entry.type}", entry.extra

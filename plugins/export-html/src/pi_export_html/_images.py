@@ -1,0 +1,44 @@
+"""Images of a session, in the page itself: only what is an image, and nothing that a browser would run or fetch."""
+
+from __future__ import annotations
+
+import binascii
+from typing import TYPE_CHECKING
+
+from pi_export_html._html import tag
+from pi_export_html._numbers import size
+
+if TYPE_CHECKING:
+    from pi_export_html._html import Html
+    from pi_hookspecs import ImageContent
+
+__all__ = ["image"]
+
+_BEGINNINGS = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+    "image/bmp": (b"BM",),
+}
+"""Types that are shown, and how such data begins. SVG is none of them: it can hold script."""
+
+
+def image(content: ImageContent) -> Html:
+    """Return an image, or a note in its place."""
+    told = f"{content.mime_type}, {size(len(content.data))}"
+    if not _is_image(content):
+        return tag("p", f"[image, not shown: {told}]", class_="note")
+    picture = tag("img", src=f"data:{content.mime_type};base64,{content.data}", alt=told, title=told, loading="lazy")
+    return tag("p", picture, class_="image")
+
+
+def _is_image(content: ImageContent) -> bool:
+    begins = _BEGINNINGS.get(content.mime_type)
+    if begins is None:
+        return False
+    try:
+        data = binascii.a2b_base64(content.data.encode("ascii"), strict_mode=True)
+    except ValueError:  # no base64, or no ASCII
+        return False
+    return data.startswith(begins)
