@@ -109,6 +109,7 @@ def test_without_a_key_nobody_guesses_among_several(registry, name):
     [
         ("sonet", "close to it are acme/sonnet-4, acme/sonnet-5, acme/sonnet-5-20260101, 2 others"),
         ("acme-haiku", "Did you mean acme/haiku?"),
+        ("stand-in", "Unknown model: stand-in. It is a provider: --provider stand-in, or --model stand-in/ID"),
         ("nobody/haikuuu", "No plugin knows a provider 'nobody'"),
         ("zzz:high", "Unknown model: zzz. No model has this in its id or name. pi --list-models [SEARCH] shows"),
         ("acme/*-9", "Unknown model: acme/*-9. pi --list-models acme/ lists"),

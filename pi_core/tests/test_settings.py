@@ -86,7 +86,7 @@ class TestPrecedence:
     def test_the_project_wins_over_the_global_file(self, home, project, write):
         write({"theme": "dark", "defaultModel": "a"}, {"theme": "light"})
 
-        settings = Settings.load(project, home)
+        settings = Settings.load(project, home, trust=True)
 
         assert (settings.get("theme"), settings.get("defaultModel")) == ("light", "a")
 
@@ -96,7 +96,7 @@ class TestPrecedence:
             {"retry": {"provider": {"maxRetries": 3}}},
         )
 
-        assert Settings.load(project, home).get("retry") == {
+        assert Settings.load(project, home, trust=True).get("retry") == {
             "enabled": True,
             "provider": {"timeoutMs": 1, "maxRetries": 3},
         }
@@ -104,19 +104,19 @@ class TestPrecedence:
     def test_lists_are_replaced(self, home, project, write):
         write({"extensions": ["a", "b"]}, {"extensions": ["c"]})
 
-        assert Settings.load(project, home).get("extensions") == ["c"]
+        assert Settings.load(project, home, trust=True).get("extensions") == ["c"]
 
     def test_the_command_line_wins_over_both(self, home, project, write):
         write({"hooks": {"timeout": 1, "other": 1}}, {"hooks": {"timeout": 2}})
 
-        settings = Settings.load(project, home, overrides={"hooks": {"timeout": 3}})
+        settings = Settings.load(project, home, overrides={"hooks": {"timeout": 3}}, trust=True)
 
         assert settings.get("hooks") == {"timeout": 3, "other": 1}
 
     def test_origin_tells_the_file(self, home, project, write):
         write({"a": {"x": 1, "y": 1}, "g": 1}, {"a": {"x": 2}})
 
-        settings = Settings.load(project, home, overrides={"c": 1})
+        settings = Settings.load(project, home, overrides={"c": 1}, trust=True)
 
         assert settings.origin("a.x") == str(project / ".pi" / "settings.json")
         assert settings.origin("a.y") == settings.origin("g") == str(home / "settings.json")
@@ -128,7 +128,7 @@ class TestPrecedence:
     def test_a_project_without_trust_is_not_read(self, home, project, write):
         write({"theme": "dark"}, "not even JSON")
 
-        settings = Settings.load(project, home, project_trusted=False)
+        settings = Settings.load(project, home, trust=False)
 
         assert settings.get("theme") == "dark"
         assert settings.problems == []
@@ -136,7 +136,7 @@ class TestPrecedence:
     def test_null_unsets_what_is_below(self, home, project, write):
         write({"shellPath": "/bin/zsh"}, {"shellPath": None})
 
-        settings = Settings.load(project, home)
+        settings = Settings.load(project, home, trust=True)
 
         assert settings.get("shellPath", "default") == settings.get_str("shellPath", "default") == "default"
 
@@ -205,13 +205,13 @@ class TestAccess:
     def test_wrong_type_is_a_problem_and_the_default(self, home, project, write, case):
         method, value, wanted = case
         write({"hooks": {"x": value}})
-        settings = Settings.load(project, home)
+        settings = Settings.load(project, home, trust=True)
         default = ["default"]
 
         assert getattr(settings, method)("hooks.x", default) == default
         (problem,) = settings.problems
         assert problem.startswith(f"Setting 'hooks.x' must be {wanted}")
-        assert problem.endswith(f"({home / 'settings.json'}); it is ignored.")
+        assert problem.endswith(f"({home / 'settings.json'}:1); it is ignored.")
 
     def test_an_object_on_the_way_that_is_none_is_a_problem(self):
         settings = Settings.in_memory({"hooks": 5})
@@ -253,8 +253,8 @@ class TestUnusableFiles:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ('{"a": 1,\n  "b" 2}', ":2:7: Expecting ':' delimiter; the file is ignored until it is valid JSON."),
-            ('{"a": 1} // why', ":1:10: Extra data; the file is ignored until it is valid JSON."),
+            ('{"a": 1,\n  "b" 2}', ":2:7: Expecting ':' delimiter; the file is ignored."),
+            ('{"a": 1} // why', ":1:10: Extra data; the file is ignored."),
             ("[1]", ": must hold a JSON object, not [1]; the file is ignored."),
             ('"text"', ': must hold a JSON object, not "text"; the file is ignored.'),
             ("null", ": must hold a JSON object, not null; the file is ignored."),
@@ -264,7 +264,7 @@ class TestUnusableFiles:
     def test_what_is_wrong_is_told_and_the_other_file_counts(self, home, project, write, text, said):
         write(text, {"theme": "light"})
 
-        settings = Settings.load(project, home)
+        settings = Settings.load(project, home, trust=True)
 
         assert settings.problems == [f"{home / 'settings.json'}{said}"]
         assert settings.get("theme") == "light"
@@ -273,24 +273,24 @@ class TestUnusableFiles:
     def test_both_files_may_be_wrong(self, home, project, write):
         write("{", "[")
 
-        assert len(Settings.load(project, home).problems) == 2
+        assert len(Settings.load(project, home, trust=True).problems) == 2
 
     @pytest.mark.parametrize("content", [b"", b"  \n", b"\xef\xbb\xbf"])
     def test_an_empty_file_sets_nothing(self, home, project, content):
         (home / "settings.json").write_bytes(content)
 
-        assert Settings.load(project, home).problems == []
+        assert Settings.load(project, home, trust=True).problems == []
 
     def test_a_byte_order_mark_is_no_problem(self, home, project):
         (home / "settings.json").write_bytes(b'\xef\xbb\xbf{"theme": "dark"}')
 
-        assert Settings.load(project, home).get("theme") == "dark"
+        assert Settings.load(project, home, trust=True).get("theme") == "dark"
 
     @pytest.mark.parametrize("content", [b'{"a": "\xff"}', b"\xff\xfe{\x00}\x00", b"\x00", b"[" * 100_000, b"1" * 5000])
     def test_garbage_is_told(self, home, project, content):
         (home / "settings.json").write_bytes(content)
 
-        (problem,) = Settings.load(project, home).problems
+        (problem,) = Settings.load(project, home, trust=True).problems
 
         assert problem.startswith(str(home / "settings.json"))
         assert len(problem) < 400
@@ -300,14 +300,14 @@ class TestUnusableFiles:
     def test_deep_nesting_is_told(self, home, write, depth, left, right):
         write(left * depth + "1" + right * depth)
 
-        (problem,) = Settings.load(home, home).problems
+        (problem,) = Settings.load(home, home, trust=True).problems
 
         assert "nested too deeply" in problem or "recursion" in problem
 
     def test_a_directory_is_told(self, home, project):
         (home / "settings.json").mkdir()
 
-        (problem,) = Settings.load(project, home).problems
+        (problem,) = Settings.load(project, home, trust=True).problems
 
         assert "it is a directory" in problem
 
@@ -315,7 +315,7 @@ class TestUnusableFiles:
     def test_a_pipe_is_not_waited_for(self, home, project):
         os.mkfifo(home / "settings.json")
 
-        (problem,) = Settings.load(project, home).problems
+        (problem,) = Settings.load(project, home, trust=True).problems
 
         assert "not a regular file" in problem
 
@@ -324,24 +324,24 @@ class TestUnusableFiles:
         write({"a": 1})
         (home / "settings.json").chmod(0)
 
-        (problem,) = Settings.load(project, home).problems
+        (problem,) = Settings.load(project, home, trust=True).problems
 
         assert "Permission denied" in problem
 
     def test_a_link_to_itself_is_told(self, home, project):
         (home / "settings.json").symlink_to(home / "settings.json")
 
-        (problem,) = Settings.load(project, home).problems
+        (problem,) = Settings.load(project, home, trust=True).problems
 
         assert "cannot be read" in problem
 
     def test_a_folder_that_is_a_file_has_no_settings(self, tmp_path):
         (tmp_path / ".pi").write_text("x")
 
-        assert Settings.load(tmp_path, tmp_path / ".pi").problems == []
+        assert Settings.load(tmp_path, tmp_path / ".pi", trust=True).problems == []
 
     def test_impossible_paths_are_told(self, tmp_path):
-        assert len(Settings.load("a\0b", tmp_path).problems) == 1
+        assert len(Settings.load("a\0b", tmp_path, trust=True).problems) == 1
 
     @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "replace")))
     def test_no_content_raises(self, tmp_path_factory, content):

@@ -10,6 +10,10 @@ import pytest
 from pi_testing.fake_servers import closed_url
 from pi_testing.fake_servers.oauth import unsigned_jwt
 
+WITH_A_BROWSER = ["anthropic", "openai-codex", "google-gemini-cli"]
+EVERY = [*WITH_A_BROWSER, "github-copilot"]
+PAGES = {"google-gemini-cli": "/o/oauth2/v2/auth"}
+
 EXPIRED = {"type": "oauth", "access": "old", "refresh": "secret-old-refresh", "expires": 1}
 
 
@@ -23,7 +27,7 @@ def _tokens(server):
     server.make_token = token
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai-codex"])
+@pytest.mark.parametrize("provider", WITH_A_BROWSER)
 async def test_a_login_with_a_browser(pi, server, provider):
     done = await pi.run("auth", "login", provider)
     mode = stat.S_IMODE(pi.auth.stat().st_mode)
@@ -32,7 +36,7 @@ async def test_a_login_with_a_browser(pi, server, provider):
     removed = await pi.run("auth", "logout", provider)
 
     assert done.code == 0, done.err
-    assert f"{server.url}/oauth/authorize?" in done.err
+    assert f"{server.url}{PAGES.get(provider, '/oauth/authorize')}?" in done.err
     assert f"Signed in to {provider}." in done.err
     assert token(1) not in done.out + done.err
     assert mode == 0o600
@@ -56,7 +60,7 @@ async def test_a_login_with_a_code(pi, server):
     assert (checked.code, checked.out.split(" (")[0]) == (0, "github-copilot: ready")
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai-codex", "github-copilot"])
+@pytest.mark.parametrize("provider", EVERY)
 async def test_what_is_stored_is_kept_when_the_user_says_no(pi, server, provider):
     pi.store(**{provider: EXPIRED, "other": {"type": "api_key", "key": "k", "more": 1}})
     before = pi.auth.read_text()
@@ -92,7 +96,7 @@ async def test_a_code_of_chatgpt_needs_no_browser_and_no_terminal(pi, server):
     assert pi.stored["openai-codex"]["accountId"] == "a-7"
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai-codex", "github-copilot"])
+@pytest.mark.parametrize("provider", EVERY)
 async def test_an_expired_login_is_renewed_by_a_check(pi, server, provider):
     server.refresh_tokens.add("secret-old-refresh")
     pi.store(**{provider: {**EXPIRED, "account": "kept"}})
@@ -104,7 +108,7 @@ async def test_an_expired_login_is_renewed_by_a_check(pi, server, provider):
     assert pi.stored[provider]["account"] == "kept"
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai-codex", "github-copilot"])
+@pytest.mark.parametrize("provider", EVERY)
 async def test_a_revoked_login_is_invalid_kept_and_told_without_its_token(pi, server, provider):
     pi.store(**{provider: EXPIRED})
     before = pi.auth.read_text()

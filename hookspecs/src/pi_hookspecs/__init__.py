@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.entries import *
     from pi_hookspecs.errors import *
     from pi_hookspecs.events.agent import *
+    from pi_hookspecs.events.commands import *
     from pi_hookspecs.events.notices import *
     from pi_hookspecs.events.prompt import *
     from pi_hookspecs.events.request import *
@@ -57,6 +58,7 @@ _HOMES: dict[str, str] = {
         "MessageEndResult MessageStartEvent MessageUpdateEvent ModelSelectEvent NewEntry "
         "ThinkingLevelSelectEvent TurnEndEvent TurnEndResult TurnStartEvent"
     ),
+    "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
     "events.notices": (
         "AutoRetryEndEvent AutoRetryStartEvent BashExecutionUpdateEvent CompactionEndEvent CompactionStartEvent "
         "EntryAppendedEvent ExtensionErrorEvent QueueUpdateEvent SessionInfoChangedEvent "

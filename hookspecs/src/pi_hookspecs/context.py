@@ -30,6 +30,7 @@ __all__ = [
     "SessionView",
     "SettingsView",
     "SideRequest",
+    "StartContext",
     "ToolContext",
     "TreeNavigation",
 ]
@@ -209,6 +210,11 @@ class SessionView(Protocol):
 class SettingsView(Protocol):
     """The user's settings, read only."""
 
+    @property
+    def agent_dir(self) -> Path:
+        """The folder of the user's own files: settings, skills, sessions."""
+        ...
+
     def get(self, key: str | Sequence[str], default: Any = None) -> Any:
         """Return a value by its dotted name or its steps, ``"compaction.enabled"``; the default where none is set."""
         ...
@@ -227,6 +233,41 @@ class SettingsView(Protocol):
 
     def get_str_list(self, key: str | Sequence[str], default: Sequence[str] = ()) -> list[str]:
         """Return a list of texts; the default where none is set."""
+        ...
+
+
+@runtime_checkable
+class StartContext(Protocol):
+    """What a hook may use before there is a session; ``PiContext`` has all of it."""
+
+    @property
+    def ui(self) -> UserInterface:
+        """The user; nobody where ``has_ui`` is false."""
+        ...
+
+    @property
+    def has_ui(self) -> bool:
+        """Whether anybody can answer a dialog."""
+        ...
+
+    @property
+    def mode(self) -> RunMode:
+        """Which front end will run."""
+        ...
+
+    @property
+    def cwd(self) -> Path:
+        """The working directory."""
+        ...
+
+    @property
+    def settings(self) -> SettingsView:
+        """What the user has set; without a project's settings as long as nobody trusts it."""
+        ...
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """None: there is no run yet."""
         ...
 
 
@@ -287,6 +328,10 @@ class PiContext(Protocol):
     @property
     def system_prompt(self) -> str:
         """The system prompt as the next request would send it."""
+        ...
+
+    def is_project_trusted(self) -> bool:
+        """Whether files of the project itself may be used: settings, extensions, skills, prompts (pi.md 10.4)."""
         ...
 
     def is_idle(self) -> bool:

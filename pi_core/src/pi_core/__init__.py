@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     from pi_core.convert import convert_to_llm
     from pi_core.create import create_agent_session, run
     from pi_core.event_stream import EventStream
+    from pi_core.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.hooks import HookDispatcher, HookFailure, HookTrace, Timeouts
     from pi_core.host import PluginHost, PluginRecord, Problem
     from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
     from pi_core.model_registry import ModelRegistry
     from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
+    from pi_core.resources import DefaultResourceLoader, ResourceOptions
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.settings import Settings
+    from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.token_estimate import context_tokens, estimate_tokens
 
 _HOMES = {
@@ -29,14 +32,17 @@ _HOMES = {
     "convert": "convert_to_llm",
     "create": "create_agent_session run",
     "event_stream": "EventStream",
+    "frontmatter": "Frontmatter parse_frontmatter",
     "hooks": "HookDispatcher HookFailure HookTrace Timeouts",
     "host": "PluginHost PluginRecord Problem",
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "model_registry": "ModelRegistry",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",
+    "resources": "DefaultResourceLoader ResourceOptions",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
     "settings": "Settings",
+    "system_prompt": "PromptPart SystemPrompt",
     "token_estimate": "context_tokens estimate_tokens",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
@@ -47,7 +53,9 @@ __all__ = [  # literal, because type checkers read it
     "AgentSession",
     "AgentState",
     "AuthStorage",
+    "DefaultResourceLoader",
     "EventStream",
+    "Frontmatter",
     "HookDispatcher",
     "HookFailure",
     "HookTrace",
@@ -57,8 +65,11 @@ __all__ = [  # literal, because type checkers read it
     "PluginHost",
     "PluginRecord",
     "Problem",
+    "PromptPart",
+    "ResourceOptions",
     "SessionManager",
     "Settings",
+    "SystemPrompt",
     "Timeouts",
     "agent_loop",
     "agent_loop_continue",
@@ -71,6 +82,7 @@ __all__ = [  # literal, because type checkers read it
     "is_context_overflow",
     "is_recoverable_length",
     "is_throttling",
+    "parse_frontmatter",
     "run",
 ]
 

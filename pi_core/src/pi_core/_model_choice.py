@@ -152,6 +152,10 @@ class ModelChoice:
 
     def _unknown(self, reference: str) -> UnknownName:
         """Return the error for a name that fits nothing; it names models that look like it."""
+        if (info := self._tables.info(reference)) is not None:
+            return UnknownName(
+                "model", reference, (), f"It is a provider: --provider {info.id}, or --model {info.id}/ID"
+            )
         models = [model for info in self._tables.infos() for model in info.models]
         prefix, slash, _ = reference.partition("/")
         hint = f"No plugin knows a provider {prefix!r}, and no" if slash else "No"

@@ -166,10 +166,9 @@ class AuthStorage:
             return None
         login = (find_login or self._login)(provider)
         fresh = _current(entry) if not _expired(entry) else await self._refreshed(provider, login)
-        if login is not None:
-            return login.api_key(fresh)
-        token = fresh["access"]
-        return token if isinstance(token, str) and token else None
+        if not isinstance(fresh["access"], str) or not fresh["access"]:
+            return None  # as if there were no login: whoever has edited the file may have a key elsewhere
+        return login.api_key(fresh) if login is not None else fresh["access"]
 
     async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
         """Refresh an expired token under the lock, unless another process has just done it."""

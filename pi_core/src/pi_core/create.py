@@ -11,6 +11,7 @@ from pi_core.agent_session import AgentSession
 from pi_core.agent_session.restoring import note_choices, restored_level, restored_model
 from pi_core.host import PluginHost
 from pi_core.model_registry import ModelRegistry
+from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
 from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from pi_core.auth_storage import AuthStorage
     from pi_core.hooks import HookTrace
-    from pi_hookspecs import Model, ThinkingLevel, Tool, UserInterface
+    from pi_hookspecs import Model, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
 __all__ = ["create_agent_session", "run"]
 
@@ -38,6 +39,7 @@ def create_agent_session(
     custom_tools: Sequence[Tool] = (),
     system_prompt: str | None = None,
     append_system_prompt: Sequence[str] = (),
+    resource_loader: ResourceLoader | None = None,
     session_manager: SessionManager | None = None,
     settings: Settings | None = None,
     auth_storage: AuthStorage | None = None,
@@ -62,8 +64,10 @@ def create_agent_session(
         tools: Names of the tools to offer; those that are active by default when None.
         read_only_tools: Offers read, grep, find and ls.
         custom_tools: Further tools of the program.
-        system_prompt: Stands in place of pi's own.
-        append_system_prompt: Further paragraphs of the system prompt.
+        system_prompt: Stands in place of pi's own: a text, or the path of a file that holds it.
+        append_system_prompt: Further paragraphs of the system prompt, likewise.
+        resource_loader: Finds skills, prompt templates, themes and context files; a ``DefaultResourceLoader`` when None.
+            One that is given may bring a system prompt, too.
         session_manager: The conversation; a new one that is stored, ``SessionManager.create(cwd)``, when None.
         settings: Read from the files when None.
         auth_storage: Stored keys; the agent directory's auth.json when None.
@@ -94,6 +98,11 @@ def create_agent_session(
     elif isinstance(model, str):
         model, asked = models.match(model, provider)
         thinking_level = thinking_level or asked
+    loader = resource_loader or DefaultResourceLoader()
+    if isinstance(loader, DefaultResourceLoader):
+        loader.use(cwd=here, settings=settings, host=host)
+        system_prompt = loader.system_prompt if system_prompt is None else system_prompt
+        append_system_prompt = append_system_prompt or loader.append_system_prompt
     level = thinking_level or restored_level(session_manager) or _default_level(settings)
     level = clamp_thinking_level(model, level)
     note_choices(session_manager, model, level)
@@ -108,6 +117,7 @@ def create_agent_session(
         thinking_level=level,
         system_prompt=system_prompt,
         append_system_prompt=append_system_prompt,
+        resources=loader,
         ui=ui,
         has_ui=ui is not None,
         mode=mode,

@@ -99,6 +99,16 @@ class HookDispatcher:
         event, ctx = args
         return cast("R | None", await hook.combine(hook, event, ctx))
 
+    async def call_each(
+        self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
+    ) -> list[tuple[str, R]]:
+        """Ask a hook and return every answer beside its plugin, not combined: where it matters who said what."""
+        del kwargs
+        hook = self._hooks[spec.__name__]
+        event, ctx = args
+        asked = [(each.plugin, await self._invoke(hook, each, event, ctx)) for each in hook.implementations]
+        return [(plugin, answer) for plugin, answer in asked if answer is not None]
+
     async def notify(self, event: Any, ctx: PiContext) -> None:
         """Tell a notify hook, named by the event's type."""
         hook = self._hooks[event.type]
@@ -339,7 +349,7 @@ class HookDispatcher:
     async def _first(self, hook: CompiledHook, event: Any, ctx: Any) -> Any:
         for implementation in hook.implementations:
             answer = await self._invoke(hook, implementation, event, ctx)
-            if answer is not None:
+            if answer is not None and not getattr(answer, "abstains", False):
                 return answer
         return None
 

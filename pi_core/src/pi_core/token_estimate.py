@@ -1,4 +1,4 @@
-"""How many tokens a message is about, and how full a context is, without asking a tokenizer (pi.md 8, token estimate)."""
+"""About how many tokens a message is, and how full a context, without asking a tokenizer (pi.md 8, token estimate)."""
 
 from __future__ import annotations
 

@@ -62,6 +62,14 @@ class Toolbox:
 
         return remove
 
+    def owner(self, tool: Tool) -> str | None:
+        """Return the plugin that a tool is from; None for one of the program's."""
+        for plugin, added in self._added:
+            if added is tool:
+                return plugin
+        registered = self._host.registrations("register_tools")
+        return next((each.plugin for each in registered if each.thing is tool), None)
+
     def _default_names(self) -> list[str]:
         described = [
             each

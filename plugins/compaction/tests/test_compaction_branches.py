@@ -122,7 +122,7 @@ async def test_a_failed_summary_leaves_the_conversation_where_it_is(
     leaf = pi_session.session_manager.leaf_id
     script.turn(error("500 oh"))
 
-    with pytest.raises(PiError, match="^Summarization failed: 500 oh$"):
+    with pytest.raises(PiError, match=r"^Summarization failed: 500 oh$"):
         await pi_session.navigate_tree(goal.id, summarize=True)
 
     assert pi_session.session_manager.leaf_id == leaf

@@ -62,38 +62,35 @@ def cut_of(messages: Sequence[Any], keep: int) -> tuple[int, int] | None:
     return None if cut is None else (cut.summarised, cut.kept)
 
 
+TEXTS = st.integers(0, 400).map("x".__mul__)
+BETWEEN = st.sampled_from([[], [], [UserMessage(content="wait")], [None]])
+"""What may come between a call and its result."""
+
+
 @st.composite
-def histories(draw: st.DrawFn) -> list[Any]:
-    """Histories as they happen, and as they should not: results that come late or never, ids that come again."""
-    length = draw(st.integers(1, 12))
-    texts = st.integers(0, 400).map("x".__mul__)
-    messages: list[Any] = []
-    for _ in range(length):
-        kind = draw(
-            st.sampled_from(["user", "answer", "tools", "tools", "bash", "custom", "change", "failed", "orphan"])
-        )
-        if kind == "user":
-            messages.append(UserMessage(content=draw(texts)))
-        elif kind == "answer":
-            messages.append(answer(draw(texts) or "a"))
-        elif kind == "tools":
-            ids = [f"call_{draw(st.integers(0, 5))}" for _ in range(draw(st.integers(1, 3)))]
-            messages.append(answer(draw(texts), *dict.fromkeys(ids)))
-            for call_id in dict.fromkeys(ids):
-                if draw(st.integers(0, 4)):
-                    messages.extend(draw(st.sampled_from([[], [], [UserMessage(content="wait")], [None]])))
-                    messages.append(result(call_id, draw(texts)))
-        elif kind == "bash":
-            messages.append(BashExecutionMessage(command="ls", output=draw(texts)))
-        elif kind == "custom":
-            messages.append(CustomMessage(custom_type="note", content=draw(texts)))
-        elif kind == "change":
-            messages.append(None)
-        elif kind == "failed":
-            messages.append(answer(stop_reason="error", error_message="500"))
-        else:
-            messages.append(result("call_9", draw(texts)))
+def tool_turns(draw: st.DrawFn) -> list[Any]:
+    """An answer with calls and their results, of which some never come; ids come again from turn to turn."""
+    ids = draw(st.lists(st.integers(0, 5).map("call_{}".format), min_size=1, max_size=3, unique=True))
+    messages = [answer(draw(TEXTS), *ids)]
+    for call_id in ids:
+        if draw(st.integers(0, 4)):
+            messages += [*draw(BETWEEN), result(call_id, draw(TEXTS))]
     return messages
+
+
+def histories() -> st.SearchStrategy[list[Any]]:
+    """Histories as they happen, and as they should not."""
+    one = st.one_of(
+        TEXTS.map(lambda text: UserMessage(content=text)),
+        TEXTS.map(lambda text: answer(text or "a")),
+        TEXTS.map(lambda text: BashExecutionMessage(command="ls", output=text)),
+        TEXTS.map(lambda text: CustomMessage(custom_type="note", content=text)),
+        TEXTS.map(lambda text: result("call_9", text)),
+        st.just(answer(stop_reason="error", error_message="500")),
+        st.none(),
+    )
+    steps = st.lists(st.one_of(one.map(lambda message: [message]), tool_turns()), min_size=1, max_size=12)
+    return steps.map(lambda parts: [message for part in parts for message in part])
 
 
 def pairs(messages: Sequence[Any]) -> set[tuple[int, int]]:

@@ -209,7 +209,7 @@ async def test_a_failure_with_the_beginning_of_a_turn_says_so(
     await talk(pi_session, script, "One", "Two")
     script.turn(text("Short.")).turn(error("500 oh"))
 
-    with pytest.raises(PiError, match="^Turn prefix summarization failed: 500 oh$"):
+    with pytest.raises(PiError, match=r"^Turn prefix summarization failed: 500 oh$"):
         await pi_session.compact()
 
 
@@ -252,7 +252,7 @@ async def test_a_summariser_that_overflows_whatever_it_is_asked_is_given_up(
     for _ in range(10):
         script.turn(error("prompt is too long"))
 
-    with pytest.raises(PiError, match="Turn prefix summarization failed: prompt is too long"):
+    with pytest.raises(PiError, match=r"Turn prefix summarization failed: prompt is too long"):
         await pi_session.compact()
 
     assert len(script.requests) == 1 + 4
@@ -283,7 +283,7 @@ async def test_a_compacted_session_is_refused(pi_session: AgentSession, script: 
     script.turn(text("Short."))
     await pi_session.compact()
 
-    with pytest.raises(UserError, match="^Already compacted$"):
+    with pytest.raises(UserError, match=r"^Already compacted$"):
         await pi_session.compact()
 
 

@@ -374,3 +374,60 @@ async def test_what_was_undone_is_not_done_again_at_once(
     assert len(compactions(recorded)) == 1
     answers = [message for message in script.requests[-1].messages if isinstance(message, AssistantMessage)]
     assert len(answers) == 2
+
+
+async def test_a_compaction_by_hand_takes_the_place_of_one_that_runs(
+    pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
+) -> None:
+    await talk(pi_session, script)
+    script.turn(text(LONG), usage(input=FULL, output=300)).turn(text("Sh"), stall()).turn(sums_up).turn(sums_up)
+    prompting = asyncio.create_task(pi_session.prompt(LONG))
+    await script.stalled()
+
+    made = await pi_session.compact()
+    await prompting
+
+    assert made.summary.endswith("Short.")
+    ends = [(end.reason, end.aborted) for end in recorded.events if end.type == "compaction_end"]
+    assert ends == [("threshold", True), ("manual", False)]
+
+
+async def test_two_by_hand_at_once_are_one_after_the_other(pi_session: AgentSession, script: ScriptedProvider) -> None:
+    await talk(pi_session, script)
+    await talk(pi_session, script)
+    script.turn(sums_up).turn(sums_up)
+
+    first, second = await asyncio.gather(pi_session.compact(), pi_session.compact(), return_exceptions=True)
+
+    assert first.summary.endswith("Short.")
+    assert str(second) == "Already compacted"
+
+
+async def test_an_overflow_right_after_a_compaction_keeps_less(
+    pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
+) -> None:
+    for _ in range(4):
+        await talk(pi_session, script)
+    script.turn(sums_up).turn(sums_up)
+    await pi_session.compact()
+    kept = len(pi_session.messages)
+    script.turn(error(TOO_LONG)).turn(sums_up).turn(text("Here."))
+
+    answer = await pi_session.prompt("And?")
+
+    assert answer.text == "Here."
+    assert len(script.requests[-1].messages) <= kept
+    assert compactions(recorded)[-1] == ("overflow", True, True, None)
+
+
+async def test_a_compaction_that_points_nowhere_is_compacted_anew(
+    pi_session: AgentSession, script: ScriptedProvider
+) -> None:
+    await talk(pi_session, script)
+    pi_session.session_manager.append_compaction("So far.", "deadbeef", 10)
+    await talk(pi_session, script)
+    script.turn(sums_up)
+
+    made = await pi_session.compact()
+
+    assert made.summary.startswith("So far.\n\n---")

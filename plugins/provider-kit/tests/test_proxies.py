@@ -109,7 +109,9 @@ async def test_a_proxy_that_is_down_is_a_connection_error(http, monkeypatch):
 
 async def test_tls_that_fails_behind_a_proxy_is_the_server_s_failure(serve, http, monkeypatch):
     async def script(wire):
-        await wire.send(b"HTTP/1.1 200 Connection established\r\n\r\n", b"no TLS here")
+        await wire.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await wire.reader.read(1)  # what it says before TLS has begun would be lost
+        await wire.send(b"no TLS here")
         await wire.silence()
 
     async with serve(script) as proxy:

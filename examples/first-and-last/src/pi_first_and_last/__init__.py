@@ -7,17 +7,15 @@ class FirstAndLast:
     """A ``Compactor``: the summary is what the user asked for, word for word."""
 
     async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
-        asked = [
-            entry
-            for entry in request.entries
-            if isinstance(entry, MessageEntry) and isinstance(entry.message, UserMessage)
-        ]
-        if len(asked) < 2:  # noqa: PLR2004 - the last one stays, so there must be another that goes
+        """Keep everything from the user's last message on; with one message alone there is nothing to do."""
+        messages = [(entry.id, entry.message) for entry in request.entries if isinstance(entry, MessageEntry)]
+        asked = [(entry_id, message.text) for entry_id, message in messages if isinstance(message, UserMessage)]
+        if not asked[1:]:
             return None
         usage = ctx.context_usage()
         return Compaction(
-            summary="The user asked, in this order:\n" + "\n".join(f"- {entry.message.text}" for entry in asked[:-1]),
-            first_kept_entry_id=asked[-1].id,
+            summary="The user asked, in this order:\n" + "\n".join(f"- {text}" for _, text in asked[:-1]),
+            first_kept_entry_id=asked[-1][0],
             tokens_before=(usage.tokens if usage else None) or 0,
         )
 

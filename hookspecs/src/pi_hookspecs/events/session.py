@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pi_hookspecs.services import Compaction, CompactionPreparation, CompactionReason
 
 __all__ = [
+    "ProjectTrustEvent",
+    "ProjectTrustResult",
     "ResourcesDiscoverEvent",
     "ResourcesDiscoverResult",
     "SessionBeforeCompactEvent",
@@ -32,6 +34,38 @@ __all__ = [
     "SessionSwitchEvent",
     "SessionTreeEvent",
 ]
+
+
+@frozen(kw_only=True, eq=False)
+class ProjectTrustEvent:
+    """A project has files of its own, and nobody on the command line said whether they count.
+
+    Attributes:
+        cwd: The project's folder, without symbolic links.
+        resources: Paths of what needs trust: settings, extensions, skills, prompts ...
+    """
+
+    type: ClassVar[Literal["project_trust"]] = "project_trust"
+    cwd: str
+    resources: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class ProjectTrustResult:
+    """Whether a project's own files count; ``remember=True`` keeps the decision for this folder and all below it."""
+
+    trusted: Literal["yes", "no", "undecided"]
+    remember: bool = False
+
+    @property
+    def abstains(self) -> bool:
+        """Whether this is no opinion: the next plugin is asked."""
+        return self.trusted == "undecided"
+
+    def problem(self, event: ProjectTrustEvent) -> str | None:
+        """Return what is wrong with the answer."""
+        known = self.trusted in ("yes", "no", "undecided")
+        return None if known else f"answered trusted={self.trusted!r}, which is none of yes, no and undecided"
 
 
 @frozen(kw_only=True, eq=False)

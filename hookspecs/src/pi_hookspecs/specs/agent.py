@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         TurnEndResult,
         TurnStartEvent,
     )
+    from pi_hookspecs.events.commands import CommandsDiscoverEvent, CommandsDiscoverResult
     from pi_hookspecs.events.prompt import (
         ExpandPromptEvent,
         ExpandPromptResult,
@@ -55,15 +56,32 @@ async def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noq
 @hookspec
 @answers(text=Rule.PIPE)
 async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
-    """Say what the user's text stands for: a skill, a template.
+    """Say what a text of the user that begins with a slash stands for: a skill, a template.
 
     Args:
         event: The text as the ``input`` hook left it.
         ctx: The session before the prompt.
 
-    When: after ``input``, before the text is queued or run; not where the caller wants the text as it is.
+    When: after commands and ``input``, before the text is queued or run, and for what ``steer`` and ``follow_up``
+        queue; not where the caller wants the text as it is.
     Answers: ``text`` is piped.
     On error: reported; the text stays as it was.
+    Since: 1.0
+    """
+
+
+@hookspec
+@answers(commands=Rule.COLLECT)
+async def commands_discover(event: CommandsDiscoverEvent, ctx: PiContext) -> CommandsDiscoverResult | None:
+    """List what ``expand_prompt`` of this plugin knows, for front ends that complete or list it.
+
+    Args:
+        event: Nothing beyond its type.
+        ctx: The session.
+
+    When: whenever a front end lists the commands.
+    Answers: collect, behind the commands that plugins registered.
+    On error: reported; the plugin lists nothing.
     Since: 1.0
     """
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from pi_hookspecs._markers import Deadline, Rule, answers, hookspec
 
 if TYPE_CHECKING:
-    from pi_hookspecs.context import PiContext
+    from pi_hookspecs.context import PiContext, StartContext
     from pi_hookspecs.events.session import (
+        ProjectTrustEvent,
+        ProjectTrustResult,
         ResourcesDiscoverEvent,
         ResourcesDiscoverResult,
         SessionBeforeCompactEvent,
@@ -27,6 +29,25 @@ if TYPE_CHECKING:
         SessionSwitchEvent,
         SessionTreeEvent,
     )
+
+
+@hookspec
+@answers(Rule.FIRST, deadline=Deadline.LONG)
+async def project_trust(event: ProjectTrustEvent, ctx: StartContext) -> ProjectTrustResult | None:
+    """Decide whether a project's own settings, extensions, skills, prompts and themes may be used.
+
+    Installed plugins and the user's own extensions are asked, never the project's.
+
+    Args:
+        event: The project's folder, and what in it needs trust.
+        ctx: What is there before a session: folder, front end, the user's settings without the project's.
+
+    When: before the session is made, where the project has such files and neither ``--approve`` nor ``--no-approve``
+        was given; before ``trust.json`` and the setting ``defaultProjectTrust`` are looked at.
+    Answers: first; ``None`` and ``undecided`` are no opinion.
+    On error: reported; counts as no opinion.
+    Since: 1.0
+    """
 
 
 @hookspec

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_core.agent_session.sending import Sending
     from pi_core.agent_session.user_bash import UserBash
     from pi_core.session import SessionManager
-    from pi_hookspecs import AssistantMessage, BashExecutionMessage, CustomMessage
+    from pi_hookspecs import AssistantMessage, BashExecutionMessage, CommandInfo, CustomMessage
     from pi_hookspecs.messages import UserContent
 
 __all__ = ["SessionActions"]
@@ -116,6 +116,14 @@ class SessionActions:
     def abort_bash(self) -> None:
         """Stop the user's commands that are running."""
         self._bash.abort()
+
+    # What can be called with a slash
+
+    async def get_commands(self) -> tuple[CommandInfo, ...]:
+        """Return plugins' commands, then prompt templates, skills and whatever else ``expand_prompt`` knows (pi.md 10.3)."""
+        from pi_core.agent_session.command_list import command_list
+
+        return await command_list(self)
 
     # Messages from programs and plugins
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Context,
         Model,
         NoticeLevel,
+        ResourceLoader,
         SessionView,
         SettingsView,
         SideRequest,
@@ -150,6 +151,11 @@ class PluginContext:
     def settings(self) -> SettingsView:
         """What the user has set."""
         return self._session.settings
+
+    @property
+    def resources(self) -> ResourceLoader:
+        """Skills, prompt templates, themes, context files."""
+        return self._session.resources
 
     @property
     def model(self) -> Model | None:

@@ -72,6 +72,26 @@ class PromptSteps:
             images if answer.images is None else tuple(answer.images),
         )
 
+    async def expand(self, text: str) -> str:
+        """Return what a text stands for where it begins with a slash: a skill, a template (pi.md 11, expansion order)."""
+        session = self._session
+        if not text.startswith("/") or not session.hooks.listens("expand_prompt"):
+            return text
+        from pi_hookspecs import ExpandPromptEvent
+
+        answer = await session.hooks.call(agent_specs.expand_prompt, ExpandPromptEvent(text=text), session.ctx)
+        return text if answer is None else answer.text
+
+    async def expand(self, text: str) -> str:
+        """Return what a text stands for: a skill, a template, or itself."""
+        session = self._session
+        if not session.hooks.listens("expand_prompt"):
+            return text
+        from pi_hookspecs import ExpandPromptEvent
+
+        answer = await session.hooks.call(agent_specs.expand_prompt, ExpandPromptEvent(text=text), session.ctx)
+        return text if answer is None else answer.text
+
     async def run(
         self, messages: Sequence[AgentMessage], text: str, images: tuple[ImageContent, ...], stop: AbortSignal
     ) -> None:
@@ -95,7 +115,7 @@ class PromptSteps:
     async def before_agent_start(self, text: str, images: tuple[ImageContent, ...]) -> tuple[CustomMessage, ...]:
         """Let plugins change this run's system prompt and return the messages that they add."""
         session = self._session
-        base = session.base_prompt()
+        base = (await session.system_prompts.build()).text
         session.agent.set_system_prompt(base)
         if not session.hooks.listens("before_agent_start"):
             return ()

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Literal
 
 import pi_hookspecs  # as in compaction.py
-from pi_hookspecs import AgentBusy, CustomMessage, MessageEndEvent, MessageStartEvent, UserMessage, text_of
+from pi_hookspecs import (
+    AgentBusy,
+    CustomMessage,
+    MessageEndEvent,
+    MessageStartEvent,
+    TextContent,
+    UserError,
+    UserMessage,
+    text_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Generator, Sequence
 
     from pi_core.agent_session.session import AgentSession
-    from pi_hookspecs import AgentMessage, AssistantMessage
+    from pi_hookspecs import AgentMessage, AssistantMessage, ImageContent
     from pi_hookspecs.messages import UserContent
 
-__all__ = ["Sending"]
+__all__ = ["Sending", "user_message"]
 
 Delivery = Literal["steer", "followUp", "nextTurn"]
 
@@ -30,6 +40,7 @@ class Sending:
         self._session = session
         self._next_turn: list[CustomMessage] = []
         self._told: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self._saying: asyncio.Task[None] | None = None
 
     def take_waiting(self) -> list[CustomMessage]:
         """Return the messages that wait for the user's next prompt; they go with it."""
@@ -61,6 +72,33 @@ class Sending:
         session.session_manager.append_message(message)
         await session.listeners.tell(MessageEndEvent(message=message), None)
         return None
+
+    def say(
+        self,
+        text: str,
+        images: Sequence[ImageContent],
+        behavior: Literal["steer", "followUp"],
+        expand: Callable[[str], Awaitable[str]],
+    ) -> Awaitable[None]:
+        """Queue a text of the user, see ``AgentSession.steer``. Texts are queued in the order in which they were said."""
+        before = None if self._saying is None or self._saying.done() else self._saying
+        if before is None and not text.startswith("/"):
+            self.queue([user_message(text, images)], behavior)
+            return _Queued(None)
+        name = text[1:].partition(" ")[0]
+        if text.startswith("/") and self._session.host.find("register_commands", name) is not None:
+            raise UserError(
+                f'Extension command "/{name}" cannot be queued.'
+                " Use prompt() or execute the command when not streaming."
+            )
+
+        async def queue() -> None:
+            if before is not None:
+                await asyncio.wait([before])
+            self.queue([user_message(await expand(text), images)], behavior)
+
+        self._saying = asyncio.get_running_loop().create_task(queue())
+        return _Queued(self._saying)
 
     def queue(self, messages: Sequence[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
         """Queue messages for the run that is going on.
@@ -96,6 +134,22 @@ class Sending:
             return
         self._told = queued
         self._session.listeners.tell_soon(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
+
+
+class _Queued:
+    """Waits until a text is queued; unlike a coroutine it does its work when nobody waits."""
+
+    def __init__(self, task: asyncio.Task[None] | None) -> None:
+        self._task = task
+
+    def __await__(self) -> Generator[None, None, None]:
+        if self._task is not None:
+            yield from asyncio.shield(self._task).__await__()
+
+
+def user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:
+    """Return what the user said as a message."""
+    return UserMessage(content=(TextContent(text), *images))
 
 
 def _text(message: AgentMessage) -> str:

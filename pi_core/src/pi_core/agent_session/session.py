@@ -21,16 +21,18 @@ from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
 from pi_core.agent_session.replacing import Replacing
+from pi_core.agent_session.resources import discover_resources, tell_of_problems
 from pi_core.agent_session.retry import Retry
 from pi_core.agent_session.run_events import RunEvents
-from pi_core.agent_session.sending import Sending
+from pi_core.agent_session.sending import Sending, user_message
 from pi_core.agent_session.tree import TreeSteps
 from pi_core.agent_session.user_bash import UserBash
-from pi_core.system_prompt import build_system_prompt
-from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, TextContent, UserMessage, text_of
+from pi_core.resources import DefaultResourceLoader
+from pi_core.system_prompt import SystemPromptBuilder
+from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, UserMessage, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from pi_core._listeners import Listener
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
         Context,
         ImageContent,
         Model,
+        SessionEntry,
         SideRequest,
         ThinkingLevel,
         Tool,
@@ -77,6 +80,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         thinking_level: ThinkingLevel = "medium",
         system_prompt: str | None = None,
         append_system_prompt: Sequence[str] = (),
+        resources: ResourceLoader | None = None,
         ui: UserInterface | None = None,
         has_ui: bool = False,
         mode: str = "print",
@@ -95,9 +99,11 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         self.listeners = Listeners()  # first: the dispatcher may have a circle in the order to report at once
         self.hooks = host.dispatcher(self._report, trace)
         session_manager.on_problem = lambda message: self.complain("(session)", "store", message)
+        session_manager.on_append = self._tell_of_entry
         self.ctx = PluginContext(self)
-        self._custom_prompt = system_prompt
-        self._appended_prompt = tuple(append_system_prompt)
+        self.resources = resources or DefaultResourceLoader(cwd=cwd, settings=settings, host=host)
+        tell_of_problems(self)
+        self.system_prompts = SystemPromptBuilder(self, system_prompt, append_system_prompt)
         self._steps = PromptSteps(self)
         self._started = self._ended = False
         self._starting = asyncio.Lock()
@@ -140,6 +146,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
                 self._activate(plugin, activate)
             self._use_tools()
             await self._notify_if_heard("session_start", lambda events: events.SessionStartEvent())
+            await discover_resources(self, "startup")
 
     async def dispose(self) -> None:
         """Stop what runs, tell the plugins that the session ends, and let go of everything."""
@@ -217,7 +224,9 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             said = await self._steps.input(prompt, tuple(images), source, streaming_behavior)
             if said is None:
                 return None
-            messages: list[AgentMessage] = [_user_message(*said)]
+            if expand_prompt_templates:
+                said = await self._steps.expand(said[0]), said[1]
+            messages: list[AgentMessage] = [user_message(*said)]
         else:
             messages = _listed(prompt)
             said = "\n".join(text_of(each.content) for each in messages if isinstance(each, UserMessage)), ()
@@ -246,13 +255,20 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             await self._steps.resume(stop)
         return self.last_answer()
 
-    def steer(self, text: str, images: Sequence[ImageContent] = ()) -> None:
-        """Say something before the next request."""
-        self.sending.queue([_user_message(text, images)], "steer")
+    def steer(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
+        """Say something before the next request; skills and templates are expanded.
 
-    def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> None:
-        """Say something when the agent would otherwise stop."""
-        self.sending.queue([_user_message(text, images)], "followUp")
+        Returns:
+            Waits until it is queued. A text that does not begin with a slash is queued already.
+
+        Raises:
+            UserError: It is a plugin's command, which cannot be queued.
+        """
+        return self.sending.say(text, images, "steer", self._steps.expand)
+
+    def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
+        """Say something when the agent would otherwise stop; otherwise as ``steer``."""
+        return self.sending.say(text, images, "followUp", self._steps.expand)
 
     def request_abort(self, reason: str = "Operation aborted") -> None:
         """Stop the prompt that is being answered; what is queued stays."""
@@ -287,10 +303,6 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             self._use_tools()
 
         return remove
-
-    def base_prompt(self) -> str:
-        """Return the system prompt for the active tools, before plugins change it for a run."""
-        return build_system_prompt(self.agent.state.tools, self.cwd, self._custom_prompt, self._appended_prompt)
 
     async def compact_for(
         self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
@@ -349,9 +361,16 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
     def _use_tools(self) -> None:
         self.agent.set_tools(self.toolbox.active())
         if not self.agent.state.is_streaming:
-            self.agent.set_system_prompt(self.base_prompt())
+            self.agent.set_system_prompt(self.system_prompts.known().text)
 
     # Events
+
+    def _tell_of_entry(self, entry: SessionEntry) -> None:
+        """Tell of entries that no message event tells of (pi.md 1.6, ``entry_appended``)."""
+        if entry.type != "message":
+            from pi_hookspecs import EntryAppendedEvent
+
+            self.listeners.tell_soon(EntryAppendedEvent(entry=entry))
 
     async def _notify_if_heard(self, name: str, make: Callable[[Any], Any]) -> None:
         if self.hooks.listens(name):
@@ -370,10 +389,6 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
 
     def _report(self, failure: HookFailure) -> None:
         self.complain(failure.plugin, failure.hook, str(failure), failure.stack)
-
-
-def _user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:
-    return UserMessage(content=(TextContent(text), *images))
 
 
 def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:

@@ -15,6 +15,7 @@ DEFAULT_PLUGINS = frozenset(
         "compaction",
         "export-html",
         "models",
+        "prompt-templates",
         "provider-anthropic",
         "provider-bedrock",
         "provider-copilot",
@@ -24,6 +25,7 @@ DEFAULT_PLUGINS = frozenset(
         "provider-openai",
         "retry",
         "session-jsonl",
+        "skills",
         "tools",
     }
 )

@@ -61,7 +61,7 @@ class FileReader:
         self, file: ResourceFile, before: tuple[tuple[int, ...], ReadFile] | None
     ) -> tuple[tuple[int, ...], ReadFile]:
         try:
-            status = os.stat(file.path)  # noqa: PTH116 - hundreds of them before the first request
+            status = os.stat(file.path)
         except OSError as error:
             return (), self._refused(file, (0, 0), f"cannot be read: {error.strerror}")
         mark = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)
@@ -84,7 +84,7 @@ class FileReader:
         return mark, self._made(file, identity, content)
 
     def _text(self, path: str) -> str:
-        with open(path, "rb") as stream:  # noqa: PTH123 - as above
+        with open(path, "rb") as stream:
             return stream.read(self._kind.max_bytes).decode("utf-8-sig", errors="replace")
 
     def _ask(self, file: ResourceFile, text: str) -> ResourceContent:

@@ -39,7 +39,7 @@ class Walk:
 
     def _folder(self, folder: str, depth: int, ignores: Sequence[_Ignore]) -> Iterator[str]:
         try:
-            mark = os.stat(folder)  # noqa: PTH116 - hundreds of them before the first request
+            mark = os.stat(folder)
             if (mark.st_dev, mark.st_ino) in self._been:  # a link that leads back, or a second one to the same place
                 return
             self._been.add((mark.st_dev, mark.st_ino))
@@ -94,7 +94,7 @@ def _ignores(
 
     for path in present:
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
+            with open(path, encoding="utf-8", errors="replace") as file:
                 spec = GitIgnoreSpec.from_lines(file)
         except (OSError, ValueError) as error:
             complain(ResourceProblem(path=path, message=f"cannot be used: {error}; it ignores nothing"))

@@ -191,4 +191,6 @@ class SessionAppends(SessionReads):
         self._context.appended(number, entry, before)
         self._names.noted(entry)
         self._writer.add(entry)
+        if self.on_append is not None:
+            self.on_append(entry)
         return entry.id

@@ -32,6 +32,7 @@ class SessionReads:
         header: What the session says of itself.
         notices: What the user should know of it, in whole sentences: damage, another process, what cannot be stored.
         on_problem: Told of each further notice as it comes.
+        on_append: Told of each entry that is appended.
     """
 
     header: SessionHeader
@@ -39,6 +40,7 @@ class SessionReads:
     def __init__(self, chosen: ChosenStore, stored: StoredSession, *, begun: bool = False) -> None:
         self.notices: list[str] = []
         self.on_problem: Callable[[str], None] | None = None
+        self.on_append: Callable[[SessionEntry], None] | None = None
         self._chosen = chosen
         self._use(stored, begun=begun)
 

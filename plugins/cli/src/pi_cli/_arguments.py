@@ -40,6 +40,7 @@ def option_groups() -> dict[str, list[click.Option]]:
             _value("--session-dir", metavar="DIR", help="Keep sessions in this folder"),
             _value("--session-id", metavar="ID", help="Id of the new session"),
             _value("-n", "--name", metavar="NAME", help="What the session is called in lists"),
+            _value("--export", metavar="IN [OUT]", help="Write this session as HTML, or as OUT is named, and end"),
         ],
         "Model": [
             _value("--model", metavar="ID", help="Who answers: PROVIDER/ID, or an ID that a provider lists"),
@@ -195,6 +196,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         session_id=params["session_id"],
         fork=params["fork"],
         name=params["name"],
+        export=params["export"],
         disabled=tuple(params["disabled"] or ()),
         verbose=params["verbose"],
         help=params["help"],
@@ -212,6 +214,7 @@ _EXCLUSIVE = {
     "session_id": ("session", "continue_"),
     "session": ("continue_", "no_session"),
     "continue_": ("no_session",),
+    "export": ("session", "continue_", "fork", "session_id", "no_session", "name"),
 }
 """Options that say different things of the session (pi.md 12.1)."""
 
@@ -230,7 +233,7 @@ def _checked(params: dict[str, Any], options: Options) -> Options:
         if params[one] and given:
             message = f"{_option(one)} and {_option(given[0])} exclude each other. Give one of them"
             raise UserError(message)
-    for name in ("model", "provider", "api_key", "session", "session_dir", "session_id", "fork", "name"):
+    for name in ("model", "provider", "api_key", "session", "session_dir", "session_id", "fork", "name", "export"):
         if params[name] is not None and not params[name].strip():
             message = f"Option '{_option(name)}' requires a value, and {params[name]!r} is none"
             raise UserError(message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
@@ -73,6 +74,8 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> 
     if signed_in and not bearer:
         raise UserError(f"{info.id} is used with a login, not with a key. See pi auth print-bearer-token {info.id}.")
     key = await registry.get_api_key(info.id)
+    if key and bearer and (login := registry.auth.login_in_use(info.id)) is not None:
+        key = str(login["access"])  # what requests are made of may be more: Google's has the project beside it
     if not key:
         raise UserError(f"{info.id} has no key: {'it needs none' if info.keyless else 'what is stored is empty'}.")
     sys.stdout.write(f"{key}\n")
@@ -133,7 +136,7 @@ def _origin(registry: ModelRegistry, provider: str) -> str:
 
 
 def _lasting(expires: object) -> str:
-    if not isinstance(expires, int | float):
+    if not isinstance(expires, int | float) or not isfinite(expires):
         return ""
     minutes = int((expires - now_ms()) // 60_000)
     if minutes < 0:

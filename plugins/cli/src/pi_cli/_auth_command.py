@@ -126,5 +126,5 @@ async def _run(action: str, registry: ModelRegistry, provider: str | None, param
         return await print_key(registry, provider or "", bearer=action == "print-bearer-token")
     finally:
         for problem in (*registry.host.settings.problems, *registry.host.problems, *registry.warnings):
-            if problem != registry.auth.problem:  # without it there is no answer: it is the error
+            if problem != registry.auth.problem or action.startswith("print"):  # of the others it is the error
                 warn(problem)

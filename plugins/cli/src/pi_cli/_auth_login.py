@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["login", "logout"]
 
+_LONGEST_KEY = 16_384
+"""Characters; a server takes no longer header than that."""
+
 
 async def login(registry: ModelRegistry, name: str | None, *, browser: bool, key: bool) -> int:
     """Sign in, or store a key, and return the exit code.
@@ -125,6 +128,8 @@ async def _typed(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict
     key = (ui.secret(f"API key of {provider} (not shown): ") or "").strip()
     if not key:
         raise UserError(f"No key was given for {provider}; nothing has changed. It can also come from a pipe.")
+    if len(key) > _LONGEST_KEY:
+        raise UserError(f"What was given for {provider} is too long for a key; nothing has changed.")
     if not key.startswith("!") and not (key.isascii() and key.isprintable() and " " not in key):
         raise UserError(f"What was given for {provider} has characters that no key has; nothing has changed.")
     return {"type": "api_key", "key": key}

@@ -40,6 +40,7 @@ class Options:
         session_id: Id of the new session.
         fork: Path or id of a session to go on with in a copy.
         name: What the session is called.
+        export: Path or id of a session to write as a document; nothing else is done then.
         disabled: Plugins from ``--disable``.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
         prompts: What to say, one after another: stdin and files are part of the first.
@@ -63,6 +64,7 @@ class Options:
     session_id: str | None = None
     fork: str | None = None
     name: str | None = None
+    export: str | None = None
     disabled: tuple[str, ...] = ()
     verbose: bool = False
     help: bool = False

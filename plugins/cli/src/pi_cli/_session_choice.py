@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_core.host import PluginHost
 
-__all__ = ["choose_session"]
+__all__ = ["choose_session", "stored_session"]
 
 
 def choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> SessionManager:
@@ -28,6 +28,22 @@ def choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mappi
     if options.name is not None:
         session.append_session_info(options.name)
     return session
+
+
+def stored_session(
+    reference: str, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]
+) -> SessionManager:
+    """Return a session, of whatever folder, to look at.
+
+    Raises:
+        UserError: There is no such session, or it cannot be read.
+    """
+    path = _Choice(options, host, cwd, environ).path(reference)
+    session = SessionManager.open(path, options.session_dir, cwd=cwd, host=host, environ=environ)
+    if session.is_saved:
+        return session
+    session.close()
+    raise UserError(f"There is no session at {path!r}, or nothing in it. pi sessions lists what is stored")
 
 
 class _Choice:
@@ -56,7 +72,8 @@ class _Choice:
         if os.sep in reference or "/" in reference or reference.endswith(".jsonl"):
             return str(self.cwd / Path(reference).expanduser())
         found = SessionManager.find(reference, self.cwd, self.options.session_dir, host=self.host, environ=self.environ)
-        if found.cwd != str(self.cwd) and self.options.fork is None:
+        talks_in_it = self.options.fork is None and self.options.export is None
+        if found.cwd != str(self.cwd) and talks_in_it:
             raise UserError(
                 f"Session {found.id} belongs to another folder, {found.cwd!r}. Go there, or continue in a copy: "
                 f"--fork {found.id}"

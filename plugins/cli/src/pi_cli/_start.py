@@ -60,6 +60,10 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     options = _options(arguments, host, environ)
     if options.list_models is not None:
         return _list_models(options.list_models, host, environ)
+    if options.export is not None:
+        from pi_cli._export import export
+
+        return export(options, host, cwd, environ)
     mode = _mode(options, host)
     alone = mode is None or mode.name in ("print", "json")  # nobody is asked for what was not said
     options = _with_prompts(options, cwd, piped=alone)

@@ -24,6 +24,9 @@ __all__ = ["TerminalUI"]
 
 _TRIES = 3
 
+_SHOWN = 60
+"""Characters of an answer that are repeated; a key may have been pasted at the wrong question."""
+
 
 class TerminalUI:
     """Implements ``UserInterface``, and ``open_url`` where a browser can be opened.
@@ -60,13 +63,12 @@ class TerminalUI:
             answer = await self.input("Number or name", signal=signal, timeout=timeout)
             if not answer:
                 return None
-            if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(options):
-                return options[int(answer) - 1]
-            named = [option for option in options if option.lower() == answer.lower()]
+            numbered = [option for number, option in enumerate(options, 1) if str(number) == answer.lstrip("0")]
+            named = numbered or [option for option in options if option.lower() == answer.lower()]
             named = named or [option for option in options if option.lower().startswith(answer.lower())]
             if len(named) == 1:
                 return named[0]
-            say(f"{one_line(answer)!r} is none of them." if not named else f"Which of {', '.join(named)}?")
+            say(f"{one_line(answer)[:_SHOWN]!r} is none of them." if not named else f"Which of {', '.join(named)}?")
         return None
 
     async def confirm(
@@ -92,7 +94,7 @@ class TerminalUI:
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
         """Ask for a line, without spaces around it; None at the end of stdin."""
-        self._prompt(f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: ")
+        self._prompt(f"{one_line(title)}{f', such as {one_line(placeholder)}' if placeholder else ''}: ")
         if self._lines is None:
             self._lines = _Lines()
         line: str | None = None
@@ -136,7 +138,11 @@ class TerminalUI:
 
             return getpass(prompt, stream=sys.stderr)
         except (EOFError, OSError, UnicodeDecodeError):
+            say("")  # what comes next does not stand behind a question that nobody answered
             return None
+        except KeyboardInterrupt:
+            say("")
+            raise
 
     def _prompt(self, text: str) -> None:
         if not self.interactive or sys.stderr is None:

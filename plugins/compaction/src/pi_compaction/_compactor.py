@@ -147,7 +147,8 @@ def _model_part(previous: CompactionEntry | None) -> str | None:
         return None
     files = FileLists()
     files.add_summary(previous)
-    return previous.summary.removesuffix(files.text()).removesuffix(pins_text(pins_of_entry(previous))).strip() or None
+    summary = previous.summary.removesuffix(files.text())
+    return summary.removesuffix(pins_text(pins_of_entry(previous))).strip() or None
 
 
 def _present(messages: Iterable[AgentMessage | None]) -> list[AgentMessage]:

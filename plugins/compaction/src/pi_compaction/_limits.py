@@ -18,7 +18,7 @@ class Limits(NamedTuple):
 
     Attributes:
         enabled: Whether a conversation is compacted without being asked.
-        window: The model's window.
+        window: The model's window; 0 where it is not known.
         reserve: Room for an answer, and for the summary.
         keep: How much of the newest stays word for word.
     """
@@ -35,13 +35,13 @@ class Limits(NamedTuple):
 
 
 def limits_of(ctx: PiContext) -> Limits | None:
-    """Return the limits for the session's model; None where its window is not known.
+    """Return the limits for the session's model; None without one.
 
     ``compaction.modelOverrides`` has other limits for models by ``provider/id`` or id alone. A reserve of more than
     half of a small window would leave less for the conversation than for its summary: there it is half.
     """
     model, settings = ctx.model, ctx.settings
-    if model is None or model.context_window <= 0:
+    if model is None:
         return None
     enabled = settings.get_bool("compaction.enabled", default=True)
     reserve = settings.get_number("compaction.reserveTokens", RESERVE_TOKENS, minimum=0)
@@ -52,13 +52,17 @@ def limits_of(ctx: PiContext) -> Limits | None:
             enabled = settings.get_bool((*at, "enabled"), enabled)
             reserve = settings.get_number((*at, "reserveTokens"), reserve, minimum=0)
             keep = settings.get_number((*at, "keepRecentTokens"), keep, minimum=0)
-    return Limits(enabled, model.context_window, min(int(reserve), model.context_window // 2), int(keep))
+    return Limits(enabled, model.context_window, _at_most_half(int(reserve), model.context_window), int(keep))
 
 
 def branch_reserve(ctx: PiContext, window: int) -> int:
     """Return how much of a window is not for the branch that is summed up (``branchSummary.reserveTokens``)."""
     reserve = ctx.settings.get_number("branchSummary.reserveTokens", RESERVE_TOKENS, minimum=0)
-    return min(int(reserve), window // 2)
+    return _at_most_half(int(reserve), window)
+
+
+def _at_most_half(reserve: int, window: int) -> int:
+    return min(reserve, window // 2) if window > 0 else reserve
 
 
 def pinned_texts(settings: SettingsView) -> list[str]:

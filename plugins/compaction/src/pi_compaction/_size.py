@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_compaction._told import messages_of, since_compaction
-from pi_core import entry_message, estimate_tokens
-from pi_hookspecs import CompactionEntry, ContextEditEntry
+from pi_core import context_tokens, entry_message, estimate_tokens
+from pi_hookspecs import AssistantMessage, CompactionEntry, ContextEditEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,17 +41,18 @@ class ContextSize:
 
     def of(self, ctx: PiContext) -> int:
         """Return how many tokens the next request is about."""
-        usage = ctx.context_usage()
-        if usage is not None and usage.tokens is not None:
-            return usage.tokens
         branch = ctx.session.branch()
-        grown = self._grown(branch)
-        self._tokens = branch_tokens(branch) if grown is None else grown
-        self._leaf = ctx.session.leaf_id
-        return self._tokens + text_tokens(ctx.system_prompt)
+        tokens = self._grown(branch)
+        if tokens is None:
+            usage = ctx.context_usage()
+            tokens = usage.tokens if usage is not None else None
+        if tokens is None:
+            tokens = branch_tokens(branch) + text_tokens(ctx.system_prompt)
+        self._leaf, self._tokens = ctx.session.leaf_id, tokens
+        return tokens
 
     def _grown(self, branch: Sequence[SessionEntry]) -> int | None:
-        """Return the last estimate with what came since; None where the branch is another, or was changed."""
+        """Return the size by the newest answer that counted it, or by the last time; None where there is neither."""
         later = 0
         for entry in reversed(branch):
             if entry.id == self._leaf:
@@ -59,5 +60,7 @@ class ContextSize:
             if isinstance(entry, CompactionEntry | ContextEditEntry):
                 return None
             message = entry_message(entry)
+            if isinstance(message, AssistantMessage) and (counted := context_tokens((message,))) is not None:
+                return counted + later
             later += estimate_tokens(message) if message is not None else 0
         return None

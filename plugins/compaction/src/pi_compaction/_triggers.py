@@ -117,7 +117,7 @@ class Triggers:
         """
         size = self._size.of(ctx) + coming
         full = limits.full
-        if self._tried_at is not None:
+        if self._tried_at is not None and self._tried_at < limits.window:  # the window may be another model's
             full = max(full, (self._tried_at + limits.window) // 2)
         if size > full:
             await self._compact(ctx, "threshold")
@@ -138,7 +138,7 @@ def _limits(ctx: PiContext) -> Limits | None:
     from pi_compaction._limits import limits_of
 
     limits = limits_of(ctx)
-    return limits if limits is not None and limits.enabled else None
+    return limits if limits is not None and limits.enabled and limits.window > 0 else None
 
 
 def _last_answer(ctx: PiContext) -> AssistantMessage | None:

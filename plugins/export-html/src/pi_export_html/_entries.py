@@ -176,9 +176,11 @@ class Transcript:
         )
 
     def _note(self, number: int, entry: SessionEntry) -> Html:
+        """Return an entry in one line; what is said elsewhere, or to plugins alone, is seen once it is asked for."""
         told, details = _told(entry)
+        kind = "note quiet" if isinstance(entry, LabelEntry | SessionInfoEntry | CustomEntry) else "note"
         more = tag("details", tag("summary", "data"), tag("pre", as_json(details))) if details else None
-        return tag("div", tag("span", told), more, id=f"e{number}", class_=self._classes(number, "note"))
+        return tag("div", tag("span", told), more, id=f"e{number}", class_=self._classes(number, kind))
 
     def _classes(self, number: int, kind: str) -> str:
         return f"m {kind}" if number in self.outline.active else f"m {kind} off"

@@ -29,6 +29,8 @@ def cost(dollars: float) -> str:
 
 def seconds(milliseconds: float) -> str:
     """Return how long something took."""
+    if milliseconds < 1000:  # noqa: PLR2004 - a second
+        return f"{milliseconds:.0f} ms"
     took = milliseconds / 1000
     if took < 60:  # noqa: PLR2004 - a minute
         return f"{took:.1f} s"

@@ -110,5 +110,5 @@ def _message_line(outline: Outline, number: int, message: AgentMessage) -> tuple
 
 def _short(text: str) -> str:
     """Return the beginning of a text in one line."""
-    line = " ".join(text[: 4 * _LONGEST].split())
+    line = " ".join(text[: 4 * _LONGEST].split()).lstrip("#> ")
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

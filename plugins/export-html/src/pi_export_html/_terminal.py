@@ -17,7 +17,7 @@ __all__ = ["terminal_text"]
 _SEQUENCE = re.compile(
     "\x1b\\[([0-9;:]*)m"  # colours and styles
     "|\x1b\\[[0-?]*[ -/]*[@-~]"  # cursor, screen, modes
-    "|\x1b[\\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\\\)?"  # titles, links, images: up to the bell or ST
+    "|\x1b[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)"  # titles, links, images: up to the bell or ST
     "|\x1b[ -/]*[0-~]"  # the short ones
 )
 _STYLES = {1: "b", 2: "dim", 3: "i", 4: "u", 7: "rev", 9: "s"}

@@ -19,6 +19,9 @@ DEFAULT_HOST = "api.individual.githubcopilot.com"
 
 _NOT_ALLOWED = (403, 404)
 
+_MOST_SECONDS = 10**12
+"""A time that is longer, or infinite, is nonsense."""
+
 _PROXY_HOST = re.compile(r"(?:^|;)proxy-ep=(?P<host>[A-Za-z0-9.-]+)(?:;|$)")
 
 
@@ -67,6 +70,6 @@ def _expires(answer: Mapping[str, Any]) -> int:
 
     for name in ("refresh_in", "expires_at"):
         seconds = answer.get(name)
-        if isinstance(seconds, int | float) and not isinstance(seconds, bool):
+        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and abs(seconds) < _MOST_SECONDS:
             return int(seconds * 1000) + (now_ms() if name == "refresh_in" else -EXPIRY_MARGIN_MS)
     raise RequestFailed("GitHub's answer does not say how long the token for Copilot is good")

@@ -46,8 +46,10 @@ def usage_of(usage: dict[str, Any], model: Model) -> Usage:
     details = usage.get("prompt_tokens_details") or usage.get("prompt_token_details")
     details = details if isinstance(details, dict) else {}
     prompt = token_count(usage.get("prompt_tokens"))
-    read = min(prompt, token_count(details.get("cached_tokens"), usage.get("num_cached_tokens")))
-    return with_cost(model, Usage(input=prompt - read, output=token_count(usage.get("completion_tokens")), cache_read=read))
+    read = min(prompt, token_count(details.get("cached_tokens")) or token_count(usage.get("num_cached_tokens")))
+    return with_cost(
+        model, Usage(input=prompt - read, output=token_count(usage.get("completion_tokens")), cache_read=read)
+    )
 
 
 def _is_status(value: Any) -> bool:

@@ -9,11 +9,20 @@ from attrs import define, field
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import REPAIR_NOTE, HttpFailed, WholeText, sanitized_id, with_cost
+from pi_provider_kit import (
+    REPAIR_NOTE,
+    HttpFailed,
+    WholeText,
+    compact_json,
+    dicts,
+    sanitized_id,
+    token_count,
+    with_cost,
+)
 from pi_provider_openai._completions_messages import REASONING_FIELDS
 from pi_provider_openai._feed import Feeder
 from pi_provider_openai._reasoning_details import add_detail
-from pi_provider_openai._shared import compact, dicts, integer, status_of
+from pi_provider_openai._shared import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -252,7 +261,9 @@ class CompletionsFeeder(Feeder):
     def _close_thinking(self) -> Iterator[AssistantMessageEvent]:
         if self._thinking is not None:
             index, self._thinking = self._thinking, None
-            yield self.builder.thinking_end(index, compact_json(self._details) if self._details else self._field or None)
+            yield self.builder.thinking_end(
+                index, compact_json(self._details) if self._details else self._field or None
+            )
 
     def _close_calls(self) -> Iterator[AssistantMessageEvent]:
         for call in self._calls:

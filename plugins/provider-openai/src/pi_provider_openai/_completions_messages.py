@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage, text_of
-from pi_provider_kit import clean_text, completions_id, system_prompt_of, transform_messages
-from pi_provider_openai._shared import compact, data_url, result_text
+from pi_provider_kit import clean_text, compact_json, completions_id, system_prompt_of, transform_messages
+from pi_provider_openai._shared import data_url, result_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -96,7 +96,11 @@ def _answer(message: AssistantMessage, model: Model, compat: Mapping[str, Any]) 
         sent.setdefault("reasoning_content", "")
     if message.tool_calls:
         sent["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": compact_json(call.arguments)}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": compact_json(call.arguments)},
+            }
             for call in message.tool_calls
         ]
     if sent["content"] or message.tool_calls:

@@ -8,10 +8,10 @@ from attrs import define, evolve, field
 
 from pi_hookspecs.errors import RequestFailed
 from pi_hookspecs.messages import Usage
-from pi_provider_kit import HttpFailed, WholeText, clean_text, with_cost
+from pi_provider_kit import HttpFailed, WholeText, clean_text, compact_json, dicts, token_count, with_cost
 from pi_provider_openai._feed import Feeder
 from pi_provider_openai._responses_messages import TextSignature
-from pi_provider_openai._shared import compact, dicts, integer, status_of
+from pi_provider_openai._shared import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

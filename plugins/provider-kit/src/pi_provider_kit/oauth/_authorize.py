@@ -99,5 +99,5 @@ async def _paste(ui: Any, provider: str, state: str, stop: AbortController, *, w
             ui.notify(str(error), "error")
     if waits:
         await asyncio.get_running_loop().create_future()
-    message = f"Nobody signed in to {provider}: no code was pasted. Run pi auth login {provider} in a terminal."
+    message = f"Nobody signed in to {provider}: no code was pasted. Run pi auth login {provider} again in a terminal."
     raise UserError(message)

@@ -15,6 +15,9 @@ __all__ = ["callback_port", "endpoint"]
 
 _LARGEST_PORT = 65_535
 
+_SHOWN = 60
+"""Characters of a variable that an error repeats."""
+
 
 def endpoint(provider: str, url: str) -> str:
     """Return the address to use for one of a provider's login addresses.
@@ -50,9 +53,13 @@ def callback_port(provider: str, port: int) -> int:
     written = os.environ.get(name, "").strip()
     if not written:
         return port
-    if not (written.isascii() and written.isdigit() and int(written) <= _LARGEST_PORT):
-        raise UserError(f"{name} must be a port from 0 to {_LARGEST_PORT}, not {written!r}.")
-    return int(written)
+    try:
+        chosen = int(written) if written.isascii() and written.isdigit() else -1
+    except ValueError:  # thousands of digits
+        chosen = -1
+    if not 0 <= chosen <= _LARGEST_PORT:
+        raise UserError(f"{name} must be a port from 0 to {_LARGEST_PORT}, not {written[:_SHOWN]!r}.")
+    return chosen
 
 
 def _variable(what: str, provider: str) -> str:

@@ -12,6 +12,9 @@ __all__ = ["pasted_code"]
 _QUERY = re.compile(r"(?:(?<=[?#&])|^)(?:code|error|state)=.*", re.DOTALL)
 """What a server adds to an address, behind whatever is before it."""
 
+_LONGEST = 8192
+"""Characters of a code; what is longer is something else that was on the clipboard."""
+
 _EXCERPT = 120
 """Characters of a server's own words in a message."""
 
@@ -45,7 +48,7 @@ def pasted_code(text: str, state: str, *, provider: str) -> str:
             f" Use the page that was opened last, or run pi auth login {provider} again."
         )
         raise UserError(message)
-    if not code or any(character.isspace() for character in code):
+    if not code or len(code) > _LONGEST or not (code.isascii() and code.isprintable()) or " " in code:
         message = "There is no code in what was pasted. Paste the code, or the whole address of the page it is on."
         raise UserError(message)
     return code

@@ -28,8 +28,8 @@ _SKEW_SECONDS = 300.0
 _LONGEST_TEXT = 400
 """Characters of a server's description in a message."""
 
-_LONGEST_NUMBER = 12
-"""Digits of a time that a server wrote as text."""
+_MOST_SECONDS = 10**12
+"""A time that is longer, or infinite, is nonsense."""
 
 _PUBLIC = ("client_id", "grant_type", "redirect_uri", "scope", "response_type")
 """Fields of a request that a message may repeat."""
@@ -113,11 +113,11 @@ def credential_of(answer: Mapping[str, Any], *, margin_ms: int = EXPIRY_MARGIN_M
         RequestFailed: The answer lacks a token or its time; no value of it is in the message.
     """
     access, seconds = answer.get("access_token"), answer.get("expires_in")
-    if isinstance(seconds, str) and seconds.isdecimal() and len(seconds) <= _LONGEST_NUMBER:
+    if isinstance(seconds, str) and seconds.isdecimal() and len(seconds) < len(str(_MOST_SECONDS)):
         seconds = int(seconds)
     for name, fits in (
         ("access_token", isinstance(access, str) and bool(access)),
-        ("expires_in", isinstance(seconds, int | float) and not isinstance(seconds, bool)),
+        ("expires_in", isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds < _MOST_SECONDS),
     ):
         if not fits:
             message = (

@@ -8,8 +8,8 @@ async with FakeAuthorization() as server:
 ```
 
 Pages and tokens are those of RFC 6749 and 7636 (single-use codes, S256, rotating refresh tokens), device codes those of
-RFC 8628 as GitHub words them, and ChatGPT's own; the exchange for a token of Copilot, and the models that it lists, are
-there too. What a test scripts with ``answers`` comes first.
+RFC 8628 as GitHub words them, and ChatGPT's own; the exchange for a token of Copilot, the models that it lists, and
+the project of an account of Cloud Code Assist are there too. What a test scripts with ``answers`` comes first.
 """
 
 from __future__ import annotations
@@ -250,6 +250,11 @@ class FakeAuthorization(FakeServer):
         self.enabled.append(request.path.split("/")[2])
         return json_answer(200, {"state": request.json["state"]})
 
+    # Cloud Code Assist
+
+    def _account(self, request: Request) -> Answer:
+        return json_answer(200, {"currentTier": {"id": "free-tier"}, "cloudaicompanionProject": "fake-project"})
+
     def _date(self) -> str:
         from email.utils import formatdate
         from time import time
@@ -269,6 +274,7 @@ _ROUTES: dict[tuple[str, str], Callable[[FakeAuthorization, Request], Answer]] =
     ("POST", "/api/accounts/deviceauth/token"): FakeAuthorization._chatgpt_poll,  # noqa: SLF001
     ("GET", "/copilot_internal/v2/token"): FakeAuthorization._copilot_token,  # noqa: SLF001
     ("GET", "/models"): FakeAuthorization._models,  # noqa: SLF001
+    ("POST", "/v1internal:loadCodeAssist"): FakeAuthorization._account,  # noqa: SLF001
 }
 
 

@@ -1,0 +1,100 @@
+"""What the user can call with a slash, for front ends that list it (pi.md 10.3 and 13.2, decision D37)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_hookspecs.resources import Resource, ResourceScope
+
+__all__ = ["CommandInfo", "CommandsDiscoverEvent", "CommandsDiscoverResult", "SourceInfo"]
+
+
+@frozen(kw_only=True)
+class SourceInfo:
+    """Where something comes from.
+
+    Attributes:
+        path: Its file; of what a plugin registered, the plugin.
+        source: How it was found, see ``ResourceFile.source``.
+        scope: Whose it is.
+        origin: ``package`` when a plugin brought it.
+        base_dir: The folder that it was found under.
+    """
+
+    path: str
+    source: str
+    scope: ResourceScope = "user"
+    origin: Literal["top-level", "package"] = "top-level"
+    base_dir: str | None = None
+
+
+@frozen(kw_only=True)
+class CommandInfo:
+    """Something that the user calls with ``/name``.
+
+    Attributes:
+        name: Without the slash: ``review``, ``skill:review``.
+        description: One line; None where there is none.
+        source: ``extension`` for a plugin's command, ``prompt``, ``skill``, or the plugin's own word.
+        location: Whose it is, ``path`` where it was named for this run; None for a plugin's command.
+        path: Its file; None for a plugin's command.
+        argument_hint: What is to follow the name, for people.
+    """
+
+    name: str
+    description: str | None = None
+    source: str
+    location: Literal["user", "project", "path"] | None = None
+    path: str | None = None
+    source_info: SourceInfo | None = None
+    argument_hint: str | None = None
+
+    @classmethod
+    def of_resource(
+        cls, resource: Resource, *, name: str | None = None, argument_hint: str | None = None
+    ) -> CommandInfo:
+        """Return how a resource is called: by its own name, unless ``name`` says another."""
+        return cls(
+            name=name or resource.name,
+            description=resource.description or None,
+            source=resource.kind,
+            location="path" if resource.scope == "temporary" else resource.scope,
+            path=resource.path,
+            source_info=SourceInfo(
+                path=resource.path,
+                source=resource.source,
+                scope=resource.scope,
+                origin=resource.origin,
+                base_dir=resource.base_dir,
+            ),
+            argument_hint=argument_hint,
+        )
+
+
+@frozen(kw_only=True, eq=False)
+class CommandsDiscoverEvent:
+    """A front end lists what can be called with a slash."""
+
+    type: ClassVar[Literal["commands_discover"]] = "commands_discover"
+
+
+def _commands(commands: Iterable[CommandInfo]) -> tuple[CommandInfo, ...]:
+    return tuple(commands)
+
+
+@frozen(kw_only=True)
+class CommandsDiscoverResult:
+    """What ``expand_prompt`` of the same plugin knows."""
+
+    commands: tuple[CommandInfo, ...] = field(default=(), converter=_commands)
+
+    def problem(self, event: CommandsDiscoverEvent) -> str | None:
+        """Say what is wrong with the list."""
+        del event
+        wrong = [each for each in self.commands if not isinstance(each, CommandInfo)]
+        return f"answered {wrong[0]!r:.60}, which is no CommandInfo" if wrong else None

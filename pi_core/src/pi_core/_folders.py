@@ -1,0 +1,37 @@
+"""Where the user's home folder and pi's own files in it are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["agent_dir", "home_dir"]
+
+
+def home_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the user's home folder.
+
+    Args:
+        environ: Environment variables; by default the process's.
+    """
+    environ = os.environ if environ is None else environ
+    return Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+
+
+def agent_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of the user's own files: ``PI_CODING_AGENT_DIR``, else ``~/.pi/agent``.
+
+    Args:
+        environ: Environment variables; by default the process's.
+    """
+    environ = os.environ if environ is None else environ
+    chosen = environ.get("PI_CODING_AGENT_DIR")
+    if not chosen:
+        return home_dir(environ) / ".pi" / "agent"
+    if chosen == "~" or chosen.startswith(("~/", "~" + os.sep)):
+        return home_dir(environ) / chosen[2:]
+    return Path(chosen)

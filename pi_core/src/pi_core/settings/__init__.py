@@ -1,0 +1,10 @@
+"""What the user has set, and where: the files, the environment and the command line as one (document 004, section 7).
+
+``schema`` describes every setting; nothing on the way to the first request imports it.
+"""
+
+from pi_core._folders import agent_dir
+from pi_core.settings.settings import Settings, SettingsManager
+from pi_core.settings.sources import COMMAND_LINE, IN_MEMORY, FileStorage, SettingsStorage
+
+__all__ = ["COMMAND_LINE", "IN_MEMORY", "FileStorage", "Settings", "SettingsManager", "SettingsStorage", "agent_dir"]

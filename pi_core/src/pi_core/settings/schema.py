@@ -1,0 +1,421 @@
+"""Every setting: its type, its default and what it does. The JSON schema and the documentation are made of it.
+
+Fields are in snake_case, the file says them in camelCase. Keys that are not here are kept and may belong to a plugin.
+Which plugin reads a setting is not said here: where none does, it has no effect.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+import attrs
+from attrs import NOTHING, field, frozen
+
+from pi_core._json_file import shown
+from pi_core.settings.migrations import GLOBAL_ONLY
+from pi_core.settings.sources import ENVIRONMENT
+from pi_core.settings.values import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Setting", "SettingsSchema", "find", "json_schema", "problem_with", "settings"]
+
+ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
+Names: TypeAlias = list[str]
+
+
+def _setting(default: Any, description: str, *, at_least: float | None = None, at_most: float | None = None) -> Any:
+    limits = {"minimum": at_least, "maximum": at_most}
+    metadata = {"description": description, **{name: limit for name, limit in limits.items() if limit is not None}}
+    if isinstance(default, type):
+        return field(factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@frozen(kw_only=True)
+class CompactionOverride:
+    """Of one model, under its ``provider/id``."""
+
+    enabled: bool | None = _setting(None, "Compact by itself")
+    reserve_tokens: int | None = _setting(None, "Tokens kept free for the answer", at_least=0)
+    keep_recent_tokens: int | None = _setting(None, "Tokens of the latest messages that stay as they are", at_least=0)
+
+
+@frozen(kw_only=True)
+class CompactionSettings:
+    """When a long conversation is summed up (document 002, 17)."""
+
+    enabled: bool = _setting(True, "Compact the conversation by itself before the model's window is full")
+    reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0)
+    keep_recent_tokens: int = _setting(20_000, "Tokens of the latest messages that stay as they are", at_least=0)
+    model_overrides: dict[str, CompactionOverride] = _setting(dict, "The same for single models, by `provider/id`")
+    pinned: Names = _setting(list, "Sentences that every summary keeps word by word")
+
+
+@frozen(kw_only=True)
+class BranchSummarySettings:
+    """What happens to a branch that is left."""
+
+    reserve_tokens: int = _setting(16_384, "Tokens kept free for the summary of a branch that is left", at_least=0)
+    skip_prompt: bool = _setting(False, "Leave a branch without asking whether to sum it up; it is not")
+
+
+@frozen(kw_only=True)
+class ProviderRetrySettings:
+    """Limits of a single request."""
+
+    timeout_ms: int | None = _setting(
+        None, "Milliseconds without a byte after which a request ends; `httpIdleTimeoutMs` where not set", at_least=0
+    )
+    max_retries: int = _setting(0, "Tries of the transport itself, beside pi's own", at_least=0)
+    max_retry_delay_ms: int = _setting(
+        60_000, "Longest wait, in milliseconds, that a server may ask for; 0 is no limit", at_least=0
+    )
+
+
+@frozen(kw_only=True)
+class RetrySettings:
+    """What happens when a request fails for a reason that may pass (document 002, 17)."""
+
+    enabled: bool = _setting(True, "Try again by itself when a request fails for a reason that may pass")
+    max_retries: int = _setting(3, "Tries after the first", at_least=0)
+    base_delay_ms: int = _setting(2000, "Milliseconds before the first of them; doubled each time", at_least=0)
+    max_delay_ms: int = _setting(60_000, "Longest wait between two of them, in milliseconds", at_least=0)
+    max_agent_delay_ms: int | None = _setting(None, "Another name of `retry.maxDelayMs`, which wins", at_least=0)
+    jitter: float = _setting(0.0, "Part of each wait that is left to chance, 0 to 1", at_least=0)
+    failover: Names = _setting(list, "Models, as `provider/id`, to go on with where waiting does not help")
+    provider: ProviderRetrySettings = _setting(ProviderRetrySettings, "Limits of a single request")
+
+
+@frozen(kw_only=True)
+class ThinkingBudgets:
+    """Tokens for thinking, by level."""
+
+    minimal: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+    low: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+    medium: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+    high: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+    xhigh: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+    max: int | None = _setting(None, "Tokens for thinking at this level", at_least=0)
+
+
+@frozen(kw_only=True)
+class BashSettings:
+    """The tool `bash`."""
+
+    max_output_file_bytes: int = _setting(
+        1024**3, "Bytes at which the file with a command's full output stops growing", at_least=0
+    )
+    keep_background: bool = _setting(False, "Leave what a command started in the background running when it ends")
+
+
+@frozen(kw_only=True)
+class ImageSettings:
+    """Pictures for the model (document 002, 17)."""
+
+    auto_resize: bool = _setting(True, "Shrink images to 2000x2000 at most")
+    block_images: bool = _setting(False, "Send no images to the model")
+
+
+@frozen(kw_only=True)
+class TerminalSettings:
+    """What a front end draws."""
+
+    show_images: bool = _setting(True, "Show images where the terminal can")
+    clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
+
+
+@frozen(kw_only=True)
+class MarkdownSettings:
+    """How a front end shows Markdown."""
+
+    code_block_indent: str = _setting("  ", "What stands before each line of a code block")
+
+
+@frozen(kw_only=True)
+class SystemPromptSettings:
+    """What pi adds to the system prompt."""
+
+    date: bool = _setting(False, "Tell the model today's date; it costs the prompt cache once a day")
+
+
+@frozen(kw_only=True)
+class MemorySettings:
+    """MEMORY.md."""
+
+    enabled: bool = _setting(False, "Offer the memory tools also where there is no MEMORY.md yet")
+
+
+@frozen(kw_only=True)
+class GuardrailSettings:
+    """Checks before a tool runs."""
+
+    enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
+
+
+@frozen(kw_only=True)
+class PluginSettings:
+    """Which plugins are used, and which first."""
+
+    disabled: Names = _setting(list, "Plugins to leave out")
+    order: Names = _setting(list, "Plugins in the order in which they are loaded; those not named keep their places")
+    prefer: dict[str, str] = _setting(
+        dict, 'Whose of two registrations of one name is used, as in `{"tool:grep": "tools-fast"}`'
+    )
+
+
+@frozen(kw_only=True)
+class HookTimeout:
+    """Of one plugin, or of one hook."""
+
+    timeout: float | None = _setting(None, "Seconds that an answer may take", at_least=0.001)
+
+
+@frozen(kw_only=True)
+class HookSettings:
+    """How long plugins may take."""
+
+    timeout: float | None = _setting(
+        None, "Seconds that a plugin may take to load or to answer a hook; 30 or 600 where not set", at_least=0.001
+    )
+    plugins: dict[str, HookTimeout] = _setting(dict, "The same for single plugins, by name")
+    specs: dict[str, HookTimeout] = _setting(dict, "The same for single hooks, by name")
+
+
+@frozen(kw_only=True)
+class SettingsSchema:
+    """All of ``settings.json`` (document 004, 7.2; pi.md; the decisions)."""
+
+    # Model
+    default_provider: str | None = _setting(None, "Provider of new sessions")
+    default_model: str | None = _setting(None, "Model of new sessions")
+    default_thinking_level: ThinkingLevel = _setting("medium", "How hard the model thinks in new sessions")
+    enabled_models: Names = _setting(list, "Patterns of the models to cycle through, as `--models` takes them")
+    persist_model_choice: bool = _setting(False, "Choosing a model or a thinking level makes it the default")
+    thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
+    transport: str | None = _setting(
+        None, "How requests travel, where a provider offers several ways: `auto`, `sse`, `websocket`, `sdk` ..."
+    )
+    http_idle_timeout_ms: int = _setting(
+        300_000, "Milliseconds that a server may say nothing; 0 is no limit", at_least=0
+    )
+
+    # Messages and tools
+    steering_mode: QueueMode = _setting("one-at-a-time", "How many queued messages interrupt a run at a time")
+    follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run is over")
+    steering_interrupt: Literal["wait", "skip"] | None = _setting(
+        None, "Whether a message waits for the running tools or skips those that have not begun; by `toolExecution`"
+    )
+    tool_execution: Literal["parallel", "sequential"] = _setting("parallel", "How the calls of one answer are run")
+    shell_path: str | None = _setting(None, "The shell of the tool `bash`, instead of the system's")
+    shell_command_prefix: str | None = _setting(None, "Text before every shell command, on a line of its own")
+    bash: BashSettings = _setting(BashSettings, "The tool `bash`")
+    images: ImageSettings = _setting(ImageSettings, "Images for the model")
+
+    # Long conversations and failures
+    compaction: CompactionSettings = _setting(CompactionSettings, "When a conversation is summed up")
+    branch_summary: BranchSummarySettings = _setting(BranchSummarySettings, "Summaries of branches that are left")
+    retry: RetrySettings = _setting(RetrySettings, "Requests that failed")
+
+    # Sessions
+    session_dir: str | None = _setting(None, "Folder for sessions, instead of the one in pi's own folder")
+    session_store: str = _setting("jsonl", "What keeps sessions: the name of a session store")
+    session_sync: Literal["never", "turn", "entry"] = _setting("turn", "When entries are forced to the disk")
+
+    # Plugins
+    plugins: PluginSettings = _setting(PluginSettings, "Which plugins are used")
+    hooks: HookSettings = _setting(HookSettings, "How long plugins may take")
+    guardrails: GuardrailSettings = _setting(GuardrailSettings, "Checks before a tool runs")
+    memory: MemorySettings = _setting(MemorySettings, "MEMORY.md")
+
+    # Resources
+    default_project_trust: Literal["ask", "always", "never"] = _setting(
+        "ask", "Whether a project's own files are used where nobody has decided"
+    )
+    packages: list[str | dict[str, Any]] = _setting(list, "Packages with extensions, skills, prompts and themes")
+    extensions: Names = _setting(list, "Further extensions: files and folders, `!` and `-` leave out, `+` forces")
+    skills: Names = _setting(list, "Further skills, as above")
+    prompts: Names = _setting(list, "Further prompt templates, as above")
+    themes: Names = _setting(list, "Further themes, as above")
+    enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`")
+    npm_command: Names = _setting(list, "Command, word by word, that stands in for `npm`")
+    system_prompt: SystemPromptSettings = _setting(SystemPromptSettings, "What pi adds to the system prompt")
+
+    # Front ends that draw
+    theme: str | None = _setting(None, "Name of the theme; `light-theme/dark-theme` follows the terminal")
+    hide_thinking_block: bool = _setting(False, "Hide what the model thinks")
+    show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, for input methods")
+    quiet_startup: bool = _setting(False, "Show no header at the start")
+    collapse_changelog: bool = _setting(False, "Show news after an update in short")
+    double_escape_action: Literal["fork", "tree", "none"] = _setting("tree", "What Escape, pressed twice, does")
+    tree_filter_mode: Literal["default", "no-tools", "user-only", "labeled-only", "all"] = _setting(
+        "default", "What the tree of a session shows at first"
+    )
+    editor_padding_x: int = _setting(0, "Columns left free at both sides of the editor", at_least=0)
+    autocomplete_max_visible: int = _setting(5, "Lines of suggestions that are shown at once", at_least=1)
+    external_editor: str | None = _setting(None, "Command of an editor, before `$VISUAL` and `$EDITOR`")
+    terminal: TerminalSettings = _setting(TerminalSettings, "The terminal")
+    markdown: MarkdownSettings = _setting(MarkdownSettings, "Markdown")
+
+
+@frozen(kw_only=True)
+class Setting:
+    """One setting, as the documentation lists it.
+
+    Attributes:
+        steps: How it is reached; ``*`` stands for any name.
+        default: In force where nothing is set; None where that is nothing.
+        kind: Its type in words.
+        description: What it does, a sentence without its full stop.
+        variable: The environment variable that sets it, too.
+        global_only: Whether a project's file has no say in it.
+    """
+
+    steps: tuple[str, ...]
+    default: Any
+    kind: str
+    description: str
+    variable: str | None
+    global_only: bool
+
+    @property
+    def name(self) -> str:
+        """The steps, with dots."""
+        return name_of(self.steps)
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of ``settings.json``; not to be changed."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of pi",
+        "description": "settings.json, of the user or of a project. Other keys are kept: they may belong to a plugin.",
+        **_object(SettingsSchema),
+    }
+
+
+def settings() -> Iterator[Setting]:
+    """Go through all settings, in the order of the schema."""
+    variables = {steps: name for name, steps in ENVIRONMENT.items()}
+    for steps, node in _nodes(json_schema(), ()):
+        yield Setting(
+            steps=steps,
+            default=node.get("default"),
+            kind=_wanted(node),
+            description=node["description"],
+            variable=variables.get(steps),
+            global_only=steps[0] in GLOBAL_ONLY,
+        )
+
+
+def find(steps: Sequence[str]) -> Setting | None:
+    """Return the setting that steps lead to; None where they lead to none, or to an object of several."""
+    for each in settings():
+        if len(each.steps) == len(steps) and all(a in ("*", b) for a, b in zip(each.steps, steps, strict=True)):
+            return each
+    return None
+
+
+def problem_with(steps: Sequence[str], value: Any) -> str | None:
+    """Return why a value cannot be set, as a sentence; None where it can, or where the key is not pi's."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    node: Any = json_schema()
+    for depth, step in enumerate(steps):
+        if "properties" not in node and "additionalProperties" not in node:
+            return f"Setting {name_of(steps[:depth])!r} is {_wanted(node)}; there is no {name_of(steps)!r}."
+        node = node.get("properties", {}).get(step, node.get("additionalProperties", True))
+        if not isinstance(node, dict):
+            return None
+    error = best_match(Draft202012Validator(node).iter_errors(value))
+    if value is None or error is None:
+        return None
+    path = (*steps, *map(str, error.absolute_path))
+    return f"Setting {name_of(path)!r} must be {_wanted(error.schema)}, not {shown(error.instance)}."
+
+
+# From the classes to the schema
+
+
+def _object(cls: type) -> dict[str, Any]:
+    hints = get_type_hints(cls)
+    properties = {_camel(each.name): _property(each, hints[each.name]) for each in attrs.fields(cls)}
+    return {"type": "object", "properties": properties}
+
+
+def _property(attribute: attrs.Attribute[Any], hint: Any) -> dict[str, Any]:
+    node = {**_type(hint), **attribute.metadata}
+    default = attribute.default
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type] - it is a class at run time
+        default = NOTHING if attrs.has(default.factory) else default.factory()
+    return node if default is NOTHING or default is None else {**node, "default": default}
+
+
+_JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def _type(hint: Any) -> dict[str, Any]:
+    if hint in _JSON_TYPES:
+        return {"type": _JSON_TYPES[hint]}
+    if attrs.has(hint):
+        return _object(hint)
+    arguments = get_args(hint)
+    if get_origin(hint) is Literal:
+        return {"enum": list(arguments)}
+    if get_origin(hint) is list:
+        return {"type": "array", "items": _type(arguments[0])}
+    if get_origin(hint) is dict:
+        return {"type": "object", **({} if arguments[1] is Any else {"additionalProperties": _type(arguments[1])})}
+    others = [each for each in arguments if each is not type(None)]
+    return _type(others[0]) if len(others) == 1 else {"anyOf": [_type(each) for each in others]}
+
+
+def _camel(name: str) -> str:
+    first, *further = name.split("_")
+    return first + "".join(word.capitalize() for word in further)
+
+
+# From the schema to words
+
+
+def _nodes(node: dict[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Go through what is no object of settings itself."""
+    for key, below in node["properties"].items():
+        inner = below.get("additionalProperties")
+        if "properties" in below:
+            yield from _nodes(below, (*above, key))
+        elif inner is not None and "properties" in inner:
+            yield from _nodes(inner, (*above, key, "*"))
+        else:
+            yield (*above, key), below
+
+
+_WORDS = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a string",
+    "object": "an object",
+}
+
+
+def _wanted(node: dict[str, Any]) -> str:
+    """Say what a value must be."""
+    if "enum" in node:
+        *others, last = node["enum"]
+        return f"{', '.join(others)} or {last}"
+    if "anyOf" in node:
+        return " or ".join(_wanted(each) for each in node["anyOf"])
+    if node.get("type") == "array":
+        return f"a list of {' or '.join(_plural(each) for each in node['items'].get('anyOf', [node['items']]))}"
+    words = _WORDS[node["type"]]
+    return f"{words} of at least {node['minimum']:g}" if "minimum" in node else words
+
+
+def _plural(node: dict[str, Any]) -> str:
+    return {"string": "strings", "object": "objects"}[node["type"]]

@@ -1,0 +1,286 @@
+"""``Settings``: the value in force, where it comes from, and how it is changed.
+
+Reading never fails: a file that cannot be used is left out, a value of a wrong type counts as not set,
+and both are told in ``problems``, so that a typing mistake in a file costs a notice and not a run.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pi_core._json_file import shown
+from pi_core.settings.migrations import GLOBAL_ONLY
+from pi_core._folders import agent_dir as default_agent_dir
+from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
+from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, steps_of, take
+from pi_core.trust import ProjectTrust
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pi_core.settings.sources import Layer, Scope, SettingsStorage
+    from pi_core.settings.values import Key
+
+__all__ = ["Settings", "SettingsManager"]
+
+T = TypeVar("T")
+
+
+class Settings:
+    """All layers as one, objects merged key by key. Make them with ``load``, ``in_memory`` or ``from_storage``.
+
+    The command line's win over the environment's, those over the project's, and those over the global ones
+    (document 004, 7.3).
+
+    Attributes:
+        agent_dir: The folder of the user's own files.
+        problems: What could not be used, one readable line each, in the order it was noticed.
+        project_trust: Whether the project's own files count, and why.
+    """
+
+    project_trust: ProjectTrust
+
+    def __init__(self, source: StoredSource | MemorySource, agent_dir: Path) -> None:
+        self.agent_dir = agent_dir
+        self.problems: list[str] = []
+        self._source = source
+        self.reload()
+
+    @classmethod
+    def load(
+        cls,
+        cwd: str | Path,
+        agent_dir: str | Path | None = None,
+        *,
+        trust: ProjectTrust | bool | None = None,
+        environ: Mapping[str, str] | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Settings:
+        """Read the global file and, where the project is trusted, the project's.
+
+        Args:
+            cwd: The working directory; its ``.pi/settings.json`` is the project's file.
+            agent_dir: Where the global ``settings.json`` is; by default what ``agent_dir()`` says.
+            trust: Whether the project's file counts. None: as ``trust.json`` and the setting
+                ``defaultProjectTrust`` of the global file say.
+            environ: Environment variables; by default the process's.
+            overrides: What the command line sets, nested like the files; wins over everything.
+        """
+        home = default_agent_dir(environ) if agent_dir is None else Path(agent_dir)
+        storage = FileStorage(Path(cwd), home)
+        return cls.from_storage(storage, cwd, home, trust=trust, environ=environ, overrides=overrides)
+
+    create = load
+    """Document 001's name of it."""
+
+    @classmethod
+    def from_storage(
+        cls,
+        storage: SettingsStorage,
+        cwd: str | Path = ".",
+        agent_dir: str | Path | None = None,
+        *,
+        trust: ProjectTrust | bool | None = None,
+        environ: Mapping[str, str] | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Settings:
+        """Return settings that are kept elsewhere than in the two files; the arguments are those of ``load``."""
+        home = default_agent_dir(environ) if agent_dir is None else Path(agent_dir)
+
+        def decide(default: str) -> ProjectTrust:
+            if trust is None:
+                return ProjectTrust.decide(cwd, home, default=default, environ=environ)
+            return ProjectTrust.given(cwd, is_trusted=trust) if isinstance(trust, bool) else trust
+
+        return cls(StoredSource(storage, decide, os.environ if environ is None else environ, overrides), home)
+
+    @classmethod
+    def in_memory(
+        cls,
+        values: Mapping[str, Any] | None = None,
+        agent_dir: str | Path | None = None,
+        *,
+        trust: ProjectTrust | bool = False,
+    ) -> Settings:
+        """Return settings that no file has a part in, and changes of which are kept in none."""
+        home = default_agent_dir() if agent_dir is None else Path(agent_dir)
+        trust = ProjectTrust.given(".", is_trusted=trust) if isinstance(trust, bool) else trust
+        return cls(MemorySource(values or {}, trust), home)
+
+    def reload(self) -> None:
+        """Read everything again, and decide again whether the project is trusted."""
+        self.problems = []
+        self._layers, self.project_trust = self._source.read(self.problems.append)
+        self._merged: dict[str, Any] = {}
+        for layer in self._layers:
+            self._merged = merge(self._merged, layer.values)
+        default = self.get_str("defaultProjectTrust", "ask")
+        if default not in ("ask", "always", "never"):
+            self._complain(("defaultProjectTrust",), "ask, always or never", default)
+
+    # What is in force
+
+    def get(self, key: Key, default: Any = None) -> Any:
+        """Return a copy of the value in force; the default where none is set, or null."""
+        value = look_up(self._merged, steps_of(key))
+        return default if value is MISSING or value is None else copy.deepcopy(value)
+
+    def origin(self, key: Key) -> str | None:
+        """Return where the value in force was set: a file, a variable, ``COMMAND_LINE`` or ``IN_MEMORY``; else None.
+
+        Of an object that several layers have a part in, the strongest of them.
+        """
+        layer = self._layer_of(steps_of(key))
+        return layer.origin if layer is not None else None
+
+    def each(self, key: Key) -> list[tuple[str, Any]]:
+        """Return what every layer says of a key, with its origin, weakest first: for lists that add up."""
+        found = ((layer.origin, look_up(layer.values, steps_of(key))) for layer in self._layers)
+        return [(origin, copy.deepcopy(value)) for origin, value in found if value is not MISSING]
+
+    def all(self) -> dict[str, Any]:
+        """Return a copy of everything that is set, nested like the files."""
+        return copy.deepcopy(self._merged)
+
+    def get_number(self, key: Key, default: T, *, minimum: float | None = None) -> float | T:
+        """Return a finite number, not below ``minimum``; the default where none is set, or something else."""
+        wanted = "a number" if minimum is None else f"a number of at least {minimum:g}"
+
+        def fits(value: Any) -> bool:
+            number = isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+            return number and (minimum is None or value >= minimum)
+
+        number: float | T = self._typed(key, default, wanted, fits)
+        return number
+
+    def get_bool(self, key: Key, default: T) -> bool | T:
+        """Return true or false; the default where neither is set, or something else."""
+        flag: bool | T = self._typed(key, default, "true or false", lambda value: isinstance(value, bool))
+        return flag
+
+    def get_str(self, key: Key, default: T) -> str | T:
+        """Return a string; the default where none is set, or something else."""
+        text: str | T = self._typed(key, default, "a string", lambda value: isinstance(value, str))
+        return text
+
+    def get_str_list(self, key: Key, default: Sequence[str] = ()) -> list[str]:
+        """Return a list of strings; the default where none is set, or something else."""
+
+        def fits(value: Any) -> bool:
+            return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+
+        return list(self._typed(key, default, "a list of strings", fits))
+
+    def get_object(self, key: Key) -> dict[str, Any]:
+        """Return an object; an empty one where none is set, or something else."""
+        return dict(self._typed(key, {}, "an object", lambda value: isinstance(value, dict)))
+
+    # Changing it
+
+    def set(self, key: Key, value: Any, scope: Scope = "global") -> None:
+        """Write a value into the user's own file, or the project's, and read everything again.
+
+        What other processes wrote meanwhile stays, and so do the order of the keys and those that pi does not know.
+
+        Args:
+            key: The setting; the objects on the way to it are made.
+            value: Anything that JSON can say; None says that what is below does not count.
+            scope: Which file.
+
+        Raises:
+            UserError: The value is not of the setting's type, or the file cannot be read or written.
+            PiError: Another process holds the file's lock.
+        """
+        from pi_core._json import NotJson, json_copy
+        from pi_core.settings.schema import problem_with
+
+        steps = _checked(steps_of(key), scope)
+        problem = problem_with(steps, value)
+        if problem is not None:
+            raise UserError(problem)
+        try:
+            plain = json_copy(value)
+        except NotJson as error:
+            raise UserError(f"Setting {name_of(steps)!r} cannot be written as JSON: {error}.") from error
+
+        def edit(values: dict[str, Any]) -> None:
+            in_the_way = put(values, steps, plain)
+            if in_the_way is not None:
+                there = shown(look_up(values, in_the_way))
+                raise UserError(f"Setting {name_of(in_the_way)!r} is {there}, no object. Unset it first.")
+
+        self._source.change(scope, edit)
+        self.reload()
+
+    def unset(self, key: Key, scope: Scope = "global") -> bool:
+        """Take a value out of a file, and the objects on the way that are empty then; False where it is not there.
+
+        Raises:
+            UserError: The file cannot be read or written.
+            PiError: Another process holds the file's lock.
+        """
+        steps, found = steps_of(key), False
+
+        def edit(values: dict[str, Any]) -> None:
+            nonlocal found
+            found = take(values, steps)
+
+        self._source.change(scope, edit)
+        self.reload()
+        return found
+
+    def place(self, key: Key) -> str | None:
+        """Return where the value in force was set, with the line where that is a file: ``/a/settings.json:3``."""
+        steps = steps_of(key)
+        layer = self._layer_of(steps)
+        if layer is None or layer.scope is None:
+            return layer.origin if layer is not None else None
+        text = self._source.text(layer.scope)
+        return f"{layer.origin}:{_line_of(text, steps)}" if text else layer.origin
+
+    # Inside
+
+    def _layer_of(self, steps: Sequence[str]) -> Layer | None:
+        return next((layer for layer in reversed(self._layers) if look_up(layer.values, steps) is not MISSING), None)
+
+    def _typed(self, key: Key, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
+        steps = steps_of(key)
+        for depth in range(1, len(steps)):  # an object on the way there may be none
+            parent = look_up(self._merged, steps[:depth])
+            if parent is not MISSING and not isinstance(parent, dict):
+                self._complain(steps[:depth], "an object", parent)
+                return default
+        value = self.get(steps, MISSING)
+        if value is MISSING:
+            return default
+        if fits(value):
+            return value
+        self._complain(steps, wanted, value)
+        return default
+
+    def _complain(self, steps: Sequence[str], wanted: str, value: Any) -> None:
+        problem = f"Setting {name_of(steps)!r} must be {wanted}, not {shown(value)} ({self.place(steps)}); it is ignored."
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+SettingsManager = Settings
+"""Document 001's name of it, with ``create``, ``in_memory`` and ``from_storage``."""
+
+
+def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
+    if not steps or not all(steps):
+        raise UserError(f"{name_of(steps)!r} is no name of a setting")
+    if scope == "project" and steps[0] in GLOBAL_ONLY:
+        raise UserError(f"Setting {steps[0]!r} counts in the user's own settings alone; set it without --project.")
+    return steps
+
+
+def _line_of(text: str, steps: Sequence[str]) -> int:
+    from pi_hookspecs.model_json import line_of  # only a complaint needs it
+
+    return line_of(text, steps)

@@ -1,0 +1,104 @@
+"""Settings as nested objects: the names that lead into them, looking up, merging, putting in and taking out."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["MISSING", "Key", "is_finite", "leaves", "look_up", "merge", "name_of", "nested", "put", "steps_of", "take"]
+
+Key: TypeAlias = "str | Sequence[str]"
+"""``"hooks.timeout"``, or the steps one by one where a name has a dot: ``("hooks", "plugins", "a.b", "timeout")``."""
+
+MISSING = object()
+_STEP = re.compile(r'"([^"]*)"|([^."]+)')
+
+
+def steps_of(key: Key) -> tuple[str, ...]:
+    """Return the steps of a name; ``hooks.plugins."a.b"`` has three."""
+    if not isinstance(key, str):
+        return tuple(key)
+    if '"' not in key:
+        return tuple(key.split("."))
+    return tuple(quoted or plain for quoted, plain in _STEP.findall(key))
+
+
+def name_of(steps: Sequence[str]) -> str:
+    """Return how steps are written: the opposite of ``steps_of``."""
+    return ".".join(f'"{step}"' if "." in step or not step else step for step in steps)
+
+
+def look_up(values: Any, steps: Sequence[str]) -> Any:
+    """Return the value that steps lead to, else ``MISSING``."""
+    for step in steps:
+        if not isinstance(values, dict) or step not in values:
+            return MISSING
+        values = values[step]
+    return values
+
+
+def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Return both as one: objects key by key, anything else from ``over``; lists are replaced, not joined."""
+    merged = dict(under)
+    for key, value in over.items():
+        below = under.get(key)
+        merged[key] = merge(below, value) if isinstance(value, dict) and isinstance(below, dict) else value
+    return merged
+
+
+def nested(steps: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return the object in which steps lead to a value."""
+    for step in reversed(steps):
+        value = {step: value}
+    return dict(value)
+
+
+def put(values: dict[str, Any], steps: Sequence[str], value: Any) -> tuple[str, ...] | None:
+    """Set what steps lead to, making the objects on the way.
+
+    Returns:
+        None; the steps to what stands in the way, if that is no object, and then nothing was set.
+    """
+    for depth, step in enumerate(steps[:-1], 1):
+        below = values.setdefault(step, {})
+        if not isinstance(below, dict):
+            return tuple(steps[:depth])
+        values = below
+    values[steps[-1]] = value
+    return None
+
+
+def take(values: dict[str, Any], steps: Sequence[str]) -> bool:
+    """Remove what steps lead to, and the objects on the way that are empty then; False where there is nothing."""
+    step, *further = steps
+    if step not in values:
+        return False
+    if further:
+        below = values[step]
+        if not isinstance(below, dict) or not take(below, further):
+            return False
+        if below:
+            return True
+    del values[step]
+    return True
+
+
+def leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Go through everything that is no object, or an empty one, with the steps that lead there."""
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, (*above, key))
+        else:
+            yield (*above, key), value
+
+
+def is_finite(number: float) -> bool:
+    """Return whether a number is one that a float can hold."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an int of more digits than a float holds
+        return False

@@ -1,0 +1,44 @@
+"""What ``--system-prompt`` and ``--append-system-prompt`` mean: a text, or the file that holds it (pi.md 11)."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from pi_hookspecs import PromptSection, UserError
+from pi_hookspecs.resources import MAX_BYTES
+
+__all__ = ["given_section"]
+
+
+def given_section(name: str, value: str) -> PromptSection:
+    """Return a section of the text, or of the file's text where ``value`` is the path of one.
+
+    Raises:
+        UserError: The file is there and cannot be used.
+    """
+    size = _size(value)
+    if size is None:
+        return PromptSection(name=name, text=value)
+    if size > MAX_BYTES:
+        message = (
+            f"{value}: {size / 1_048_576:.1f} MB are too much for a system prompt, {MAX_BYTES / 1_048_576:.0f} MB fit"
+        )
+        raise UserError(message)
+    try:
+        with open(value, "rb") as file:  # noqa: PTH123 - the path is a text of the user's
+            text = file.read().decode("utf-8-sig", errors="replace")
+    except OSError as error:
+        raise UserError(f"{value}: cannot be read for the system prompt: {error.strerror}") from error
+    return PromptSection(name=name, text=text, source=os.path.abspath(value))  # noqa: PTH100 - links are kept
+
+
+def _size(value: str) -> int | None:
+    """Return the size of the file that a text is the path of; None where it is none."""
+    if not value or "\n" in value:
+        return None
+    try:
+        status = os.stat(value)  # noqa: PTH116 - as above
+    except (OSError, ValueError):  # no such file; too long for a path; a NUL in it
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -1,0 +1,182 @@
+"""Whether a project's own files may be used: who decides, in which order, and what is left out without trust (pi.md 17).
+
+A folder that was cloned from somewhere can hold settings, code and instructions. Nothing of it counts before somebody
+has said so: an option, a plugin, ``trust.json`` or the user's setting ``defaultProjectTrust``, in this order.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from pi_core._folders import home_dir
+from pi_core._json_file import change_text, object_of, shown, text_of, written
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["ProjectTrust", "TrustStore", "project_resources"]
+
+_IN_PI = ("settings.json", "mcp.json", "extensions", "skills", "prompts", "themes", "SYSTEM.md", "APPEND_SYSTEM.md")
+"""What in ``.pi`` needs trust."""
+
+
+@frozen(kw_only=True)
+class ProjectTrust:
+    """A decision about one project.
+
+    Attributes:
+        cwd: The project's folder, without symbolic links.
+        is_trusted: Whether somebody said yes. Where nobody has decided, the answer is no, also while the project has
+            nothing that needs trust: it may get something at any time.
+        why: Who decided, as a sentence without its full stop.
+        decided: Whether anybody did.
+        resources: What the project has that needs trust.
+    """
+
+    cwd: Path
+    is_trusted: bool
+    why: str
+    decided: bool = True
+    resources: tuple[Path, ...] = ()
+
+    @classmethod
+    def given(cls, cwd: str | Path, *, is_trusted: bool, why: str = "the program says so") -> ProjectTrust:
+        """Return a decision that was made elsewhere."""
+        folder = _resolved(cwd)
+        return cls(cwd=folder, is_trusted=is_trusted, why=why, resources=tuple(project_resources(folder)))
+
+    @classmethod
+    def decide(
+        cls, cwd: str | Path, agent_dir: str | Path, *, default: str = "ask", environ: Mapping[str, str] | None = None
+    ) -> ProjectTrust:
+        """Decide as ``trust.json`` says, else as the user's default does; nobody is asked.
+
+        Args:
+            cwd: The project's folder.
+            agent_dir: The folder with ``trust.json``.
+            default: ``always``, ``never`` or ``ask``, the setting ``defaultProjectTrust``.
+            environ: Where the home folder is looked up, whose own skills need no trust.
+        """
+        folder = _resolved(cwd)
+        decided, is_trusted, why = True, False, ""
+        try:
+            saved = TrustStore(agent_dir).decision(folder)
+        except UserError as error:  # what it says may be no
+            why = f"{error}"
+        else:
+            if saved is not None:
+                is_trusted, why = saved[1], f"trust.json says so of {saved[0]}"
+            elif default in ("always", "never"):
+                is_trusted, why = default == "always", f"the setting defaultProjectTrust is {default}"
+            else:
+                decided, why = False, "nobody has decided yet"
+        resources = tuple(project_resources(folder, environ))
+        return cls(cwd=folder, is_trusted=is_trusted, why=why, decided=decided, resources=resources)
+
+    @property
+    def skipped(self) -> tuple[Path, ...]:
+        """What is there and does not count."""
+        return () if self.is_trusted else self.resources
+
+    @property
+    def notice(self) -> str | None:
+        """What the user should know: what was left out, why, and what to do about it; None where nothing was."""
+        if not self.skipped:
+            return None
+        names = ", ".join(self._name(path) for path in self.skipped)
+        return (
+            f"{self.cwd} is not trusted ({self.why}): {names} not used."
+            " Run pi trust to use them from now on, or add --approve for one run."
+        )
+
+    def _name(self, path: Path) -> str:
+        return str(path.relative_to(self.cwd)) if path.is_relative_to(self.cwd) else str(path)
+
+
+class TrustStore:
+    """``trust.json``: an object of folders, each true or false; null is no decision.
+
+    Args:
+        agent_dir: The folder it is in.
+    """
+
+    def __init__(self, agent_dir: str | Path) -> None:
+        self.file = Path(agent_dir, "trust.json")
+
+    def decisions(self) -> dict[str, bool]:
+        """Return every decision by its folder.
+
+        Raises:
+            UserError: The file cannot be used.
+        """
+        values = object_of(text_of(self.file) or "", str(self.file))
+        wrong = next((key for key, value in values.items() if not isinstance(value, bool | None)), None)
+        if wrong is not None:
+            raise UserError(f"{self.file}: {wrong!r} must be true, false or null, not {shown(values[wrong])}")
+        return {folder: value for folder, value in values.items() if value is not None}
+
+    def decision(self, cwd: str | Path) -> tuple[Path, bool] | None:
+        """Return what is decided for a folder, or for the closest above it, and which folder that is.
+
+        Raises:
+            UserError: The file cannot be used.
+        """
+        decisions = {os.path.normcase(folder): trusted for folder, trusted in self.decisions().items()}
+        if not decisions:
+            return None
+        folder = _resolved(cwd)
+        for each in (folder, *folder.parents):
+            trusted = decisions.get(os.path.normcase(each))
+            if trusted is not None:
+                return each, trusted
+        return None
+
+    def remember(self, folder: str | Path, *, trusted: bool | None) -> None:
+        """Decide for a folder and all below it; None forgets the decision. Those of other folders stay.
+
+        Raises:
+            UserError: The file cannot be read or written; nothing was changed.
+            PiError: Another process holds the file's lock.
+        """
+        key = str(_resolved(folder))
+
+        def edit(text: str | None) -> str:
+            values = object_of(text or "", str(self.file))
+            values.pop(key, None)
+            if trusted is not None:
+                values[key] = trusted
+            return written(values)
+
+        change_text(self.file, edit)
+
+
+def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
+    """Go through what a project has that needs trust: in ``.pi``, and ``.agents/skills`` up to the root of its git.
+
+    Args:
+        cwd: The project's folder, without symbolic links.
+        environ: Where the home folder is looked up: the skills in its own ``.agents`` are the user's.
+    """
+    folder = cwd / ".pi"
+    if os.path.lexists(folder):
+        yield from (folder / name for name in _IN_PI if os.path.lexists(folder / name))
+    home = os.path.realpath(home_dir(environ))
+    for each in (cwd, *cwd.parents):
+        skills = each / ".agents" / "skills"
+        if os.path.lexists(skills) and os.path.realpath(each) != home:
+            yield skills
+        if os.path.lexists(each / ".git"):
+            return
+
+
+def _resolved(folder: str | Path) -> Path:
+    """Return a folder without symbolic links, so that a link is as trusted as what it leads to."""
+    try:
+        return Path(folder).resolve()
+    except (OSError, ValueError, RuntimeError):  # it is gone, or no folder can have this name
+        return Path(folder)

@@ -1,0 +1,44 @@
+"""``--export IN [OUT]``: a stored session as a document (pi.md 12.1)."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from pi_cli._report import warn
+from pi_cli._session_choice import stored_session
+from pi_core.session.exporting import export_session
+from pi_hookspecs import PiError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pi_cli._options import Options
+    from pi_core.host import PluginHost
+
+__all__ = ["export"]
+
+
+def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+    """Write the session, print the path of the file, and return the exit code.
+
+    Raises:
+        UserError: There is no such session, nobody who could write it, or no place to write to.
+    """
+    if len(options.messages) > 1 or options.files:
+        given = [*options.messages, *(f"@{file}" for file in options.files)]
+        raise UserError(f"--export takes a session and at most one file to write, not {' '.join(map(repr, given))}")
+    session = stored_session(options.export or "", options, host, cwd, environ)
+    for notice in session.notices:
+        warn(notice)
+    try:
+        path = export_session(session, *options.messages, host=host, cwd=cwd)
+    except PiError:
+        for problem in host.problems:  # what is missing may be what could not be loaded
+            warn(problem)
+        raise
+    finally:
+        session.close()
+    sys.stdout.write(f"{path}\n")
+    return 0
