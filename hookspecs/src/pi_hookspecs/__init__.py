@@ -43,7 +43,7 @@ _HOMES: dict[str, str] = {
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
     "context": (
         "ContextUsage ModelChoice PiContext RunMode SessionContext SessionTreeNode SessionView SettingsView "
-        "SideRequest ToolContext TreeNavigation"
+        "SideRequest StartContext ToolContext TreeNavigation"
     ),
     "entries": (
         "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
@@ -70,8 +70,8 @@ _HOMES: dict[str, str] = {
     ),
     "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
     "events.session": (
-        "ResourcesDiscoverEvent ResourcesDiscoverResult SessionBeforeCompactEvent SessionBeforeCompactResult "
-        "SessionBeforeForkEvent SessionBeforeForkResult SessionBeforeSwitchEvent SessionBeforeSwitchResult "
+        "ProjectTrustEvent ProjectTrustResult ResourcesDiscoverEvent ResourcesDiscoverResult "
+        "SessionBeforeCompactEvent SessionBeforeCompactResult SessionBeforeForkEvent SessionBeforeForkResult SessionBeforeSwitchEvent SessionBeforeSwitchResult "
         "SessionBeforeTreeEvent SessionBeforeTreeResult SessionCompactEvent SessionCompactFailedEvent SessionForkEvent "
         "SessionShutdownEvent SessionStartEvent SessionSwitchEvent SessionTreeEvent"
     ),

@@ -96,7 +96,10 @@ class EntryIndex:
 
 @runtime_checkable
 class IndexedEntries(Protocol):
-    """A sequence of entries that parses each when it is looked at; the tree is built from its index alone."""
+    """A sequence of entries that parses each when it is looked at; the tree is built from its index alone.
+
+    Core recognises one by the ``EntryIndex`` that its ``index`` is: a list has a method of that name.
+    """
 
     @property
     def index(self) -> EntryIndex:
@@ -136,7 +139,10 @@ class StoredSession(Protocol):
 
     @property
     def notices(self) -> Sequence[str]:
-        """What the user should know, in whole sentences: damage that was skipped, another process at work."""
+        """What the user should know, in whole sentences: damage that was skipped, another process at work.
+
+        May grow; core looks at it after each append.
+        """
         ...
 
     def append(self, entries: Sequence[SessionEntry]) -> None:
@@ -195,6 +201,8 @@ class SessionStore(Protocol):
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> StoredSession:
         """Make a new session of entries of another one, at these positions, in this order, without changing them.
+
+        Positions go on from the entries that were there when ``source`` was opened to those appended since.
 
         Raises:
             OSError: It could not be stored.

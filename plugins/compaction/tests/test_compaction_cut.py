@@ -9,7 +9,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_compaction._cut import at_most_half, find_cut
+from pi_compaction._cut import find_cut, find_helpful_cut
 from pi_compaction._told import messages_of, since_compaction
 from pi_core import estimate_tokens
 from pi_hookspecs import (
@@ -199,9 +199,28 @@ def test_a_failed_answer_is_no_place_to_cut() -> None:
     assert cut_of(messages, 100) == (0, 1)
 
 
-@pytest.mark.parametrize(("tokens", "kept"), [(10, 5), (100, 50), (1000, 100)])
-def test_unasked_at_most_half_is_kept(tokens: int, kept: int) -> None:
-    assert at_most_half([UserMessage(content="x" * 4 * tokens)], 100) == kept
+def helpful_cut_of(messages: Sequence[Any], keep: int) -> int | None:
+    entries = entries_of(messages)
+    cut = find_helpful_cut(entries, messages_of(entries), keep)
+    return None if cut is None else cut.kept
+
+
+def test_unasked_at_most_half_is_kept() -> None:
+    assert helpful_cut_of([UserMessage(content="x" * 400)] * 10, 20_000) == 5
+
+
+def test_unasked_a_large_message_does_not_stand_in_the_way() -> None:
+    messages = [UserMessage(content="x" * 40_000), answer("So it is."), UserMessage(content="And?")]
+
+    assert cut_of(messages, 20_000) is None
+    assert helpful_cut_of(messages, 20_000) == 1
+
+
+def test_unasked_nothing_is_cut_where_hardly_anything_would_go() -> None:
+    messages = [UserMessage(content="Read it."), answer("", "a"), result("a", "x" * 40_000)]
+
+    assert cut_of(messages, 100) == (0, 1)
+    assert helpful_cut_of(messages, 100) is None
 
 
 def compaction(entry_id: str, first_kept: str) -> CompactionEntry:

@@ -177,6 +177,10 @@ class PluginContext:
         """The system prompt as the next request would send it."""
         return self._session.agent.state.system_prompt
 
+    def is_project_trusted(self) -> bool:
+        """Whether files of the project itself may be used."""
+        return self._session.is_project_trusted()
+
     def is_idle(self) -> bool:
         """Whether no prompt is being answered."""
         return not self._session.is_streaming

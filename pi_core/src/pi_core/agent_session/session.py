@@ -169,6 +169,10 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         """The session's id."""
         return self.session_manager.id
 
+    def is_project_trusted(self) -> bool:
+        """Whether files of the project itself may be used: settings, extensions, skills, prompts."""
+        return self.settings.project_trust.is_trusted
+
     @property
     def is_streaming(self) -> bool:
         """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""

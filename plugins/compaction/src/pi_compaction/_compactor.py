@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_compaction import _prompts
 from pi_compaction._asking import Answer, Question, ask, budget
-from pi_compaction._cut import at_most_half, find_cut
+from pi_compaction._cut import find_cut, find_helpful_cut
 from pi_compaction._files import FileLists
 from pi_compaction._limits import Limits, limits_of
 from pi_compaction._pins import pins, pins_of_entry, pins_text
@@ -42,8 +42,8 @@ class Summaries:
         limits = _limits(ctx)
         entries, previous = since_compaction(request.entries)
         messages = messages_of(entries)
-        keep = limits.keep if request.reason == "manual" else at_most_half(messages, limits.keep)
-        cut = find_cut(entries, messages, keep)
+        find = find_cut if request.reason == "manual" else find_helpful_cut
+        cut = find(entries, messages, limits.keep)
         if cut is None:
             return None
         files = FileLists()

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AgentMessage, SessionEntry
 
-__all__ = ["Cut", "at_most_half", "find_cut"]
+__all__ = ["Cut", "find_cut", "find_helpful_cut"]
 
 _BEGIN_A_TURN = (UserMessage, BashExecutionMessage, BranchSummaryMessage, CustomMessage)
 _MAY_STAND_FIRST = (*_BEGIN_A_TURN, AssistantMessage)
+
+_LEAST_SHARE = 0.1
+"""Of a conversation that is too long, at least this much must go."""
 
 
 class Cut(NamedTuple):
@@ -63,17 +66,22 @@ def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | 
     return Cut(kept, min(start, kept), kept)
 
 
-def at_most_half(messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
-    """Return how much is kept when nobody asked for the compaction: no more than half of what there is.
+def find_helpful_cut(
+    entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int
+) -> Cut | None:
+    """Return where to cut a conversation that is too long; as ``find_cut``, but so that it helps.
 
-    Else a conversation whose tokens are estimated too low, or a small window, would stay as full as it was.
+    At most half of it stays: else one whose tokens are estimated too low, or in a small window, would be as full as
+    before. Less stays where that is a single large message. None when hardly anything would go: a question and a result
+    that fills the window.
     """
-    total = 0
-    for message in reversed(messages):
-        total += estimate_tokens(message) if message is not None else 0
-        if total >= 2 * keep_tokens:
-            return keep_tokens
-    return total // 2
+    sizes = [estimate_tokens(message) if message is not None else 0 for message in messages]
+    keep = min(keep_tokens, sum(sizes) // 2)
+    cut = find_cut(entries, messages, keep)
+    while cut is None and keep > 1:
+        keep //= 2
+        cut = find_cut(entries, messages, keep)
+    return cut if cut is not None and sum(sizes[: cut.kept]) >= _LEAST_SHARE * sum(sizes) else None
 
 
 def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:

@@ -1,0 +1,190 @@
+"""Whatever a session holds is text in its page: no element, no attribute, no link and no script comes of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pi_core import SessionManager
+from pi_core.session import ReadOnlySession
+from pi_export_html._exporter import HtmlExporter
+from pi_export_html._page import _resource
+from pi_hookspecs import (
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryEntry,
+    CompactionEntry,
+    ContextEditEntry,
+    CustomEntry,
+    CustomMessage,
+    CustomMessageEntry,
+    ExportRequest,
+    ImageContent,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionInfoEntry,
+    SystemMessage,
+    TextContent,
+    Theme,
+    ThinkingContent,
+    ThinkingLevelChangeEntry,
+    ToolCall,
+    ToolResultMessage,
+    UnknownContent,
+    UnknownEntry,
+    UnknownMessage,
+    Usage,
+    UsageEntry,
+    UserMessage,
+)
+
+ATTACKS = [
+    "<script>document.documentElement.dataset.pwned = 1</script>",
+    "</script><script>alert(1)</script>",
+    "</style><style>body{display:none}</style>",
+    "<!-- --><!--", "-->", "]]><![CDATA[", "<?php ?>",
+    "<img src=x onerror=alert(1)>",
+    "\"><svg/onload=alert(1)>", "' onmouseover='alert(1)", "`onclick=alert(1)`",
+    "[a](javascript:alert(1))", "<javascript:alert(1)>", "[a](JaVaScRiPt&#58;alert(1))", "[a](java\tscript:alert(1))",
+    "[a](data:text/html;base64,PHNjcmlwdD4=)", "![a](data:image/svg+xml;base64,PHN2Zz4=)", "[a](vbscript:x)", "[a](file:///etc/passwd)",
+    "![pixel](https://tracker.example/p.png)", "[![a](https://a.example/b.png)](https://c.example)", "[a](//evil.example)",
+    "[a](https://x.example/\"onclick=\"alert(1))", "[a](https://x.example 'ti\"tle')", "[a]: javascript:alert(1)\n\n[a]",
+    "```\"><script>\ncode\n```", "~~~ <b>\n</pre><script>\n~~~", "```diff\n+<b>\n-</ins>\n```",
+    "| <b> | [a](javascript:x) |\n| --- | :---: |\n| <i> | &lt; |",
+    "<iframe src=//evil.example></iframe>", "<base href=//evil.example>", "<meta http-equiv=refresh content=0>", "<form action=x><input>",
+    "\x1b[31m<b>\x1b[0m", "\x1b]8;;javascript:alert(1)\x07x\x1b]8;;\x07", "\x1b[38;5;999999999m", "\x1b[38;2;<b>;1;1mx",
+    "\x00\x01\x7f\x85\ud800\udfff\ufffe", "a\rb\r\nc", "\u202e\u2066 evil \u2028\u2029", "&lt;script&gt; &amp; &#x3c;b&#x3e;",
+    "{{constructor.constructor('alert(1)')()}}", "${alert(1)}", "%3Cscript%3E", "<" * 300, ">" * 300, "[" * 300, "*" * 300,
+]  # fmt: skip
+
+PIECES = st.one_of(st.sampled_from(ATTACKS), st.text(max_size=20), st.sampled_from([*"<>&\"'`=[]()!#*_-+|\\/:\n \t"]))
+TEXTS = st.lists(PIECES, max_size=6).map("".join)
+IDS = st.one_of(st.sampled_from(["a", "b", "c"]), TEXTS)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=5,
+)
+ARGUMENTS = st.dictionaries(st.one_of(st.sampled_from(["command", "path", "edits", "name"]), TEXTS), VALUES, max_size=3)
+IMAGES = st.builds(ImageContent, data=TEXTS, mime_type=st.one_of(st.sampled_from(["image/png", "image/svg+xml"]), TEXTS))
+UNKNOWN = st.builds(UnknownContent, type=TEXTS, extra=st.dictionaries(TEXTS, VALUES, max_size=2))
+USER = st.one_of(TEXTS, st.lists(st.one_of(st.builds(TextContent, TEXTS), IMAGES, UNKNOWN), max_size=3).map(tuple))
+RESULT = USER.filter(lambda content: not isinstance(content, str))
+USAGE = st.builds(Usage, input=st.integers(0, 10**7), output=st.integers(0, 9))
+THOUGHTS = st.builds(ThinkingContent, TEXTS, redacted=st.booleans())
+CALLS = st.builds(ToolCall, id=IDS, name=TEXTS, arguments=ARGUMENTS, arguments_error=st.none() | TEXTS)
+TIMES = st.one_of(st.just("2026-11-22T02:03:04.005Z"), TEXTS)
+
+MESSAGES = st.one_of(
+    st.builds(UserMessage, content=USER),
+    st.builds(
+        AssistantMessage,
+        content=st.lists(st.one_of(st.builds(TextContent, TEXTS), THOUGHTS, CALLS, UNKNOWN), max_size=4).map(tuple),
+        api=TEXTS,
+        provider=TEXTS,
+        model=TEXTS,
+        usage=USAGE,
+        stop_reason=st.sampled_from(["stop", "error", "aborted", "length", "toolUse"]),
+        error_message=st.none() | TEXTS,
+    ),
+    st.builds(
+        ToolResultMessage,
+        tool_call_id=IDS,
+        tool_name=TEXTS,
+        content=RESULT,
+        details=st.one_of(VALUES, st.builds(dict, diff=TEXTS)),
+        is_error=st.booleans(),
+        usage=st.none() | USAGE,
+        duration_ms=st.none() | st.integers(0, 10**6),
+    ),
+    st.builds(SystemMessage, content=TEXTS),
+    st.builds(BashExecutionMessage, command=TEXTS, output=TEXTS, truncated=st.booleans(), full_output_path=TEXTS),
+    st.builds(CustomMessage, custom_type=TEXTS, content=USER, display=st.booleans()),
+    st.builds(UnknownMessage, role=TEXTS, extra=st.dictionaries(TEXTS, VALUES, max_size=2)),
+)
+FRAME = {"id": IDS, "parent_id": st.none() | IDS, "timestamp": TIMES}
+ENTRIES = st.one_of(
+    st.builds(MessageEntry, **FRAME, message=MESSAGES),
+    st.builds(ModelChangeEntry, **FRAME, provider=TEXTS, model_id=TEXTS),
+    st.builds(ThinkingLevelChangeEntry, **FRAME, thinking_level=TEXTS),
+    st.builds(CompactionEntry, **FRAME, summary=TEXTS, first_kept_entry_id=IDS, tokens_before=st.integers(0, 9**9)),
+    st.builds(BranchSummaryEntry, **FRAME, from_id=IDS, summary=TEXTS, usage=st.none() | USAGE),
+    st.builds(CustomEntry, **FRAME, custom_type=TEXTS, data=VALUES),
+    st.builds(CustomMessageEntry, **FRAME, custom_type=TEXTS, content=USER, display=st.booleans()),
+    st.builds(LabelEntry, **FRAME, target_id=IDS, label=st.none() | TEXTS),
+    st.builds(SessionInfoEntry, **FRAME, name=TEXTS),
+    st.builds(UsageEntry, **FRAME, kind=TEXTS, provider=TEXTS, model=TEXTS, usage=USAGE, note=st.none() | TEXTS),
+    st.builds(ContextEditEntry, **FRAME, target_id=IDS, replacement=st.none() | USER),
+    st.builds(UnknownEntry, **FRAME, type=TEXTS, extra=st.dictionaries(TEXTS, VALUES, max_size=2)),
+)
+THEMES = st.builds(
+    Theme, name=TEXTS, colors=st.dictionaries(st.sampled_from(["accent", "text"]), TEXTS, max_size=2), vars=st.just({})
+)
+
+ALLOWED = {
+    # what the page itself is made of
+    "html": {"lang"}, "head": set(), "title": set(), "style": set(), "script": set(), "body": set(), "main": set(),
+    "meta": {"charset", "name", "content", "http-equiv"}, "nav": {"aria-label"}, "label": {"for", "title"},
+    "input": {"type", "id", "placeholder", "aria-label"}, "select": {"id", "aria-label"}, "option": {"value"},
+    "section": {"class"}, "article": {"id", "class"}, "header": set(), "footer": {"class"}, "div": {"id", "class"},
+    "details": {"class"}, "summary": set(), "dl": {"class"}, "dt": set(), "dd": set(), "i": set(), "b": set(), "mark": set(),
+    "small": set(), "time": {"datetime", "title"}, "span": {"class"}, "img": {"src", "alt", "title", "loading"},
+    "a": {"href", "title", "target", "rel"}, "ins": set(), "del": set(),
+    # what Markdown adds
+    "p": {"id", "class"}, "h1": set(), "h2": set(), "h3": set(), "h4": set(), "h5": set(), "h6": set(), "ul": {"id", "data-filter"},
+    "ol": {"start"}, "li": {"class", "data-n", "data-p"}, "blockquote": set(), "pre": {"class"}, "code": set(), "em": set(),
+    "strong": set(), "s": set(), "hr": set(), "br": set(), "table": set(), "thead": set(), "tbody": set(), "tr": set(),
+    "th": {"style"}, "td": {"style"},
+}  # fmt: skip
+OUR_CLASS = re.compile(r"[a-z0-9 -]*")
+OUR_LINK = re.compile(r"#(?:e\d+)?|(?:https?://|mailto:)\S+", re.IGNORECASE)
+
+
+def check(page):
+    """Nothing is in the page but what the exporter is known to write."""
+    for tag, attributes in page.elements:
+        assert tag in ALLOWED, f"<{tag}> {attributes}"
+        assert set(attributes) <= ALLOWED[tag], f"<{tag}> {attributes}"
+        assert OUR_CLASS.fullmatch(attributes.get("class") or ""), attributes
+        if "id" in attributes:
+            assert re.fullmatch(r"e\d+|nav|find|filter|tree|log|elsewhere", attributes["id"]), attributes
+        if tag == "a":
+            assert OUR_LINK.fullmatch(attributes["href"]), attributes
+            assert attributes["href"].startswith("#") or attributes["rel"] == "noopener noreferrer"
+        if tag == "img":
+            assert re.fullmatch(r"data:image/(?:png|jpeg|gif|webp|bmp);base64,[A-Za-z0-9+/=]+", attributes["src"])
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert [data for tag, data in page.texts if tag == "script"] == [_resource("page.js")]
+    assert len(page.all("script")) == len(page.all("style")) == 1
+    assert page.declarations == ["DOCTYPE html"]
+    assert page.open == []
+
+
+@pytest.fixture(scope="module")
+def page_type():
+    from pathlib import Path
+
+    namespace = {}
+    exec((Path(__file__).parent / "conftest.py").read_text(), namespace)  # noqa: S102 - the class beside the fixtures
+    return namespace["Page"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(
+    entries=st.lists(ENTRIES, max_size=6),
+    prompt=TEXTS,
+    theme=st.none() | THEMES,
+    cwd=TEXTS,
+)
+def test_nothing_that_a_session_holds_becomes_markup(entries, prompt, theme, cwd):
+    view = View(entries, cwd)
+
+    source = HtmlExporter().export(view, ExportRequest(system_prompt=prompt, light=theme, dark=theme)).decode()
+
+    check(Page(source))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", source)
