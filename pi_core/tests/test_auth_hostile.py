@@ -31,6 +31,15 @@ needs_setsid = pytest.mark.skipif(shutil.which("setsid") is None, reason="no com
 NEW = {"type": "api_key", "key": "new"}
 
 
+class Club:
+    """A login that trusts what is stored."""
+
+    name = "acme"
+
+    def api_key(self, credential):
+        return str(credential["access"])
+
+
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
 async def test_a_file_that_others_may_read_is_made_the_user_s_own(file):
     file.write_text(KEY)
@@ -80,10 +89,13 @@ async def test_garbage_is_told_without_showing_it_and_left_alone(file, content):
     ],
     ids=str,
 )
-async def test_an_entry_without_a_key_is_passed_over(file, entry):
+@pytest.mark.parametrize("plugin", [True, False], ids=["with a login", "without"])
+async def test_an_entry_without_a_key_is_passed_over(file, entry, plugin):
     file.write_text(json.dumps({"acme": entry}))
+    stored = storage(file, K="from environment")
+    login = Club() if plugin else None
 
-    assert await storage(file, K="from environment").get_api_key("acme", ["K"]) == "from environment"
+    assert await stored.get_api_key("acme", ["K"], login=lambda _: login) == "from environment"
 
 
 async def test_links_in_a_circle_are_told(file):

@@ -169,13 +169,15 @@ async def test_the_system_prompt_lists_tools_and_ends_in_the_working_directory(c
     assert "- shout: Say it loud" in prompt
     assert "- read" not in prompt
     assert prompt.count("- Shout rarely") == 1
-    assert prompt.endswith(f"Current working directory: {tmp_path}")
+    assert prompt.endswith(f"<cwd>\nCurrent working directory: {tmp_path}\n</cwd>")
 
 
 async def test_another_system_prompt_and_paragraphs_after_it(create, script, tmp_path):
     await offered(create(system_prompt="Be a pirate.", append_system_prompt=["Arr.", "Arr!"]), script)
 
-    assert script.requests[0].system_prompt == f"Be a pirate.\n\nArr.\n\nArr!\n\nCurrent working directory: {tmp_path}"
+    assert script.requests[0].system_prompt == (
+        f"Be a pirate.\n\n<addendum>\nArr.\n\nArr!\n</addendum>\n\n<cwd>\nCurrent working directory: {tmp_path}\n</cwd>"
+    )
 
 
 # The rest

@@ -71,9 +71,10 @@ _HOMES: dict[str, str] = {
     "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
     "events.session": (
         "ProjectTrustEvent ProjectTrustResult ResourcesDiscoverEvent ResourcesDiscoverResult "
-        "SessionBeforeCompactEvent SessionBeforeCompactResult SessionBeforeForkEvent SessionBeforeForkResult SessionBeforeSwitchEvent SessionBeforeSwitchResult "
-        "SessionBeforeTreeEvent SessionBeforeTreeResult SessionCompactEvent SessionCompactFailedEvent SessionForkEvent "
-        "SessionShutdownEvent SessionStartEvent SessionSwitchEvent SessionTreeEvent"
+        "SessionBeforeCompactEvent SessionBeforeCompactResult SessionBeforeForkEvent SessionBeforeForkResult "
+        "SessionBeforeSwitchEvent SessionBeforeSwitchResult SessionBeforeTreeEvent SessionBeforeTreeResult "
+        "SessionCompactEvent SessionCompactFailedEvent SessionForkEvent SessionShutdownEvent SessionStartEvent "
+        "SessionSwitchEvent SessionTreeEvent"
     ),
     "events.tools": (
         "ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionUpdateEvent "

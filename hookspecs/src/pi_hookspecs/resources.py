@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -173,7 +173,8 @@ class ResourceKind:
         accepts: Whether a file in such a folder is one: its name, and how many folders deep it lies (0: directly).
         recursive: Whether to look into folders inside; ignore files are honoured, ``node_modules`` is left out.
         find: Finds the files in other ways, most important first; ``folder`` is not looked at then.
-        unique: Of two with one name only the first is used.
+        unique: Of two with one name only the first is used, and the user is told.
+        overrides: That is what such files are for: nobody is told.
         keep: Whether answers of ``read`` are kept on disk; False for those that hold the file's text.
         max_bytes: A larger file is refused with its size.
     """
@@ -186,6 +187,7 @@ class ResourceKind:
     recursive: bool = field(default=False, kw_only=True)
     find: Callable[[ResourceRequest], Iterable[ResourceFile]] | None = field(default=None, kw_only=True)
     unique: bool = field(default=True, kw_only=True)
+    overrides: bool = field(default=False, kw_only=True)
     keep: bool = field(default=True, kw_only=True)
     max_bytes: int = field(default=MAX_BYTES, kw_only=True)
 
@@ -193,6 +195,10 @@ class ResourceKind:
 @runtime_checkable
 class ResourceLoader(Protocol):
     """Finds and reads resources for one session (document 001); ``pi_core.DefaultResourceLoader`` is the usual one."""
+
+    def kinds(self) -> Sequence[str]:
+        """Return the names of all kinds."""
+        ...
 
     async def load(self, kind: str) -> ResourceSet:
         """Return everything of a kind; an empty set where no plugin knows the kind.

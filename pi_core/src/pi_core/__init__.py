@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
     from pi_core.model_registry import ModelRegistry
     from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
-    from pi_core.resources import DefaultResourceLoader, ResourceOptions
+    from pi_core.resources import DefaultResourceLoader
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
-    from pi_core.settings import Settings
+    from pi_core.settings import Settings, SettingsManager
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.token_estimate import context_tokens, estimate_tokens
+    from pi_core.trust import ProjectTrust, TrustStore
+    from pi_core.trust_asking import ask_for_trust, confirm_trust
 
 _HOMES = {
     "agent": "Agent AgentState",
@@ -38,12 +40,14 @@ _HOMES = {
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "model_registry": "ModelRegistry",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",
-    "resources": "DefaultResourceLoader ResourceOptions",
+    "resources": "DefaultResourceLoader",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
-    "settings": "Settings",
+    "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "token_estimate": "context_tokens estimate_tokens",
+    "trust": "ProjectTrust TrustStore",
+    "trust_asking": "ask_for_trust confirm_trust",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
@@ -65,14 +69,18 @@ __all__ = [  # literal, because type checkers read it
     "PluginHost",
     "PluginRecord",
     "Problem",
+    "ProjectTrust",
     "PromptPart",
-    "ResourceOptions",
     "SessionManager",
     "Settings",
+    "SettingsManager",
     "SystemPrompt",
     "Timeouts",
+    "TrustStore",
     "agent_loop",
     "agent_loop_continue",
+    "ask_for_trust",
+    "confirm_trust",
     "context_tokens",
     "convert_to_llm",
     "create_agent_session",

@@ -66,8 +66,8 @@ def create_agent_session(
         custom_tools: Further tools of the program.
         system_prompt: Stands in place of pi's own: a text, or the path of a file that holds it.
         append_system_prompt: Further paragraphs of the system prompt, likewise.
-        resource_loader: Finds skills, prompt templates, themes and context files; a ``DefaultResourceLoader`` when None.
-            One that is given may bring a system prompt, too.
+        resource_loader: Finds skills, prompt templates, themes and context files; a ``DefaultResourceLoader`` when
+            None. One that is given may bring a system prompt, too.
         session_manager: The conversation; a new one that is stored, ``SessionManager.create(cwd)``, when None.
         settings: Read from the files when None.
         auth_storage: Stored keys; the agent directory's auth.json when None.
@@ -126,8 +126,7 @@ def create_agent_session(
 
 
 def _default_level(settings: Settings) -> ThinkingLevel:
-    chosen = settings.get("defaultThinkingLevel")
-    return next((level for level in THINKING_LEVELS if level == chosen), "medium")
+    return settings.get_choice("defaultThinkingLevel", THINKING_LEVELS, "medium")
 
 
 def run(prompt: str, **options: object) -> str:

@@ -1,6 +1,6 @@
 """A lock that other programs hold too: a directory beside the file, kept fresh by its modification time.
 
-pi's own lock for ``auth.json`` and ``settings.json``: whoever makes ``auth.json.lock`` has it, touches it while he works, and
+pi's own lock, as for ``auth.json``: whoever makes ``auth.json.lock`` has it, touches it while he works, and
 removes it. One that was not touched for half a minute belongs to a process that died.
 """
 

@@ -85,7 +85,7 @@ def _simple(block: str) -> dict[str, Any] | None:
 
 def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
     """Return values, or what is wrong and on which line of the block, from 0."""
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     try:
         values = _plain(yaml.load(block, Loader=_loader()), iter(range(MAX_VALUES)))  # noqa: S506 - a safe loader

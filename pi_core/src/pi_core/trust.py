@@ -1,4 +1,4 @@
-"""Whether a project's own files may be used: who decides, in which order, and what is left out without trust (pi.md 17).
+"""Whether a project's own files may be used: who decides, in which order, and what is left out (pi.md 17).
 
 A folder that was cloned from somewhere can hold settings, code and instructions. Nothing of it counts before somebody
 has said so: an option, a plugin, ``trust.json`` or the user's setting ``defaultProjectTrust``, in this order.
@@ -63,20 +63,24 @@ class ProjectTrust:
             environ: Where the home folder is looked up, whose own skills need no trust.
         """
         folder = _resolved(cwd)
-        decided, is_trusted, why = True, False, ""
+        is_trusted: bool | None = None
+        why = "nobody has decided yet"
         try:
             saved = TrustStore(agent_dir).decision(folder)
-        except UserError as error:  # what it says may be no
-            why = f"{error}"
+        except UserError as error:  # what it says may be no: the default does not count either
+            why = str(error)
         else:
             if saved is not None:
                 is_trusted, why = saved[1], f"trust.json says so of {saved[0]}"
             elif default in ("always", "never"):
                 is_trusted, why = default == "always", f"the setting defaultProjectTrust is {default}"
-            else:
-                decided, why = False, "nobody has decided yet"
-        resources = tuple(project_resources(folder, environ))
-        return cls(cwd=folder, is_trusted=is_trusted, why=why, decided=decided, resources=resources)
+        return cls(
+            cwd=folder,
+            is_trusted=bool(is_trusted),
+            why=why,
+            decided=is_trusted is not None,
+            resources=tuple(project_resources(folder, environ)),
+        )
 
     @property
     def skipped(self) -> tuple[Path, ...]:
@@ -85,17 +89,19 @@ class ProjectTrust:
 
     @property
     def notice(self) -> str | None:
-        """What the user should know: what was left out, why, and what to do about it; None where nothing was."""
-        if not self.skipped:
+        """What the user should know where nobody has decided: what was left out, and what to do about it; else None."""
+        if self.decided or not self.skipped:
             return None
-        names = ", ".join(self._name(path) for path in self.skipped)
         return (
-            f"{self.cwd} is not trusted ({self.why}): {names} not used."
-            " Run pi trust to use them from now on, or add --approve for one run."
+            f"{self.cwd} is not trusted ({self.why}); not used: {self.named_resources}."
+            " Run pi trust to use them from now on, or add --approve for this run"
         )
 
-    def _name(self, path: Path) -> str:
-        return str(path.relative_to(self.cwd)) if path.is_relative_to(self.cwd) else str(path)
+    @property
+    def named_resources(self) -> str:
+        """The resources, named from the project's folder where they are in it."""
+        paths = (path.relative_to(self.cwd) if path.is_relative_to(self.cwd) else path for path in self.resources)
+        return ", ".join(map(str, paths))
 
 
 class TrustStore:

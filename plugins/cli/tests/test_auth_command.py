@@ -180,8 +180,10 @@ def test_logout_removes_one_entry_and_tells_of_a_key_that_still_counts(auth):
         ({"shop": {"type": "magic"}}, {}, 2, "shop: invalid: auth.json has an entry whose type is 'magic'"),
         ({"shop": {"type": "oauth", "access": ""}}, {}, 2, "shop: invalid: auth.json has an entry without 'access'."),
         ({"shop": {"type": "oauth", "access": "a", "expires": 1}}, {}, 1, "no installed plugin can refresh it"),
+        ({"shop": {"type": "oauth", "access": "a", "expires": float("inf")}}, {}, 0, "shop: ready (signed in)"),
+        ({"shop": {"type": "oauth", "access": "a", "expires": float("nan")}}, {}, 0, "shop: ready (signed in)"),
     ],
-    ids=["nothing", "variable", "stored", "command", "no-key", "unknown-type", "no-token", "no-plugin"],
+    ids="nothing variable stored command no-key unknown-type no-token no-plugin for-ever no-number".split(),
 )
 def test_check_tells_how_it_stands_with_a_provider(auth, stored, environ, code, said):
     auth.store(**stored)
@@ -238,6 +240,27 @@ def test_a_broken_file_is_told_before_anything_is_asked_and_left_alone(auth, act
     assert (auth.agent_dir / "auth.json").read_text() == '{"shop": "sk-secret"'
 
 
+def test_a_key_is_looked_for_elsewhere_where_the_file_is_broken_and_that_is_told(auth):
+    (auth.agent_dir / "auth.json").write_text("{")
+
+    found = auth("print-api-key", "shop", SHOP_KEY="k")
+    missing = auth("print-bearer-token", "club")
+
+    assert (found.returncode, found.stdout) == (0, "k\n")
+    assert missing.returncode == 1
+    for done in (found, missing):
+        assert "auth.json: cannot be used" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["two words", "k\u00e9y", "k" * 100_000], ids=["words", "letters", "long"])
+def test_what_can_be_no_key_is_refused_and_not_repeated(auth, key):
+    done = auth("login", "shop", stdin=f"{key}\n")
+
+    assert done.returncode == 1
+    assert one_error(done).endswith("nothing has changed.")
+    assert key not in done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_to_is_told(auth):
     auth.agent_dir.chmod(0o500)
@@ -260,6 +283,6 @@ def test_a_key_is_printed_and_nothing_else(auth):
     wrong = auth("print-api-key", "club")
 
     assert (stored.returncode, stored.stdout) == (0, "sk-1\n")
-    assert (token.returncode, token.stdout) == (0, "sent-a\n")
+    assert (token.returncode, token.stdout) == (0, "a\n")
     assert (wrong.returncode, wrong.stdout) == (1, "")
     assert "See pi auth print-bearer-token club" in one_error(wrong)

@@ -362,3 +362,16 @@ async def test_a_summary_that_was_refused_is_in_the_cost_too(
 
     assert pi_session.session_manager.stats().tokens.input == 2070
     assert [entry.kind for entry in pi_session.session_manager.get_branch() if entry.type == "usage"] == ["compaction"]
+
+
+async def test_what_was_edited_out_of_the_context_is_not_summed_up(
+    pi_session: AgentSession, script: ScriptedProvider
+) -> None:
+    await talk(pi_session, script, "One", "Two")
+    first = next(entry for entry in pi_session.session_manager.get_branch() if entry.type == "message")
+    pi_session.session_manager.append_context_edit(first.id, "Nothing.")
+    script.turn(text("Short.")).turn(text("Prefix."))
+
+    await pi_session.compact()
+
+    assert script.requests[-2].user_text.startswith("<conversation>\n[User]: Nothing.\n")

@@ -68,6 +68,12 @@ class Page(HTMLParser):
         return [each for each in found if class_ is None or class_ in (each.get("class") or "").split()]
 
 
+@pytest.fixture(scope="session")
+def read_page():
+    """Takes a page apart."""
+    return Page
+
+
 @pytest.fixture
 def session():
     return SessionManager.in_memory("/home/anna/work", id="zebra-1")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 
 import pytest
+from attrs import define
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_core import SessionManager
-from pi_core.session import ReadOnlySession
+from pi_core.session.tree import EntryTree
 from pi_export_html._exporter import HtmlExporter
 from pi_export_html._page import _resource
 from pi_hookspecs import (
@@ -26,6 +28,7 @@ from pi_hookspecs import (
     LabelEntry,
     MessageEntry,
     ModelChangeEntry,
+    SessionHeader,
     SessionInfoEntry,
     SystemMessage,
     TextContent,
@@ -70,7 +73,9 @@ VALUES = st.recursive(
     max_leaves=5,
 )
 ARGUMENTS = st.dictionaries(st.one_of(st.sampled_from(["command", "path", "edits", "name"]), TEXTS), VALUES, max_size=3)
-IMAGES = st.builds(ImageContent, data=TEXTS, mime_type=st.one_of(st.sampled_from(["image/png", "image/svg+xml"]), TEXTS))
+IMAGES = st.builds(
+    ImageContent, data=TEXTS, mime_type=st.one_of(st.sampled_from(["image/png", "image/svg+xml"]), TEXTS)
+)
 UNKNOWN = st.builds(UnknownContent, type=TEXTS, extra=st.dictionaries(TEXTS, VALUES, max_size=2))
 USER = st.one_of(TEXTS, st.lists(st.one_of(st.builds(TextContent, TEXTS), IMAGES, UNKNOWN), max_size=3).map(tuple))
 RESULT = USER.filter(lambda content: not isinstance(content, str))
@@ -138,7 +143,7 @@ ALLOWED = {
     "p": {"id", "class"}, "h1": set(), "h2": set(), "h3": set(), "h4": set(), "h5": set(), "h6": set(), "ul": {"id", "data-filter"},
     "ol": {"start"}, "li": {"class", "data-n", "data-p"}, "blockquote": set(), "pre": {"class"}, "code": set(), "em": set(),
     "strong": set(), "s": set(), "hr": set(), "br": set(), "table": set(), "thead": set(), "tbody": set(), "tr": set(),
-    "th": {"style"}, "td": {"style"},
+    "th": {"class"}, "td": {"class"},
 }  # fmt: skip
 OUR_CLASS = re.compile(r"[a-z0-9 -]*")
 OUR_LINK = re.compile(r"#(?:e\d+)?|(?:https?://|mailto:)\S+", re.IGNORECASE)
@@ -165,13 +170,33 @@ def check(page):
     assert page.open == []
 
 
-@pytest.fixture(scope="module")
-def page_type():
-    from pathlib import Path
+@define(slots=False)
+class View:
+    """A session of any entries at all; implements what an exporter uses of ``SessionView``."""
 
-    namespace = {}
-    exec((Path(__file__).parent / "conftest.py").read_text(), namespace)  # noqa: S102 - the class beside the fixtures
-    return namespace["Page"]
+    stored: list
+    header: SessionHeader
+
+    def __attrs_post_init__(self):
+        self.tree = EntryTree(self.stored)
+
+    @property
+    def id(self):
+        return self.header.id
+
+    @property
+    def name(self):
+        return next((each.name for each in self.stored if isinstance(each, SessionInfoEntry)), None)
+
+    def entries(self):
+        return self.tree.entries()
+
+    def branch(self):
+        return self.tree.branch()
+
+    def label(self, entry_id):
+        labels = [each.label for each in self.stored if isinstance(each, LabelEntry) and each.target_id == entry_id]
+        return labels[-1] if labels else None
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -181,10 +206,95 @@ def page_type():
     theme=st.none() | THEMES,
     cwd=TEXTS,
 )
-def test_nothing_that_a_session_holds_becomes_markup(entries, prompt, theme, cwd):
-    view = View(entries, cwd)
+def test_nothing_that_a_session_holds_becomes_markup(read_page, entries, prompt, theme, cwd):
+    header = SessionHeader(id=cwd, timestamp=cwd, cwd=cwd, parent_session=cwd)
+    request = ExportRequest(system_prompt=prompt, light=theme, dark=theme)
 
-    source = HtmlExporter().export(view, ExportRequest(system_prompt=prompt, light=theme, dark=theme)).decode()
+    source = HtmlExporter().export(View(entries, header), request).decode()
 
-    check(Page(source))
+    check(read_page(source))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", source)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=range(len(ATTACKS)))
+def test_an_attack_in_every_field_of_a_conversation_shows_as_text(read_page, session, page, answer, attack):
+    for message in (
+        UserMessage(content=attack),
+        answer(
+            attack,
+            ThinkingContent(attack),
+            ToolCall(id="c", name=attack, arguments={attack: attack, "path": attack}),
+            error_message=attack,
+            stop_reason="error",
+        ),
+        ToolResultMessage(tool_call_id="c", tool_name=attack, content=(TextContent(attack),), details={"diff": attack}),
+    ):
+        session.append_message(message)
+    session.append_label_change(session.leaf_id, attack)
+    session.append_session_info(attack)
+
+    found = page(system_prompt=attack)
+
+    check(found)
+
+
+def test_html_in_an_answer_is_read_as_it_was_written(session, page, answer):
+    text = "Use <script>alert(1)</script>, <b>not</b> &lt;i&gt;."
+    session.append_message(UserMessage(content="<!-- hi --> ]]>"))
+    session.append_message(answer(text))
+
+    found = page()
+
+    assert "Use <script>alert(1)</script>, <b>not</b> <i>." in found.text  # the entities are Markdown's own
+    assert "<!-- hi --> ]]>" in found.text
+    check(found)
+
+
+def test_only_images_are_shown_as_images(session, page):
+    png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    for data, mime_type in (
+        (png, "image/png"),
+        (png, "image/svg+xml"),
+        (png, "image/jpeg"),
+        ("PHN2Zz4=", "image/png"),
+        (f'{png}" onerror="alert(1)', "image/png"),
+        (png, 'image/png" onerror="alert(1)'),
+    ):
+        session.append_message(UserMessage(content=(ImageContent(data=data, mime_type=mime_type),)))
+
+    found = page()
+
+    assert [each["src"] for each in found.all("img")] == [f"data:image/png;base64,{png}"]
+    assert found.text.count("[image, not shown:") == 5
+    check(found)
+
+
+def test_the_policy_allows_our_style_and_script_and_nothing_else(written):
+    source = written(light=Theme(name="x", colors={"accent": "#123456"}))
+
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', source)[1].replace("&#x27;", "'")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    style, script = (re.search(f"<{tag}>(.*?)</{tag}>", source, re.DOTALL)[1] for tag in ("style", "script"))
+    assert rules == {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "style-src": f"'sha256-{hashed(style)}'",
+        "script-src": f"'sha256-{hashed(script)}'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def hashed(text):
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def test_our_own_script_makes_no_markup_of_texts():
+    script = _resource("page.js")
+
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|Function\(|</|<!--|fetch|import", script
+    )
+    assert "</" not in _resource("page.css")
+    assert "url(" not in _resource("page.css")
+    assert "@import" not in _resource("page.css")

@@ -276,7 +276,34 @@ async def test_a_broken_file_is_named_without_its_lines(sign, aws, tmp_path):
     assert "secret-0123456789" not in heard.error
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"config": "[profile p]\ncredential_process = echo no\n", "AWS_PROFILE": "p"}, "it prints no JSON"),
+        (
+            {"AWS_WEB_IDENTITY_TOKEN_FILE": "/nowhere", "AWS_ROLE_ARN": "arn:aws:iam::1:role/r"},
+            "Check what AWS_WEB_IDENTITY_TOKEN_FILE names",
+        ),
+    ],
+    ids=["command", "web identity"],
+)
+async def test_what_gives_no_credentials_is_named(sign, aws, known, said):
+    aws(**known)
+    heard = await sign()
+
+    assert heard.error.startswith("No AWS credentials: ")
+    assert said in heard.error
+
+
 # What core is told
+
+
+async def test_a_broken_file_is_told_instead_of_what_to_set(aws, tmp_path):
+    aws(config="[default\nkey = secret-0123456789\n")
+
+    with pytest.raises(MissingKey, match=r"config' cannot be read, line 1: .* Correct it\.") as raised:
+        await AwsCredentials().credential("amazon-bedrock")
+    assert "secret-0123456789" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +318,6 @@ async def test_a_broken_file_is_named_without_its_lines(sign, aws, tmp_path):
         ({"credentials": f"[default]\n{KEYS}"}, True),
         ({"config": f"[default]\n{SSO}"}, True),
         ({"config": "[default]\nregion = us-east-1\n"}, None),
-        ({"config": "[defa"}, None),
     ],
 )
 async def test_what_is_there_is_told_without_asking_anybody(aws, known, expected):

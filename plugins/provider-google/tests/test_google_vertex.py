@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from pi_hookspecs import AbortController
+from pi_hookspecs import AbortController, MissingKey
 from pi_provider_google._adc import AMBIENT, AmbientCredentials
 from pi_provider_google._vertex import host_of, location_of
 from pi_testing.fake_servers import FakeServer, json_answer, silence
@@ -227,9 +227,13 @@ def test_locations(base_url, environ, location):
 # The source
 
 
-def test_nothing_speaks_for_vertex():
-    assert AmbientCredentials({"CLOUDSDK_CONFIG": "/nowhere"}).available("google-vertex") is False
-    assert AmbientCredentials({"CLOUDSDK_CONFIG": "/nowhere"}).available("google") is False
+async def test_where_nothing_speaks_for_vertex_every_way_is_named():
+    source = AmbientCredentials({"CLOUDSDK_CONFIG": "/nowhere"})
+
+    assert source.available("google-vertex") is None
+    assert source.available("google") is False
+    with pytest.raises(MissingKey, match=r"GOOGLE_CLOUD_API_KEY; or .*gcloud auth application-default login"):
+        await source.credential("google-vertex")
 
 
 def test_all_that_is_needed_is_there(tmp_path):

@@ -51,6 +51,16 @@ async def test_slow_down_adds_five_seconds_or_what_the_server_says():
     assert server.waits == [5, 10, 20, 25]
 
 
+async def test_nobody_waits_for_ever_because_a_server_says_so():
+    told = TokenRefused("slow_down", error="slow_down", answer={"interval": 10**9})
+    server = Server(told, "authorization_pending")
+
+    with pytest.raises(UserError, match="has expired"):
+        await server.poll()
+
+    assert server.waits == [5, 95]
+
+
 async def test_denial_ends_it_and_says_what_to_do():
     with pytest.raises(UserError, match=r"Consent was denied in the browser. Run pi auth login acme again"):
         await Server("authorization_pending", "access_denied").poll()

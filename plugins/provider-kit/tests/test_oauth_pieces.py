@@ -95,8 +95,17 @@ def test_an_address_that_tells_of_denied_consent_says_so():
         pasted_code("http://localhost/?error=access_denied&error_description=no", new_state(), provider="acme")
 
 
+def repr_of(text):
+    return repr(text[:30])
+
+
 @pytest.mark.parametrize(
-    "text", ["", "   ", "two words", "https://a.test/callback", "https://a.test/?state=s", "state=s", "#s"]
+    "text",
+    [
+        *("", "   ", "two words", "https://a.test/callback", "https://a.test/?state=s", "state=s", "#s"),
+        *("nul\x00", "code=%1b[2J", "caf\u00e9", "a" * 10_000, f"https://a.test/?code={'a' * 10_000}"),
+    ],
+    ids=repr_of,
 )
 def test_a_paste_without_a_code_is_told_as_such(text):
     with pytest.raises(UserError, match="no code in what was pasted"):
@@ -140,7 +149,7 @@ def test_the_port_of_the_callback_can_be_moved(monkeypatch):
     assert (usual, callback_port("acme", 1455)) == (1455, 8123)
 
 
-@pytest.mark.parametrize("port", ["x", "-1", "65536", "1.5", "²"])
+@pytest.mark.parametrize("port", ["x", "-1", "65536", "1.5", "²", "9" * 5000], ids=repr_of)
 def test_a_port_that_is_none_is_named(monkeypatch, port):
     monkeypatch.setenv("PI_OAUTH_PORT_ACME", port)
 

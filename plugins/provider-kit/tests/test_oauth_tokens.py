@@ -118,6 +118,12 @@ def test_a_credential_expires_five_minutes_before_its_token():
     assert before + 3_300_000 <= credential["expires"] <= now_ms() + 3_300_000
 
 
+@pytest.mark.parametrize("seconds", [float("inf"), float("nan"), 1e300, 10**400, "9" * 5000], ids=lambda s: str(s)[:6])
+def test_a_time_that_is_nonsense_is_refused(seconds):
+    with pytest.raises(RequestFailed, match="no usable 'expires_in'"):
+        credential_of({"access_token": "a", "expires_in": seconds})
+
+
 def test_without_a_new_refresh_token_the_old_one_stays():
     assert "refresh" not in credential_of({"access_token": "a", "expires_in": "3600"})
 

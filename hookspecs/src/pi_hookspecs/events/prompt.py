@@ -104,7 +104,7 @@ class SystemPromptResult:
     def problem(self, event: SystemPromptEvent) -> str | None:
         """Say what is wrong with the parts."""
         del event
-        parts = [*self.sections, *([] if self.base is None else [self.base])]
+        parts: list[object] = [*self.sections, *([] if self.base is None else [self.base])]
         for each in parts:
             if not isinstance(each, PromptSection):
                 return f"answered {each!r:.60}, which is no PromptSection"

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from pi_core.agent_session.replacing import ForkOutcome, Replacing
+    from pi_core.agent_session.parts import SessionParts
+    from pi_core.agent_session.replacing import ForkOutcome
     from pi_core.agent_session.sending import Sending
-    from pi_core.agent_session.user_bash import UserBash
     from pi_core.session import SessionManager
     from pi_hookspecs import AssistantMessage, BashExecutionMessage, CommandInfo, CustomMessage
     from pi_hookspecs.messages import UserContent
@@ -26,8 +26,7 @@ class SessionActions:
 
     sending: Sending
     session_manager: SessionManager
-    _bash: UserBash
-    _replacing: Replacing
+    parts: SessionParts
 
     # Another conversation in place of this one
 
@@ -46,7 +45,7 @@ class SessionActions:
         Returns:
             False when a plugin cancelled it.
         """
-        return await self._replacing.new(parent_session, setup)
+        return await self.parts.replacing.new(parent_session, setup)
 
     async def switch_session(self, session_path: str | Path) -> bool:
         """Go over to a stored conversation, with its model and thinking level; False when a plugin cancelled it.
@@ -54,7 +53,7 @@ class SessionActions:
         Raises:
             UserError: It is no session; the present one stays.
         """
-        return await self._replacing.switch(session_path)
+        return await self.parts.replacing.switch(session_path)
 
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
         """Go over to a copy of the conversation that ends before a message of the user, or ``at`` any entry.
@@ -62,7 +61,7 @@ class SessionActions:
         Raises:
             UserError: No such entry, or none of the user's.
         """
-        return await self._replacing.fork(entry_id, position)
+        return await self.parts.replacing.fork(entry_id, position)
 
     async def clone(self) -> bool:
         """Go over to a copy of the active branch; False when a plugin cancelled it.
@@ -73,7 +72,7 @@ class SessionActions:
         leaf = self.session_manager.leaf_id
         if leaf is None:
             raise UserError("Cannot clone session: no current entry selected")
-        return not (await self._replacing.fork(leaf, "at")).cancelled
+        return not (await self.parts.replacing.fork(leaf, "at")).cancelled
 
     def get_user_messages_for_forking(self) -> list[tuple[str, str]]:
         """Return id and text of every message of the user on the branch, oldest first."""
@@ -86,7 +85,7 @@ class SessionActions:
     @property
     def is_bash_running(self) -> bool:
         """Whether a command of the user is running."""
-        return self._bash.is_running
+        return self.parts.bash.is_running
 
     async def execute_bash(
         self,
@@ -107,15 +106,15 @@ class SessionActions:
         Raises:
             PiError: A plugin refused it, or nobody can run it.
         """
-        return await self._bash.execute(command, on_output, exclude_from_context=exclude_from_context, id=id)
+        return await self.parts.bash.execute(command, on_output, exclude_from_context=exclude_from_context, id=id)
 
     def record_bash_result(self, message: BashExecutionMessage) -> None:
         """Make the result of a command that ran elsewhere part of the conversation."""
-        self._bash.record(message)
+        self.parts.bash.record(message)
 
     def abort_bash(self) -> None:
         """Stop the user's commands that are running."""
-        self._bash.abort()
+        self.parts.bash.abort()
 
     # What can be called with a slash
 

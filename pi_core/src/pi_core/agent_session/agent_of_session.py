@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pi_core.agent import Agent
 from pi_core.agent_session.context import ToolCallContext
@@ -11,15 +11,20 @@ from pi_core.loop import LoopCallbacks
 from pi_hookspecs import StreamOptions
 
 if TYPE_CHECKING:
+    from pi_core._queue import QueueMode
     from pi_core.agent_session.session import AgentSession
-    from pi_hookspecs import AbortSignal, Model, ThinkingLevel, ToolCall, ToolUpdate
+    from pi_hookspecs import AbortSignal, ExecutionMode, Model, ThinkingLevel, ToolCall, ToolUpdate
 
 __all__ = ["make_agent"]
+
+_QUEUE_MODES: tuple[QueueMode, ...] = ("one-at-a-time", "all")
+_TOOL_EXECUTION: tuple[ExecutionMode, ...] = ("parallel", "sequential")
+_STEERING_INTERRUPT: tuple[Literal["wait", "skip"], ...] = ("wait", "skip")
 
 
 def make_agent(session: AgentSession, model: Model | None, thinking_level: ThinkingLevel) -> Agent:
     """Return the agent of a session, with the conversation that the session's tree holds."""
-    setting, bridge = session.settings.get, session.bridge
+    choice, bridge = session.settings.get_choice, session.bridge
 
     def tool_context(call: ToolCall, update: ToolUpdate) -> ToolCallContext:
         signal: AbortSignal | None = session.agent.signal
@@ -34,8 +39,8 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
         options=StreamOptions(
             session_id=session.session_id, on_payload=bridge.on_payload, on_response=bridge.on_response
         ),
-        steering_mode="all" if setting("steeringMode") == "all" else "one-at-a-time",
-        follow_up_mode="all" if setting("followUpMode") == "all" else "one-at-a-time",
+        steering_mode=choice("steeringMode", _QUEUE_MODES, "one-at-a-time"),
+        follow_up_mode=choice("followUpMode", _QUEUE_MODES, "one-at-a-time"),
         callbacks=LoopCallbacks(
             convert_to_llm=convert_to_llm,
             transform_context=bridge.transform_context,
@@ -45,7 +50,7 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
             finish_message=bridge.finish_message,
             finish_turn=bridge.finish_turn,
             tool_context=tool_context,
-            tool_execution="sequential" if setting("toolExecution") == "sequential" else "parallel",
-            steering_interrupt=mode if (mode := setting("steeringInterrupt")) in ("wait", "skip") else None,
+            tool_execution=choice("toolExecution", _TOOL_EXECUTION, "parallel"),
+            steering_interrupt=choice("steeringInterrupt", _STEERING_INTERRUPT, None),
         ),
     )

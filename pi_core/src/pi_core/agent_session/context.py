@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         UserInterface,
     )
 
-__all__ = ["NoUserInterface", "PluginAPI", "PluginContext", "ToolCallContext"]
+__all__ = ["NoUserInterface", "PatientUI", "PluginAPI", "PluginContext", "ToolCallContext"]
 
 
 class NoUserInterface:
@@ -81,7 +81,7 @@ class NoUserInterface:
         """Show nothing."""
 
 
-class _PatientUI:
+class PatientUI:
     """The front end's user interface; the deadline of the hook that asks stands still while a dialog is open."""
 
     def __init__(self, ui: UserInterface, hooks: HookDispatcher) -> None:
@@ -130,7 +130,7 @@ class PluginContext:
     @property
     def ui(self) -> UserInterface:
         """The user, through whatever front end runs now."""
-        return _PatientUI(self._session.ui, self._session.hooks)
+        return PatientUI(self._session.ui, self._session.hooks)
 
     @property
     def has_ui(self) -> bool:

@@ -10,10 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_core.agent import Agent
-    from pi_core.agent_session.choices import Choices, ModelCycle, ScopedModel
-    from pi_core.agent_session.compaction import Compacting
+    from pi_core.agent_session.choices import ModelCycle, ScopedModel
+    from pi_core.agent_session.parts import SessionParts
     from pi_core.agent_session.retry import Retry
-    from pi_core.agent_session.tree import TreeSteps
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
     from pi_hookspecs import Compaction, Model, PiContext, ThinkingLevel, TreeNavigation
@@ -25,29 +24,27 @@ class SessionControls(SessionExports):
     """Methods of ``AgentSession`` that change how it goes on."""
 
     agent: Agent
-    choices: Choices
     ctx: PiContext
     retry: Retry
     session_manager: SessionManager
     settings: Settings
-    _compacting: Compacting
-    _tree: TreeSteps
+    parts: SessionParts
 
     # Compaction
 
     @property
     def is_compacting(self) -> bool:
         """Whether a compaction is going on."""
-        return self._compacting.is_running
+        return self.parts.compacting.is_running
 
     @property
     def auto_compaction_enabled(self) -> bool:
         """Whether the conversation may be compacted without being asked."""
-        return self._compacting.enabled
+        return self.parts.compacting.enabled
 
     def set_auto_compaction_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape (document 002)
         """Allow or forbid compactions that nobody asked for, in this session."""
-        self._compacting.enabled = enabled
+        self.parts.compacting.enabled = enabled
 
     async def compact(self, custom_instructions: str | None = None) -> Compaction:
         """Compact the conversation; a run that is going on is aborted first (pi.md 8, manual).
@@ -63,7 +60,7 @@ class SessionControls(SessionExports):
 
     def abort_compaction(self) -> None:
         """Stop the compaction that is going on."""
-        self._compacting.abort()
+        self.parts.compacting.abort()
 
     # Retries
 
@@ -115,7 +112,7 @@ class SessionControls(SessionExports):
             UserError: No such entry, or nobody who could sum up.
             PiError: The summary failed; the conversation is where it was.
         """
-        return await self._tree.navigate(
+        return await self.parts.tree.navigate(
             target_id,
             summarize=summarize,
             custom_instructions=custom_instructions,
@@ -125,7 +122,7 @@ class SessionControls(SessionExports):
 
     def abort_branch_summary(self) -> None:
         """Stop the summary that is being made; the conversation stays where it is."""
-        self._tree.abort()
+        self.parts.tree.abort()
 
     def set_label(self, entry_id: str, label: str | None = None) -> str:
         """Name an entry, or take its name away; returns the id of the entry that says so.
@@ -152,28 +149,28 @@ class SessionControls(SessionExports):
         Raises:
             MissingKey: Its provider has no key.
         """
-        await self.choices.set_model(model, source, persist=self._persists(persist))
+        await self.parts.choices.set_model(model, source, persist=self._persists(persist))
 
     async def set_thinking_level(self, level: ThinkingLevel, *, persist: bool | None = None) -> None:
         """Let the model think more or less from the next run on, as far as it can, and note it in the session."""
-        await self.choices.set_level(level, persist=self._persists(persist))
+        await self.parts.choices.set_level(level, persist=self._persists(persist))
 
     async def cycle_model(self, direction: Literal["forward", "backward"] = "forward") -> ModelCycle | None:
         """Go to the next model, of ``scoped_models`` or of all that can be used; None where there is no other."""
-        return await self.choices.cycle_model(direction)
+        return await self.parts.choices.cycle_model(direction)
 
     async def cycle_thinking_level(self) -> ThinkingLevel | None:
         """Go to the next thinking level that the model has; None where it has no other."""
-        return await self.choices.cycle_level()
+        return await self.parts.choices.cycle_level()
 
     @property
     def scoped_models(self) -> tuple[ScopedModel, ...]:
         """The models to cycle through; empty for all that can be used."""
-        return self.choices.scoped
+        return self.parts.choices.scoped
 
     def set_scoped_models(self, models: Iterable[ScopedModel]) -> None:
         """Cycle through these models only; none means all that can be used."""
-        self.choices.scope(models)
+        self.parts.choices.scope(models)
 
     def get_available_thinking_levels(self) -> tuple[ThinkingLevel, ...]:
         """Return the thinking levels that the model has.
@@ -181,7 +178,7 @@ class SessionControls(SessionExports):
         Raises:
             UserError: There is no model.
         """
-        return self.choices.levels()
+        return self.parts.choices.levels()
 
     def supports_thinking(self) -> bool:
         """Whether the model can think."""

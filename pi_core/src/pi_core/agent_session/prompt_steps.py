@@ -73,19 +73,9 @@ class PromptSteps:
         )
 
     async def expand(self, text: str) -> str:
-        """Return what a text stands for where it begins with a slash: a skill, a template (pi.md 11, expansion order)."""
+        """Return what a text that begins with a slash stands for: a skill, a template (pi.md 11, expansion order)."""
         session = self._session
         if not text.startswith("/") or not session.hooks.listens("expand_prompt"):
-            return text
-        from pi_hookspecs import ExpandPromptEvent
-
-        answer = await session.hooks.call(agent_specs.expand_prompt, ExpandPromptEvent(text=text), session.ctx)
-        return text if answer is None else answer.text
-
-    async def expand(self, text: str) -> str:
-        """Return what a text stands for: a skill, a template, or itself."""
-        session = self._session
-        if not session.hooks.listens("expand_prompt"):
             return text
         from pi_hookspecs import ExpandPromptEvent
 

@@ -88,8 +88,7 @@ class Sending:
         name = text[1:].partition(" ")[0]
         if text.startswith("/") and self._session.host.find("register_commands", name) is not None:
             raise UserError(
-                f'Extension command "/{name}" cannot be queued.'
-                " Use prompt() or execute the command when not streaming."
+                f'Extension command "/{name}" cannot be queued. Use prompt() or execute the command when not streaming.'
             )
 
         async def queue() -> None:

@@ -13,20 +13,16 @@ from pi_core._listeners import Listeners
 from pi_core.agent_session.actions import SessionActions
 from pi_core.agent_session.agent_delegate import AgentDelegate
 from pi_core.agent_session.agent_of_session import make_agent
-from pi_core.agent_session.choices import Choices
-from pi_core.agent_session.compaction import Compacting
 from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext
 from pi_core.agent_session.controls import SessionControls
 from pi_core.agent_session.hook_bridge import HookBridge
+from pi_core.agent_session.parts import SessionParts
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
-from pi_core.agent_session.replacing import Replacing
 from pi_core.agent_session.resources import discover_resources, tell_of_problems
 from pi_core.agent_session.retry import Retry
 from pi_core.agent_session.run_events import RunEvents
 from pi_core.agent_session.sending import Sending, user_message
-from pi_core.agent_session.tree import TreeSteps
-from pi_core.agent_session.user_bash import UserBash
 from pi_core.resources import DefaultResourceLoader
 from pi_core.system_prompt import SystemPromptBuilder
 from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, UserMessage, text_of
@@ -51,6 +47,7 @@ if TYPE_CHECKING:
         Context,
         ImageContent,
         Model,
+        ResourceLoader,
         SessionEntry,
         SideRequest,
         ThinkingLevel,
@@ -111,13 +108,9 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         self.bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
         self.summaries_made: list[tuple[AssistantMessage, SideRequest]] = []
         self.retry = Retry(self)
-        self._compacting = Compacting(self)
-        self._tree = TreeSteps(self)
         self._run_events = RunEvents(self)
-        self._replacing = Replacing(self)
-        self._bash = UserBash(self)
         self.sending = Sending(self)
-        self.choices = Choices(self)
+        self.parts = SessionParts(self)
         self.agent = make_agent(self, model, thinking_level)
         self.agent.subscribe(self._run_events.hear)
 
@@ -153,8 +146,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         if self._ended:
             return
         self._ended = True
-        self._compacting.abort("Session ended")
-        self._tree.abort()
+        self.parts.end()
         await self.abort("Session ended")
         if self._started:
             await self._notify_if_heard("session_shutdown", lambda events: events.SessionShutdownEvent())
@@ -221,7 +213,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         """
         await self.start()
         if not self.is_streaming:
-            await self._compacting.finished()
+            await self.parts.ready_for_prompt()
         if isinstance(prompt, str):
             if expand_prompt_templates and await self._steps.command(prompt):
                 return None
@@ -238,7 +230,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             self.sending.queue(messages, streaming_behavior)
             return None
         self._check_model()
-        self._bash.keep_deferred()
+        self.parts.take_deferred()
         waiting = self.sending.take_waiting()
         with self._gate.prompt() as stop:
             await self._steps.run([*messages, *waiting], *said, stop)
@@ -315,7 +307,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         await self.start()
         if reason == "manual" and self.is_streaming and not self._gate.is_inside():
             await self.abort("Compacting")
-        return await self._compacting.compact(custom_instructions, reason, will_retry=will_retry)
+        return await self.parts.compacting.compact(custom_instructions, reason, will_retry=will_retry)
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Ask the model something beside the conversation, see ``PiContext.complete``."""
@@ -351,7 +343,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
     def free(self) -> None:
         """Let the next prompt begin: the present one has only to be told as settled."""
         self._gate.free()
-        self._bash.keep_deferred()
+        self.parts.take_deferred()
 
     def _check_model(self) -> None:
         if self.model is None:

@@ -48,6 +48,7 @@ class PluginHost:
         self._index = IndexFile(settings.agent_dir)
         self._added: list[str] = []
         self._loaded: set[str] = set()
+        self._unasked: dict[str, list[str]] = {}
         self._asking = ""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """How long a plugin may take to be imported, to register or to activate itself."""
@@ -112,7 +113,7 @@ class PluginHost:
     # Loading
 
     def load(self, *names: str) -> None:
-        """Import plugins and ask what they register; what fails is reported, the rest works."""
+        """Import plugins; what fails is reported, the rest works. What they register is asked when it is wanted."""
         for name in names:
             record = self.records.get(name)
             if record is None or name in self.disabled or name in self._loaded or not record.loads:
@@ -146,20 +147,20 @@ class PluginHost:
         owner, _, plain = name.partition(":")
         for record in self.registering(hook, name):
             self.load(record.name)
-        found = self._registry.get(hook, name)
+        found = self._asked(hook).get(hook, name)
         if found is None and plain:
             self.load(*(record.name for record in self.registering(hook, plain) if record.name == owner))
-            found = self._registry.get(hook, name)
+            found = self._asked(hook).get(hook, name)
         return found
 
     def find_all(self, hook: str) -> dict[str, Registered]:
         """Return everything that is registered under a hook, by name, loading whoever registers it."""
         self.load(*(record.name for record in self.registering(hook)))
-        return self._registry.winners(hook)
+        return self._asked(hook).winners(hook)
 
     def registrations(self, hook: str) -> list[Registered]:
         """Return what the loaded plugins registered under a hook, losers included."""
-        return self._registry.all(hook)
+        return self._asked(hook).all(hook)
 
     def activations(self) -> list[tuple[str, Callable[..., Any]]]:
         """Return the ``activate`` functions of the loaded plugins, in load order."""
@@ -243,8 +244,18 @@ class PluginHost:
         if record is not None and describe:
             record.hooks = [hook for hook in hooks if hook not in KINDS]
         for hook in hooks:
-            if hook in KINDS:
+            if hook not in KINDS:
+                continue
+            if record is None or describe:
                 self._ask(hook, name, record, describe=describe)
+            else:  # the index knows that it can be used; what nobody looks for is never made
+                self._unasked.setdefault(hook, []).append(name)
+
+    def _asked(self, hook: str) -> Registry:
+        """Return the registry, once the loaded plugins were asked for what they register under a hook."""
+        for name in self._unasked.pop(hook, ()):
+            self._ask(hook, name, self.records[name], describe=False)
+        return self._registry
 
     def _ask(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
         """Ask one plugin what it registers under one hook, and keep what can be used."""

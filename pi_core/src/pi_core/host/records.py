@@ -13,7 +13,10 @@ DEFAULT_PLUGINS = frozenset(
     {
         "cli",
         "compaction",
+        "context-files",
         "export-html",
+        "guardrails",
+        "memory",
         "models",
         "prompt-templates",
         "provider-anthropic",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pi_core.resources.loader import DefaultResourceLoader, ResourceOptions
+from pi_core.resources.loader import DefaultResourceLoader
 
-__all__ = ["DefaultResourceLoader", "ResourceOptions"]
+__all__ = ["DefaultResourceLoader"]

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import field, frozen
-
+from pi_core._folders import home_dir
 from pi_core.resources.cache import KeptContents
 from pi_core.resources.looking import KindLoader
 from pi_core.resources.places import Situation
@@ -23,50 +22,7 @@ if TYPE_CHECKING:
 
     Override = Callable[[ResourceSet], ResourceSet]
 
-__all__ = ["DefaultResourceLoader", "ResourceOptions"]
-
-
-@frozen(kw_only=True)
-class ResourceOptions:
-    """What a user or a program says about the resources of one run (document 001).
-
-    Attributes:
-        no_skills: Only the skills in ``skill_paths`` count; the next two likewise.
-        no_context_files: No AGENTS.md and CLAUDE.md.
-        skill_paths: Further files and folders, before all others.
-        source: Who says so: ``cli``, or ``sdk`` for a program.
-    """
-
-    no_skills: bool = False
-    no_prompt_templates: bool = False
-    no_themes: bool = False
-    no_context_files: bool = False
-    skill_paths: Sequence[str] = ()
-    prompt_template_paths: Sequence[str] = ()
-    theme_paths: Sequence[str] = ()
-    source: str = "sdk"
-
-    def only_given(self, kind: str) -> bool:
-        """Whether nothing of a kind is looked for but what was given."""
-        return {
-            "skill": self.no_skills,
-            "prompt": self.no_prompt_templates,
-            "theme": self.no_themes,
-            "context": self.no_context_files,
-        }.get(kind, False)
-
-    def given(self, kind: str) -> list[tuple[str, str]]:
-        """Return the paths of a kind that were given, with their source."""
-        paths = {"skill": self.skill_paths, "prompt": self.prompt_template_paths, "theme": self.theme_paths}
-        return [(os.fspath(path), self.source) for path in paths.get(kind, ())]
-
-
-@frozen(eq=False)
-class _Loaded:
-    """A kind that was loaded once: its loader, and what the program's override made of its latest answer."""
-
-    loader: KindLoader
-    overridden: dict[ResourceSet, ResourceSet] = field(factory=dict)
+__all__ = ["DefaultResourceLoader"]
 
 
 class DefaultResourceLoader:
@@ -79,7 +35,10 @@ class DefaultResourceLoader:
         agent_dir: The user's own files.
         settings: Their arrays ``skills``, ``prompts``, ``themes`` count, and whether the project is trusted.
         host: Plugins that register kinds.
-        options: See ``ResourceOptions``; the keywords below are the same, one by one.
+        no_skills: Only ``additional_skill_paths`` count; the next two likewise.
+        no_context_files: No AGENTS.md and CLAUDE.md.
+        additional_skill_paths: Further files and folders, before all others; the next two likewise.
+        additional_source: Who gave them: ``sdk``, or ``cli`` for the command line.
         skills_override: Turns the skills that were found into those that count; the next three likewise.
         system_prompt: Stands in place of pi's own.
         append_system_prompt: Further paragraphs.
@@ -93,7 +52,6 @@ class DefaultResourceLoader:
         agent_dir: str | Path | None = None,
         settings: Settings | None = None,
         host: PluginHost | None = None,
-        options: ResourceOptions | None = None,
         no_skills: bool = False,
         no_prompt_templates: bool = False,
         no_themes: bool = False,
@@ -101,6 +59,7 @@ class DefaultResourceLoader:
         additional_skill_paths: Sequence[str] = (),
         additional_prompt_template_paths: Sequence[str] = (),
         additional_theme_paths: Sequence[str] = (),
+        additional_source: str = "sdk",
         skills_override: Override | None = None,
         prompts_override: Override | None = None,
         themes_override: Override | None = None,
@@ -109,15 +68,18 @@ class DefaultResourceLoader:
         append_system_prompt: Sequence[str] = (),
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self.options = options or ResourceOptions(
-            no_skills=no_skills,
-            no_prompt_templates=no_prompt_templates,
-            no_themes=no_themes,
-            no_context_files=no_context_files,
-            skill_paths=tuple(additional_skill_paths),
-            prompt_template_paths=tuple(additional_prompt_template_paths),
-            theme_paths=tuple(additional_theme_paths),
-        )
+        self._only_given = {
+            "skill": no_skills,
+            "prompt": no_prompt_templates,
+            "theme": no_themes,
+            "context": no_context_files,
+        }
+        additional = {
+            "skill": additional_skill_paths,
+            "prompt": additional_prompt_template_paths,
+            "theme": additional_theme_paths,
+        }
+        self._given = {kind: [(os.fspath(path), additional_source) for path in additional[kind]] for kind in additional}
         self.system_prompt = system_prompt
         self.append_system_prompt = tuple(append_system_prompt)
         self.on_problem: Callable[[ResourceProblem], None] | None = None
@@ -131,7 +93,8 @@ class DefaultResourceLoader:
         self._cwd, self._agent_dir = cwd, agent_dir
         self._settings, self._host = settings, host
         self._environ = environ
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaders: dict[str, KindLoader] = {}
+        self._overridden_sets: dict[str, tuple[ResourceSet, ResourceSet]] = {}
         self._extended: dict[str, list[tuple[str, str]]] = {}
         self._told: set[ResourceProblem] = set()
 
@@ -147,16 +110,15 @@ class DefaultResourceLoader:
 
     async def load(self, kind: str) -> ResourceSet:
         """Return everything of a kind, see ``ResourceLoader``; files are read in a worker thread."""
-        loaded = self._loaded.get(kind) or self._start(kind)
-        if loaded is None:
-            return ResourceSet(kind=kind)
+        loader = self._loaders.get(kind) or self._loader(kind)
+        if loader is None:
+            return self._overridden(kind, ResourceSet(kind=kind))
         situation = self._situation(kind)
-        if loaded.loader.is_elsewhere(situation):
-            found = ResourceSet(kind=kind)
-        else:
-            found = await asyncio.get_running_loop().run_in_executor(None, loaded.loader.look, situation)
+        if loader.is_elsewhere(situation):
+            return self._overridden(kind, loader.latest)
+        found = await asyncio.get_running_loop().run_in_executor(None, loader.look, situation)
         self._tell(found)
-        return self._overridden(kind, found, loaded)
+        return self._overridden(kind, found)
 
     def extend(self, kind: str, paths: Iterable[str], plugin: str) -> None:
         """Look in further paths, which a plugin named."""
@@ -165,18 +127,18 @@ class DefaultResourceLoader:
 
     async def reload(self) -> None:
         """Forget what was read, and which paths plugins named."""
-        self._loaded.clear()
+        self._loaders.clear()
         self._extended.clear()
         self._told.clear()
 
     # Inside
 
-    def _start(self, kind: str) -> _Loaded | None:
+    def _loader(self, kind: str) -> KindLoader | None:
         found = self._kind(kind)
         if found is None:
             return None
-        loaded = self._loaded[kind] = _Loaded(KindLoader(*found))
-        return loaded
+        loader = self._loaders[kind] = KindLoader(*found)
+        return loader
 
     def _kind(self, name: str) -> tuple[ResourceKind, KeptContents] | None:
         """Return a kind, and where what it reads is kept: under the version of the plugin that reads it."""
@@ -200,16 +162,15 @@ class DefaultResourceLoader:
 
     def _situation(self, kind: str) -> Situation:
         settings = self._known_settings()
-        environ = os.environ if self._environ is None else self._environ
         return Situation(
             cwd=os.path.abspath(self._cwd or os.getcwd()),
             agent_dir=os.path.abspath(self._agent_dir or settings.agent_dir),
-            home=environ.get("HOME") or os.path.expanduser("~"),
-            project_trusted=getattr(getattr(settings, "project_trust", None), "is_trusted", False),  # INTERIM
+            home=str(home_dir(self._environ)),
+            project_trusted=settings.project_trust.is_trusted,
             settings=settings,
-            given=self.options.given(kind),
+            given=self._given.get(kind, ()),
             extended=self._extended.get(kind, ()),
-            only_given=self.options.only_given(kind),
+            only_given=self._only_given.get(kind, False),
         )
 
     def _known_settings(self) -> Settings:
@@ -233,11 +194,12 @@ class DefaultResourceLoader:
                 if self.on_problem is not None:
                     self.on_problem(problem)
 
-    def _overridden(self, kind: str, found: ResourceSet, loaded: _Loaded) -> ResourceSet:
+    def _overridden(self, kind: str, found: ResourceSet) -> ResourceSet:
+        """Return what the program makes of a set; asked anew when the set is another one."""
         override = self._overrides.get(kind)
         if override is None:
             return found
-        if found not in loaded.overridden:
-            loaded.overridden.clear()
-            loaded.overridden[found] = override(found)
-        return loaded.overridden[found]
+        known = self._overridden_sets.get(kind)
+        if known is None or known[0] is not found:
+            known = self._overridden_sets[kind] = found, override(found)
+        return known[1]

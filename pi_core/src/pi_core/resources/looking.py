@@ -34,7 +34,7 @@ class KindLoader:
         self.kind = kind
         self._reader = FileReader(kind, kept)
         self._seen: tuple[list[ReadFile], list[ResourceProblem]] = ([], [])
-        self._latest = ResourceSet(kind=kind.name)
+        self.latest = ResourceSet(kind=kind.name)
         self._lock = Lock()
 
     def is_elsewhere(self, situation: Situation) -> bool:
@@ -51,8 +51,8 @@ class KindLoader:
             read = self._reader.read_all(files)
             if not _same(self._seen, (read, problems)):
                 self._seen = read, problems
-                self._latest = self._set(read, problems)
-            return self._latest
+                self.latest = self._set(read, problems)
+            return self.latest
 
     def _files(self, situation: Situation, complain: Callable[[ResourceProblem], None]) -> Iterator[ResourceFile]:
         if self.kind.find is not None:
@@ -94,7 +94,7 @@ class KindLoader:
             cwd=Path(situation.cwd), agent_dir=Path(situation.agent_dir), project_trusted=situation.project_trusted
         )
         try:
-            found = list(self.kind.find(request))
+            found: list[object] = list(self.kind.find(request))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             message = f"kind {self.kind.name!r} could not look for its files: {said(error)}"
             complain(ResourceProblem(path=situation.cwd, message=message, kind=self.kind.name, level="error"))
@@ -126,6 +126,8 @@ class KindLoader:
                 used.append(resource)
                 continue
             shadowed.append(Shadowed(resource=resource, by=first))
+            if self.kind.overrides:
+                continue
             message = f"{self.kind.name} {resource.name!r} is there already, from {first.path}, which is used"
             problems.append(ResourceProblem(path=resource.path, message=message, kind=self.kind.name))
         return ResourceSet(

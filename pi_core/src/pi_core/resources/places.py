@@ -67,11 +67,12 @@ def find_places(kind: ResourceKind, situation: Situation) -> Iterator[Place]:
     if situation.only_given or kind.folder is None:
         return
     filters = _filters(situation.settings, kind.folder, situation)
-    for scope, folders in (
-        ("temporary", ()),
-        ("project", _project_folders(kind, situation) if situation.project_trusted else ()),
-        ("user", _user_folders(kind, situation)),
-    ):
+    folders_of: dict[ResourceScope, Sequence[str]] = {
+        "temporary": (),
+        "project": _project_folders(kind, situation) if situation.project_trusted else (),
+        "user": _user_folders(kind, situation),
+    }
+    for scope, folders in folders_of.items():
         picks = filters.get(scope)
         if picks is not None:
             yield from (Place(path, scope, "settings", named=True, picks=picks) for path in picks.named())

@@ -100,7 +100,7 @@ class FileReader:
             if isinstance(content, ResourceContent):
                 return content
             message = f"kind {self._kind.name!r} read it as {shown(content)}, which is no ResourceContent"
-        return ResourceContent(None, problems=[ResourceProblem(path=file.path, message=message, level="error")])
+        return ResourceContent(name=None, problems=[ResourceProblem(path=file.path, message=message, level="error")])
 
     def _made(self, file: ResourceFile, identity: tuple[int, int], content: ResourceContent) -> ReadFile:
         problems = tuple(evolve(each, path=each.path or file.path, kind=self._kind.name) for each in content.problems)

@@ -33,8 +33,10 @@ def _read(file: ResourceFile, text: str) -> ResourceContent:
     if not isinstance(theme, dict) or not isinstance(theme.get("colors"), dict):
         return _refused(file, 'a theme is an object with "colors"; it is left out')
     name = theme.get("name")
-    return ResourceContent(name if isinstance(name, str) and name else PurePath(file.path).stem, data=theme)
+    return ResourceContent(name=name if isinstance(name, str) and name else PurePath(file.path).stem, data=theme)
 
 
 def _refused(file: ResourceFile, message: str, line: int | None = None) -> ResourceContent:
-    return ResourceContent(None, problems=[ResourceProblem(path=file.path, message=message, line=line, level="error")])
+    return ResourceContent(
+        name=None, problems=[ResourceProblem(path=file.path, message=message, line=line, level="error")]
+    )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_STORE", "ChosenStore", "NoStore", "chosen_store", "jsonl_store", "memory_store"]
 
 DEFAULT_STORE = "jsonl"
-_SYNC: Mapping[str, SyncPolicy] = {"never": "never", "turn": "turn", "entry": "entry"}
+_SYNC: tuple[SyncPolicy, ...] = ("never", "turn", "entry")
 _HOOK = "register_session_stores"
 
 
@@ -108,7 +108,7 @@ def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Ma
     return SessionPlace(
         agent_dir=settings.agent_dir,
         session_dir=cwd / Path(folder).expanduser() if folder else None,
-        sync=_SYNC.get(settings.get_str("sessionSync", "turn"), "turn"),
+        sync=settings.get_choice("sessionSync", _SYNC, "turn"),
     )
 
 

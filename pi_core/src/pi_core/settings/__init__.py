@@ -1,6 +1,6 @@
 """What the user has set, and where: the files, the environment and the command line as one (document 004, section 7).
 
-``schema`` describes every setting; nothing on the way to the first request imports it.
+``schema`` names every setting and ``described`` reads it; nothing on the way to the first request imports them.
 """
 
 from pi_core._folders import agent_dir

@@ -19,12 +19,12 @@ def migrated(values: dict[str, Any]) -> dict[str, Any]:
     ``queueMode`` is ``steeringMode``; ``websockets``, true or false, is a ``transport``; ``skills`` as an object
     holds what is ``enableSkillCommands`` and the list ``skills`` today.
     """
-    renamed: dict[str, Any] = {}
-    for key, value in values.items():
-        for name, today in _today(key, value):
-            if name == key or name not in values:
-                renamed[name] = today
-    return renamed
+    return {
+        name: today
+        for key, value in values.items()
+        for name, today in _today(key, value)
+        if name == key or name not in values
+    }
 
 
 def _today(key: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,26 +1,17 @@
 """Every setting: its type, its default and what it does. The JSON schema and the documentation are made of it.
 
 Fields are in snake_case, the file says them in camelCase. Keys that are not here are kept and may belong to a plugin.
-Which plugin reads a setting is not said here: where none does, it has no effect.
 """
+
+# ruff: noqa: RUF009, FBT003 - every field is made by one function that takes its default first
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias
 
-import attrs
-from attrs import NOTHING, field, frozen
+from attrs import field, frozen
 
-from pi_core._json_file import shown
-from pi_core.settings.migrations import GLOBAL_ONLY
-from pi_core.settings.sources import ENVIRONMENT
-from pi_core.settings.values import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-__all__ = ["Setting", "SettingsSchema", "find", "json_schema", "problem_with", "settings"]
+__all__ = ["SettingsSchema"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
@@ -259,163 +250,3 @@ class SettingsSchema:
     external_editor: str | None = _setting(None, "Command of an editor, before `$VISUAL` and `$EDITOR`")
     terminal: TerminalSettings = _setting(TerminalSettings, "The terminal")
     markdown: MarkdownSettings = _setting(MarkdownSettings, "Markdown")
-
-
-@frozen(kw_only=True)
-class Setting:
-    """One setting, as the documentation lists it.
-
-    Attributes:
-        steps: How it is reached; ``*`` stands for any name.
-        default: In force where nothing is set; None where that is nothing.
-        kind: Its type in words.
-        description: What it does, a sentence without its full stop.
-        variable: The environment variable that sets it, too.
-        global_only: Whether a project's file has no say in it.
-    """
-
-    steps: tuple[str, ...]
-    default: Any
-    kind: str
-    description: str
-    variable: str | None
-    global_only: bool
-
-    @property
-    def name(self) -> str:
-        """The steps, with dots."""
-        return name_of(self.steps)
-
-
-@cache
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema (2020-12) of ``settings.json``; not to be changed."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Settings of pi",
-        "description": "settings.json, of the user or of a project. Other keys are kept: they may belong to a plugin.",
-        **_object(SettingsSchema),
-    }
-
-
-def settings() -> Iterator[Setting]:
-    """Go through all settings, in the order of the schema."""
-    variables = {steps: name for name, steps in ENVIRONMENT.items()}
-    for steps, node in _nodes(json_schema(), ()):
-        yield Setting(
-            steps=steps,
-            default=node.get("default"),
-            kind=_wanted(node),
-            description=node["description"],
-            variable=variables.get(steps),
-            global_only=steps[0] in GLOBAL_ONLY,
-        )
-
-
-def find(steps: Sequence[str]) -> Setting | None:
-    """Return the setting that steps lead to; None where they lead to none, or to an object of several."""
-    for each in settings():
-        if len(each.steps) == len(steps) and all(a in ("*", b) for a, b in zip(each.steps, steps, strict=True)):
-            return each
-    return None
-
-
-def problem_with(steps: Sequence[str], value: Any) -> str | None:
-    """Return why a value cannot be set, as a sentence; None where it can, or where the key is not pi's."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    node: Any = json_schema()
-    for depth, step in enumerate(steps):
-        if "properties" not in node and "additionalProperties" not in node:
-            return f"Setting {name_of(steps[:depth])!r} is {_wanted(node)}; there is no {name_of(steps)!r}."
-        node = node.get("properties", {}).get(step, node.get("additionalProperties", True))
-        if not isinstance(node, dict):
-            return None
-    error = best_match(Draft202012Validator(node).iter_errors(value))
-    if value is None or error is None:
-        return None
-    path = (*steps, *map(str, error.absolute_path))
-    return f"Setting {name_of(path)!r} must be {_wanted(error.schema)}, not {shown(error.instance)}."
-
-
-# From the classes to the schema
-
-
-def _object(cls: type) -> dict[str, Any]:
-    hints = get_type_hints(cls)
-    properties = {_camel(each.name): _property(each, hints[each.name]) for each in attrs.fields(cls)}
-    return {"type": "object", "properties": properties}
-
-
-def _property(attribute: attrs.Attribute[Any], hint: Any) -> dict[str, Any]:
-    node = {**_type(hint), **attribute.metadata}
-    default = attribute.default
-    if isinstance(default, attrs.Factory):  # type: ignore[arg-type] - it is a class at run time
-        default = NOTHING if attrs.has(default.factory) else default.factory()
-    return node if default is NOTHING or default is None else {**node, "default": default}
-
-
-_JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
-
-
-def _type(hint: Any) -> dict[str, Any]:
-    if hint in _JSON_TYPES:
-        return {"type": _JSON_TYPES[hint]}
-    if attrs.has(hint):
-        return _object(hint)
-    arguments = get_args(hint)
-    if get_origin(hint) is Literal:
-        return {"enum": list(arguments)}
-    if get_origin(hint) is list:
-        return {"type": "array", "items": _type(arguments[0])}
-    if get_origin(hint) is dict:
-        return {"type": "object", **({} if arguments[1] is Any else {"additionalProperties": _type(arguments[1])})}
-    others = [each for each in arguments if each is not type(None)]
-    return _type(others[0]) if len(others) == 1 else {"anyOf": [_type(each) for each in others]}
-
-
-def _camel(name: str) -> str:
-    first, *further = name.split("_")
-    return first + "".join(word.capitalize() for word in further)
-
-
-# From the schema to words
-
-
-def _nodes(node: dict[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Go through what is no object of settings itself."""
-    for key, below in node["properties"].items():
-        inner = below.get("additionalProperties")
-        if "properties" in below:
-            yield from _nodes(below, (*above, key))
-        elif inner is not None and "properties" in inner:
-            yield from _nodes(inner, (*above, key, "*"))
-        else:
-            yield (*above, key), below
-
-
-_WORDS = {
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "a string",
-    "object": "an object",
-}
-
-
-def _wanted(node: dict[str, Any]) -> str:
-    """Say what a value must be."""
-    if "enum" in node:
-        *others, last = node["enum"]
-        return f"{', '.join(others)} or {last}"
-    if "anyOf" in node:
-        return " or ".join(_wanted(each) for each in node["anyOf"])
-    if node.get("type") == "array":
-        return f"a list of {' or '.join(_plural(each) for each in node['items'].get('anyOf', [node['items']]))}"
-    words = _WORDS[node["type"]]
-    return f"{words} of at least {node['minimum']:g}" if "minimum" in node else words
-
-
-def _plural(node: dict[str, Any]) -> str:
-    return {"string": "strings", "object": "objects"}[node["type"]]

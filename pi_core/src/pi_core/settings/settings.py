@@ -11,9 +11,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pi_core._folders import agent_dir as default_agent_dir
 from pi_core._json_file import shown
 from pi_core.settings.migrations import GLOBAL_ONLY
-from pi_core._folders import agent_dir as default_agent_dir
 from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
 from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, steps_of, take
 from pi_core.trust import ProjectTrust
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings", "SettingsManager"]
 
+C = TypeVar("C", bound=str)
 T = TypeVar("T")
 
 
@@ -118,9 +119,7 @@ class Settings:
         self._merged: dict[str, Any] = {}
         for layer in self._layers:
             self._merged = merge(self._merged, layer.values)
-        default = self.get_str("defaultProjectTrust", "ask")
-        if default not in ("ask", "always", "never"):
-            self._complain(("defaultProjectTrust",), "ask, always or never", default)
+        self.get_choice("defaultProjectTrust", ("ask", "always", "never"), "ask")  # sources.py read it already
 
     # What is in force
 
@@ -167,6 +166,12 @@ class Settings:
         text: str | T = self._typed(key, default, "a string", lambda value: isinstance(value, str))
         return text
 
+    def get_choice(self, key: Key, choices: Sequence[C], default: T) -> C | T:
+        """Return one of several strings; the default where none is set, or something else."""
+        *others, last = choices
+        choice: C | T = self._typed(key, default, f"{', '.join(others)} or {last}", lambda value: value in choices)
+        return choice
+
     def get_str_list(self, key: Key, default: Sequence[str] = ()) -> list[str]:
         """Return a list of strings; the default where none is set, or something else."""
 
@@ -196,7 +201,7 @@ class Settings:
             PiError: Another process holds the file's lock.
         """
         from pi_core._json import NotJson, json_copy
-        from pi_core.settings.schema import problem_with
+        from pi_core.settings.described import problem_with
 
         steps = _checked(steps_of(key), scope)
         problem = problem_with(steps, value)
@@ -263,7 +268,9 @@ class Settings:
         return default
 
     def _complain(self, steps: Sequence[str], wanted: str, value: Any) -> None:
-        problem = f"Setting {name_of(steps)!r} must be {wanted}, not {shown(value)} ({self.place(steps)}); it is ignored."
+        problem = (
+            f"Setting {name_of(steps)!r} must be {wanted}, not {shown(value)} ({self.place(steps)}); it is ignored."
+        )
         if problem not in self.problems:
             self.problems.append(problem)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from attrs import frozen
@@ -11,11 +10,13 @@ from attrs import frozen
 from pi_core._json_file import NotUsable, change_text, object_of, text_of, written
 from pi_core.settings.migrations import migrated, take_global_only
 from pi_core.settings.values import nested
-from pi_core.trust import ProjectTrust
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from pi_core.trust import ProjectTrust
 
 __all__ = [
     "COMMAND_LINE",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pi_cli._options import Options
+from pi_cli._told import told, told_options
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginRecord
 
-__all__ = ["option_groups", "parse", "parse_strictly", "peek", "plugin_flags", "written"]
+__all__ = ["common_options", "option_groups", "parse", "parse_strictly", "peek", "plugin_flags", "written"]
 
 _HINT = "--help lists them; a message that starts with a dash goes behind --"
 
@@ -30,6 +31,8 @@ def option_groups() -> dict[str, list[click.Option]]:
             _switch("-p", "--print", "print_only", help="Print the answer and end, whatever front end is installed"),
             _value("--mode", metavar="NAME", help="How to answer: text, json (events), or what a plugin brings"),
             _switch("--json-full", help="Events of --mode json with the whole message so far"),
+            _switch("-a", "--approve", help="Use the settings, skills and extensions of this folder, in this run"),
+            _switch("-na", "--no-approve", help="Use none of them, whatever was decided before"),
             _switch("--verbose", help="Tell more on stderr: what is used, and tracebacks of what fails"),
         ],
         "Session": [
@@ -56,6 +59,7 @@ def option_groups() -> dict[str, list[click.Option]]:
                 help="List the models, or those whose ids match, and end",
             ),
         ],
+        "What the model is told": told_options(),
         "Tools and plugins": [
             _value("--tools", metavar="A,B", help="Offer the model these tools and no others"),
             _switch("--no-tools", help="Offer the model no tools"),
@@ -117,6 +121,17 @@ def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Opt
     return _checked(params, _options(params, after, given))
 
 
+def common_options() -> list[click.Parameter]:
+    """Return what every subcommand of pi itself takes beside its own; ``start`` has acted on most of it already."""
+    return [
+        _switch("-h", "--help"),
+        _switch("--verbose"),
+        _switch("-a", "--approve"),
+        _switch("-na", "--no-approve"),
+        _value("--disable", multiple=True),
+    ]
+
+
 def parse_strictly(command: click.Command, arguments: Sequence[str]) -> dict[str, Any]:
     """Return a command's parameters; what click calls an error becomes one of ours.
 
@@ -140,6 +155,8 @@ def written(option: click.Option) -> str:
     return names if option.is_flag else f"{names} {option.metavar}"
 
 
+# A short form may have several letters, ``-na``: click takes an argument that is one of the names as a whole before it
+# looks for single letters in it.
 def _switch(*declarations: str, **how: Any) -> click.Option:
     return click.Option(declarations, is_flag=True, **how)
 
@@ -198,6 +215,8 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         name=params["name"],
         export=params["export"],
         disabled=tuple(params["disabled"] or ()),
+        approve=True if params["approve"] else False if params["no_approve"] else None,
+        told=told(params),
         verbose=params["verbose"],
         help=params["help"],
         version=params["version"],
@@ -210,13 +229,14 @@ def _is_file(word: str) -> bool:
 
 
 _EXCLUSIVE = {
+    "approve": ("no_approve",),
     "fork": ("session", "continue_", "no_session"),
     "session_id": ("session", "continue_"),
     "session": ("continue_", "no_session"),
     "continue_": ("no_session",),
     "export": ("session", "continue_", "fork", "session_id", "no_session", "name"),
 }
-"""Options that say different things of the session (pi.md 12.1)."""
+"""Options that say different things of the same (pi.md 12.1)."""
 
 
 def _option(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import parse_strictly
+from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._report import say, warn
 from pi_cli._words import one_line
 from pi_hookspecs import PiError, UnknownName, UserError
@@ -41,7 +41,8 @@ check    Tell whether a provider, or which of all, can be used. An expired login
          is renewed. Exits with 0 ready, 1 not ready, 2 invalid: what is stored
          cannot be used, or there is no such provider.
 print-api-key, print-bearer-token
-         Print what requests are sent with: a key, or the token of a login.
+         Print what requests are sent with: the key, or the access token of a
+         login, which is renewed first where it has expired.
 
   --no-browser  Print the page's address and do not open it
   --key         Store an API key, although the provider has a login
@@ -83,9 +84,7 @@ def _command() -> click.Command:
         params=[
             click.Option(["--no-browser"], is_flag=True),
             click.Option(["--key"], is_flag=True),
-            click.Option(["-h", "--help"], is_flag=True),
-            click.Option(["--verbose"], is_flag=True),
-            click.Option(["--disable"], multiple=True),
+            *common_options(),
             click.Argument(["words"], nargs=-1),
         ],
         add_help_option=False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import parse_strictly
+from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._report import warn
 from pi_hookspecs import OnFailure, UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs, spec_modules
@@ -63,9 +63,7 @@ def _command() -> click.Command:
     return click.Command(
         "pi hooks",
         params=[
-            click.Option(["-h", "--help"], is_flag=True),
-            click.Option(["--verbose"], is_flag=True),
-            click.Option(["--disable"], multiple=True),
+            *common_options(),
             click.Argument(["names"], nargs=-1),
         ],
         add_help_option=False,

@@ -9,7 +9,7 @@ from attrs import field, frozen
 if TYPE_CHECKING:
     from pi_hookspecs import ImageContent
 
-__all__ = ["Options", "Prompt"]
+__all__ = ["Options", "Prompt", "Told"]
 
 
 @frozen(kw_only=True)
@@ -18,6 +18,26 @@ class Prompt:
 
     text: str
     images: tuple[ImageContent, ...] = ()
+
+
+@frozen(kw_only=True)
+class Told:
+    """What the options say of what the model is told.
+
+    Attributes:
+        system_prompt: A text, or the path of a file that holds it, as are those that are appended.
+        skills: Files and folders, before all others; with ``no_skills`` there are no others. So are the next two.
+    """
+
+    system_prompt: str | None = None
+    append_system_prompt: tuple[str, ...] = ()
+    no_context_files: bool = False
+    skills: tuple[str, ...] = ()
+    no_skills: bool = False
+    prompt_templates: tuple[str, ...] = ()
+    no_prompt_templates: bool = False
+    themes: tuple[str, ...] = ()
+    no_themes: bool = False
 
 
 @frozen(kw_only=True)
@@ -42,6 +62,8 @@ class Options:
         name: What the session is called.
         export: Path or id of a session to write as a document; nothing else is done then.
         disabled: Plugins from ``--disable``.
+        approve: Whether files of the project itself are used; None leaves it to what was decided before.
+        told: What the model is told beside the prompt.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
         prompts: What to say, one after another: stdin and files are part of the first.
         color: Whether stderr may be styled.
@@ -66,6 +88,8 @@ class Options:
     name: str | None = None
     export: str | None = None
     disabled: tuple[str, ...] = ()
+    approve: bool | None = None
+    told: Told = field(factory=Told)
     verbose: bool = False
     help: bool = False
     version: bool = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._arguments import parse_strictly
+from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._report import warn
 from pi_cli._words import one_line, width_of
 from pi_hookspecs import UserError, answers_of
@@ -67,9 +67,7 @@ def _command() -> click.Command:
         "pi plugins",
         params=[
             click.Option(["--json"], is_flag=True),
-            click.Option(["-h", "--help"], is_flag=True),
-            click.Option(["--verbose"], is_flag=True),
-            click.Option(["--disable"], multiple=True),
+            *common_options(),
             click.Argument(["words"], nargs=-1),
         ],
         add_help_option=False,

@@ -27,6 +27,10 @@ def register_subcommands() -> Sequence[Subcommand]:
     return [
         Subcommand("auth", run=_auth, description="Sign in to providers, store keys, and check what is stored"),
         Subcommand("plugins", run=_plugins, description="List the installed plugins and what each of them adds"),
+        Subcommand("config", run=_config, description="Show settings and where they come from, and change them"),
+        Subcommand("trust", run=_trust, description="Let this folder's own settings, skills and extensions count"),
+        Subcommand("prompt", run=_prompt, description="Show the system prompt and whom each part of it is from"),
+        Subcommand("resources", run=_resources, description="List skills, prompt templates, context files and themes"),
         Subcommand("hooks", run=_hooks, description="List the hooks, or describe one and who implements it"),
     ]
 
@@ -55,7 +59,31 @@ def _plugins(arguments: list[str], host: Any) -> int:
     return run_plugins(arguments, host)
 
 
+def _config(arguments: list[str], host: Any) -> int:
+    from pi_cli._config_command import run_config
+
+    return run_config(arguments, host)
+
+
+def _trust(arguments: list[str], host: Any) -> int:
+    from pi_cli._trust_command import run_trust
+
+    return run_trust(arguments, host)
+
+
 def _hooks(arguments: list[str], host: Any) -> int:
     from pi_cli._hooks_command import run_hooks
 
     return run_hooks(arguments, host)
+
+
+def _prompt(arguments: list[str], host: Any) -> int:
+    from pi_cli._prompt_command import run_prompt
+
+    return run_prompt(arguments, host)
+
+
+def _resources(arguments: list[str], host: Any) -> int:
+    from pi_cli._resources_command import run_resources
+
+    return run_resources(arguments, host)

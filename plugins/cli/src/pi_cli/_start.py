@@ -15,9 +15,8 @@ from attrs import evolve
 
 from pi_cli._arguments import parse, peek, plugin_flags
 from pi_cli._leftovers import LastMoment
+from pi_cli._project import open_host
 from pi_cli._report import say, trace_line, warn
-from pi_core.host import PluginHost
-from pi_core.settings import Settings
 from pi_hookspecs import PiError, UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_core.hooks import HookTrace
+    from pi_core.host import PluginHost
     from pi_core.model_patterns import ModelMatch
     from pi_core.model_registry import ModelRegistry
     from pi_core.session import SessionManager
@@ -47,7 +47,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     cwd = _working_directory()
     early = peek(arguments)
     disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
-    host = PluginHost(Settings.load(cwd, environ=environ), disabled=disabled)
+    host = open_host(cwd, environ, early, disabled)
     word = _first_word(arguments, early)
     if early.help or early.version:
         return _inform(early, host, word, arguments)
@@ -71,6 +71,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         if options.print_only:
             return 0
         raise UserError(_NOTHING_TO_DO)
+    if host.settings.project_trust.notice is not None:
+        warn(host.settings.project_trust.notice)
     last_moment = LastMoment()
     try:
         return asyncio.run(_run(mode or _named_mode(host, "print"), options, host, cwd, environ, last_moment))
@@ -217,6 +219,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     import gc
 
     from pi_cli._session_choice import choose_session
+    from pi_cli._told import resource_loader
     from pi_core.create import create_agent_session
     from pi_core.model_registry import ModelRegistry
 
@@ -232,6 +235,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
             thinking_level=thinking_level,
             model_registry=models,
             tools=options.tools,
+            resource_loader=resource_loader(options.told, environ),
             settings=host.settings,
             host=host,
             mode=mode.name,

@@ -94,7 +94,7 @@ class TerminalUI:
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
         """Ask for a line, without spaces around it; None at the end of stdin."""
-        self._prompt(f"{one_line(title)}{f', such as {one_line(placeholder)}' if placeholder else ''}: ")
+        self._prompt(f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: ")
         if self._lines is None:
             self._lines = _Lines()
         line: str | None = None

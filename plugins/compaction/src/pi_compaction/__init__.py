@@ -25,8 +25,7 @@ def activate(pi: PiAPI) -> None:
 @hookimpl
 def register_services() -> Sequence[Service]:
     """Provide the compactor and the summariser of branches."""
-    from pi_compaction._branches import Branches
-    from pi_compaction._compactor import Summaries
+    from pi_compaction._services import Branches, Summaries
 
     return [Summaries(), Branches()]
 

@@ -1,4 +1,4 @@
-"""``Branches``: sums up a branch that the conversation leaves (pi.md 8, from "branch budget" on)."""
+"""One summary of a branch that the conversation leaves (pi.md 8, from "branch budget" on)."""
 
 from __future__ import annotations
 
@@ -18,44 +18,41 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AgentMessage, BranchSummaryRequest, PiContext, SessionEntry
 
-__all__ = ["Branches"]
+__all__ = ["summarize_branch"]
 
 NOTHING = "No content to summarize"
 _SHARE = 0.8
 
 
-class Branches:
-    """Has the session's model sum up what a change of branch leaves behind."""
+async def summarize_branch(request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
+    """Return the summary; of a branch that tells the model nothing, a fixed text.
 
-    async def summarize_branch(self, request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
-        """Return the summary; of a branch that tells the model nothing, a fixed text.
-
-        Raises:
-            Aborted: It was stopped.
-            PiError: No summary came.
-        """
-        model = ctx.model
-        window = model.context_window if model is not None else 0
-        reserve = branch_reserve(ctx, window)
-        messages = _newest(request.entries, window - reserve if window else None)
-        if not messages:
-            return BranchSummary(summary=NOTHING)
-        files = FileLists()
-        for entry in request.entries:
-            files.add_summary(entry)
-        files.add_calls(messages)
-        own = request.custom_instructions if request.replace_instructions else None
-        wanted = Question(
-            parts=serialise(messages),
-            instructions=own or _prompts.BRANCH,
-            purpose="branch_summary",
-            max_tokens=budget(_SHARE, reserve, ctx),
-            focus=None if own else request.custom_instructions,
-        )
-        answer = await ask(wanted, ctx, request.signal)
-        return BranchSummary(
-            summary=_prompts.BRANCH_PREAMBLE + answer.text + files.text(), details=files.details(), usage=answer.usage
-        )
+    Raises:
+        Aborted: It was stopped.
+        PiError: No summary came.
+    """
+    model = ctx.model
+    window = model.context_window if model is not None else 0
+    reserve = branch_reserve(ctx, window)
+    messages = _newest(request.entries, window - reserve if window else None)
+    if not messages:
+        return BranchSummary(summary=NOTHING)
+    files = FileLists()
+    for entry in request.entries:
+        files.add_summary(entry)
+    files.add_calls(messages)
+    own = request.custom_instructions if request.replace_instructions else None
+    wanted = Question(
+        parts=serialise(messages),
+        instructions=own or _prompts.BRANCH,
+        purpose="branch_summary",
+        max_tokens=budget(_SHARE, reserve, ctx),
+        focus=None if own else request.custom_instructions,
+    )
+    answer = await ask(wanted, ctx, request.signal)
+    return BranchSummary(
+        summary=_prompts.BRANCH_PREAMBLE + answer.text + files.text(), details=files.details(), usage=answer.usage
+    )
 
 
 def _newest(entries: Sequence[SessionEntry], tokens: int | None) -> list[AgentMessage]:

@@ -1,4 +1,4 @@
-"""``Summaries``: the compactor. Says what would go, has it summed up, and keeps a receipt (pi.md section 8)."""
+"""One compaction: says what would go, has it summed up, and keeps a receipt (pi.md section 8)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from pi_compaction._asking import Answer, Question, ask, budget
 from pi_compaction._cut import find_cut, find_helpful_cut
 from pi_compaction._files import FileLists
 from pi_compaction._limits import Limits, limits_of
-from pi_compaction._pins import pins, pins_of_entry, pins_text
+from pi_compaction._pins import Pins, pins, pins_of_entry, pins_text
 from pi_compaction._serialise import serialise
-from pi_compaction._size import branch_tokens, text_tokens, told_tokens
+from pi_compaction._size import branch_tokens, text_tokens
 from pi_compaction._told import messages_of, since_compaction
+from pi_core import estimate_tokens
 from pi_hookspecs import Compaction, CompactionPreparation, NoModel, PiError, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from pi_hookspecs import AgentMessage, CompactionEntry, CompactionRequest, PiContext, SessionEntry
+    from pi_hookspecs import AgentMessage, CompactionEntry, CompactionRequest, PiContext
 
-__all__ = ["Summaries"]
+__all__ = ["compact", "prepare"]
 
 _HISTORY_SHARE = 0.8
 _PREFIX_SHARE = 0.5
@@ -34,93 +35,107 @@ class _Summed(NamedTuple):
     requests: int
 
 
-class Summaries:
-    """Puts a summary by the session's model in the place of everything but the newest messages."""
+def prepare(request: CompactionRequest, ctx: PiContext) -> CompactionPreparation | None:
+    """Return what would go and what would stay; None when nothing would go."""
+    limits = _limits(ctx)
+    entries, previous = since_compaction(request.entries)
+    messages = messages_of(entries)
+    find = find_cut if request.reason == "manual" else find_helpful_cut
+    cut = find(entries, messages, limits.keep)
+    if cut is None:
+        return None
+    files = FileLists()
+    files.add_summary(previous)
+    files.add_calls(messages[: cut.kept])
+    pinned = pins(entries[: cut.kept], messages[: cut.kept], previous, ctx)
+    usage = ctx.context_usage()
+    tokens = usage.tokens if usage is not None else None
+    return CompactionPreparation(
+        first_kept_entry_id=entries[cut.kept].id,
+        entries_to_summarize=tuple(entries[: cut.summarised]),
+        turn_prefix_entries=tuple(entries[cut.summarised : cut.prefix]),
+        tokens_before=tokens if tokens is not None else branch_tokens(request.entries),
+        previous_summary=_model_part(previous),
+        details={**files.details(), "pinned": pinned},
+    )
 
-    def prepare(self, request: CompactionRequest, ctx: PiContext) -> CompactionPreparation | None:
-        """Return what would go and what would stay; None when nothing would go."""
-        limits = _limits(ctx)
-        entries, previous = since_compaction(request.entries)
+
+async def compact(request: CompactionRequest, ctx: PiContext) -> Compaction | None:
+    """Return the compaction; None when there is nothing to compact.
+
+    Raises:
+        Aborted: It was stopped.
+        PiError: No summary came, or one that is longer than what it would replace.
+    """
+    preparation = request.preparation or prepare(request, ctx)
+    if preparation is None:
+        return None
+    told = _Told(request, preparation)
+    summed = await _sum_up(preparation, told, request, ctx)
+    replaced = told.dropped_tokens + text_tokens(preparation.previous_summary or "")
+    if text_tokens(summed.text) >= replaced:
+        raise PiError(
+            f"Summarization failed: the summary (about {text_tokens(summed.text)} tokens) is not shorter than what"
+            f" it would replace (about {replaced})"
+        )
+    files = FileLists()
+    files.add_details(preparation.details)
+    pinned = preparation.details["pinned"]
+    summary = summed.text + pins_text(pinned) + files.text()
+    return Compaction(
+        summary=summary,
+        first_kept_entry_id=preparation.first_kept_entry_id,
+        tokens_before=preparation.tokens_before,
+        details={**files.details(), "receipt": _receipt(request, told, summed, pinned)},
+        usage=summed.usage,
+        estimated_tokens_after=text_tokens(summary) + told.kept_tokens,
+    )
+
+
+class _Told:
+    """What a compaction is about, as the model was told it: also where an edit comes later than what it changes."""
+
+    def __init__(self, request: CompactionRequest, preparation: CompactionPreparation) -> None:
+        entries, _ = since_compaction(request.entries)
         messages = messages_of(entries)
-        find = find_cut if request.reason == "manual" else find_helpful_cut
-        cut = find(entries, messages, limits.keep)
-        if cut is None:
-            return None
-        files = FileLists()
-        files.add_summary(previous)
-        files.add_calls(messages[: cut.kept])
-        pinned = pins(entries[: cut.kept], messages[: cut.kept], previous, ctx)
-        usage = ctx.context_usage()
-        tokens = usage.tokens if usage is not None else None
-        return CompactionPreparation(
-            first_kept_entry_id=entries[cut.kept].id,
-            entries_to_summarize=tuple(entries[: cut.summarised]),
-            turn_prefix_entries=tuple(entries[cut.summarised : cut.prefix]),
-            tokens_before=tokens if tokens is not None else branch_tokens(request.entries),
-            previous_summary=_model_part(previous),
-            details={**files.details(), "pinned": pinned},
-        )
+        by_id = dict(zip((entry.id for entry in entries), messages, strict=True))
+        self.history = _present(by_id.get(entry.id) for entry in preparation.entries_to_summarize)
+        self.prefix = _present(by_id.get(entry.id) for entry in preparation.turn_prefix_entries)
+        self.dropped = len(preparation.entries_to_summarize) + len(preparation.turn_prefix_entries)
+        self.dropped_tokens = sum(map(estimate_tokens, (*self.history, *self.prefix)))
+        ids = [entry.id for entry in entries]
+        first = preparation.first_kept_entry_id
+        kept = messages[ids.index(first) :] if first in by_id else []
+        self.kept = len(kept)
+        self.kept_tokens = sum(map(estimate_tokens, _present(kept)))
 
-    async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
-        """Return the compaction; None when there is nothing to compact.
 
-        Raises:
-            Aborted: It was stopped.
-            PiError: No summary came, or one that is longer than what it would replace.
-        """
-        preparation = request.preparation or self.prepare(request, ctx)
-        if preparation is None:
-            return None
-        dropped = (*preparation.entries_to_summarize, *preparation.turn_prefix_entries)
-        messages = messages_of(dropped)
-        summed = await _sum_up(preparation, messages, request, ctx)
-        files = FileLists()
-        files.add_details(preparation.details)
-        pinned = preparation.details["pinned"]
-        summary = summed.text + pins_text(pinned) + files.text()
-        replaced = told_tokens(dropped) + text_tokens(preparation.previous_summary or "")
-        if text_tokens(summed.text) >= replaced:
-            raise PiError(
-                f"Summarization failed: the summary (about {text_tokens(summed.text)} tokens) is not shorter than what"
-                f" it would replace (about {replaced})"
-            )
-        kept = _kept(request.entries, preparation.first_kept_entry_id)
-        kept_tokens = told_tokens(kept)
-        receipt = {
-            "reason": request.reason,
-            "dropped": {"entries": len(dropped), "tokens": told_tokens(dropped), "files": _files_of(messages)},
-            "kept": {"entries": len(kept), "tokens": kept_tokens},
-            "pinned": pinned,
-            "requests": summed.requests,
-            "cost": summed.usage.cost.total,
-        }
-        return Compaction(
-            summary=summary,
-            first_kept_entry_id=preparation.first_kept_entry_id,
-            tokens_before=preparation.tokens_before,
-            details={**files.details(), "receipt": receipt},
-            usage=summed.usage,
-            estimated_tokens_after=text_tokens(summary) + kept_tokens,
-        )
+def _receipt(request: CompactionRequest, told: _Told, summed: _Summed, pinned: Pins) -> dict[str, Any]:
+    """Return what went and what stayed, for whoever wants to know later."""
+    files = FileLists()
+    files.add_calls((*told.history, *told.prefix))
+    touched = sorted({*files.read, *files.modified})
+    return {
+        "reason": request.reason,
+        "dropped": {"entries": told.dropped, "tokens": told.dropped_tokens, "files": touched},
+        "kept": {"entries": told.kept, "tokens": told.kept_tokens},
+        "pinned": pinned,
+        "requests": summed.requests,
+        "cost": summed.usage.cost.total,
+    }
 
 
 async def _sum_up(
-    preparation: CompactionPreparation,
-    messages: Sequence[AgentMessage | None],
-    request: CompactionRequest,
-    ctx: PiContext,
+    preparation: CompactionPreparation, told: _Told, request: CompactionRequest, ctx: PiContext
 ) -> _Summed:
     """Ask for the summary; of a turn that is cut in two there is one of its beginning, too, after the history's."""
-    told = len(preparation.entries_to_summarize)
-    history = serialise(_present(messages[:told]))
-    prefix = serialise(_present(messages[told:]))
+    history, prefix = serialise(told.history), serialise(told.prefix)
     previous, focus = preparation.previous_summary, request.custom_instructions
     answers: list[Answer] = []
 
     async def answer(parts: list[str], instructions: str, share: float, **more: Any) -> str:
-        wanted = Question(
-            parts, instructions, "compaction", budget(share, _limits(ctx).reserve, ctx), focus=focus, **more
-        )
+        most = budget(share, _limits(ctx).reserve, ctx)
+        wanted = Question(parts, instructions, "compaction", most, focus=focus, **more)
         answers.append(await ask(wanted, ctx, request.signal, request.reason))
         return answers[-1].text
 
@@ -153,15 +168,3 @@ def _model_part(previous: CompactionEntry | None) -> str | None:
 
 def _present(messages: Iterable[AgentMessage | None]) -> list[AgentMessage]:
     return [message for message in messages if message is not None]
-
-
-def _files_of(messages: Iterable[AgentMessage | None]) -> list[str]:
-    files = FileLists()
-    files.add_calls(messages)
-    return sorted({*files.read, *files.modified})
-
-
-def _kept(branch: Sequence[SessionEntry], first_id: str) -> list[SessionEntry]:
-    entries, _ = since_compaction(branch)
-    first = next((place for place, entry in enumerate(entries) if entry.id == first_id), len(entries))
-    return entries[first:]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PiContext, SessionEntry
 
-__all__ = ["ContextSize", "branch_tokens", "text_tokens", "told_tokens"]
+__all__ = ["ContextSize", "branch_tokens", "text_tokens"]
 
 
 def text_tokens(text: str) -> int:
@@ -21,15 +21,11 @@ def text_tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-def told_tokens(entries: Sequence[SessionEntry]) -> int:
-    """Return about how many tokens the messages of entries are, after their edits."""
-    return sum(estimate_tokens(message) for message in messages_of(entries) if message is not None)
-
-
 def branch_tokens(branch: Sequence[SessionEntry]) -> int:
     """Return about how many tokens a branch tells the model: its last summary, and what is kept word for word."""
     entries, previous = since_compaction(branch)
-    return told_tokens(entries) + (text_tokens(previous.summary) if previous is not None else 0)
+    told = sum(estimate_tokens(message) for message in messages_of(entries) if message is not None)
+    return told + (text_tokens(previous.summary) if previous is not None else 0)
 
 
 class ContextSize:

@@ -123,7 +123,12 @@ class _Totals:
     def tokens(self) -> str:
         """Return the tokens of all requests."""
         used = self.usage
-        parts = (("in", used.input), ("out", used.output), ("from cache", used.cache_read), ("to cache", used.cache_write))
+        parts = (
+            ("in", used.input),
+            ("out", used.output),
+            ("from cache", used.cache_read),
+            ("to cache", used.cache_write),
+        )
         return ", ".join(f"{tokens(count)} {what}" for what, count in parts if count > 0)
 
     def _spend(self, usage: Usage | None) -> None:

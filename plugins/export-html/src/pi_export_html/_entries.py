@@ -78,7 +78,9 @@ class Transcript:
             return self._article(number, "summary", told, _summary(entry.summary), note=spent)
         if isinstance(entry, BranchSummaryEntry):
             spent = usage_line(entry.usage) if entry.usage is not None else ""
-            return self._article(number, "summary", "Summary of a branch that was left", _summary(entry.summary), note=spent)
+            return self._article(
+                number, "summary", "Summary of a branch that was left", _summary(entry.summary), note=spent
+            )
         if isinstance(entry, CustomMessageEntry):
             return self._custom(number, entry.custom_type, entry, entry.content, shows=entry.display)
         if isinstance(entry, CustomEntry):

@@ -105,7 +105,11 @@ def _message_line(outline: Outline, number: int, message: AgentMessage) -> tuple
         return ("t-tool t-error" if message.is_error else "t-tool"), sign, f"{message.tool_name} {_short(told)}"
     if isinstance(message, BashExecutionMessage):
         return "t-tool", "$", _short(message.command)
-    return "t-custom", "◇", _short(text_of(getattr(message, "content", getattr(message, "summary", "")))) or message.role
+    return (
+        "t-custom",
+        "◇",
+        _short(text_of(getattr(message, "content", getattr(message, "summary", "")))) or message.role,
+    )
 
 
 def _short(text: str) -> str:

@@ -19,26 +19,34 @@ class AwsCredentials:
     name = "amazon-bedrock"
 
     def available(self, provider: str) -> bool | None:
-        """Return whether variables or files lead to credentials; None where only a network could tell."""
+        """Return whether variables or files lead to credentials; None where only a request could tell."""
         if provider != self.name:
             return False
+        from pi_provider_bedrock._failures import AwsFailed
         from pi_provider_bedrock._profiles import has_credentials
 
-        return True if has_credentials(os.environ) else None
+        try:
+            return has_credentials(os.environ) or None
+        except AwsFailed:
+            return None
 
     async def credential(self, provider: str) -> str | None:
         """Return the marker that stands in for credentials.
 
         Raises:
-            MissingKey: There are none, and this is no machine that could have a role.
+            MissingKey: There are none, and this is no machine that could have a role; or a file cannot be read.
         """
         if provider != self.name:
             return None
-        if self.available(provider) or _has_role():
-            return AUTHENTICATED
         from pi_hookspecs.errors import MissingKey
-        from pi_provider_bedrock._failures import NO_CREDENTIALS
+        from pi_provider_bedrock._failures import NO_CREDENTIALS, AwsFailed
+        from pi_provider_bedrock._profiles import has_credentials
 
+        try:
+            if has_credentials(os.environ) or _has_role():
+                return AUTHENTICATED
+        except AwsFailed as error:
+            raise MissingKey(f"No API key found for {provider}. {error}. {error.advice}") from error
         raise MissingKey(f"No API key found for {provider}. {NO_CREDENTIALS}")
 
 

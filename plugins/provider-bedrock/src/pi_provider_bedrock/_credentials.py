@@ -27,6 +27,13 @@ __all__ = ["Chain", "in_thread", "signature"]
 SECONDS = 30.0
 """How long finding credentials may take; the parts of the chain have bounds of their own, a command has none."""
 
+_POINTERS = (
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+)
+"""Variables of which each names a place that gives credentials."""
+
 _WORDS = 300
 """Characters of botocore's words in a message."""
 
@@ -144,6 +151,10 @@ def _failure(error: Exception, environ: dict[str, str]) -> AwsFailed:
         advice = f"Sign in with {login_advice(profile)}."
     elif name == "PartialCredentialsError":
         advice = "Set both, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+    elif variable := next((each for each in _POINTERS if environ.get(each)), None):
+        advice = f"Check what {variable} names, or unset it."
+    elif name == "JSONDecodeError":
+        advice = f"Check the credential_process of profile {profile!r}: it prints no JSON."
     elif name in ("CredentialRetrievalError", "MetadataRetrievalError"):
         advice = (
             f"Check what AWS_PROFILE={profile} names in ~/.aws/config: its command or address gives no credentials."

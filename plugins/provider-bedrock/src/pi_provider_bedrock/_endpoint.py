@@ -40,8 +40,15 @@ _REGIONAL = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
 _REGION = re.compile(r"[a-z0-9-]+")
 """What may become a part of a host's name."""
 
+_ADDRESS = re.compile(r"https?://[^\s/?#]+", re.IGNORECASE)
+"""How an address begins."""
+
 _ADDRESS_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
 _REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
+
+_ADDRESS_WANTED = (
+    f"Set {_ADDRESS_VARIABLES[0]}, or baseUrl in models.json, to one such as https://bedrock.example.com, or unset it."
+)
 
 _NO_REGION = (
     "Bedrock needs a region for model {model!r}, and none is set. Set AWS_REGION, for example AWS_REGION=us-east-1, or "
@@ -82,7 +89,7 @@ def endpoint_of(
         profile_region: Asked for the profile's region only where nothing before it tells; it may read files.
 
     Raises:
-        AwsFailed: Amazon's address needs a region, and there is none, or it is no region.
+        AwsFailed: Amazon's address needs a region, and there is none; or the region or the address is none.
     """
     standard = _STANDARD.fullmatch(base_url)
     named = next((environ[name] for name in _ADDRESS_VARIABLES if environ.get(name)), "")
@@ -94,6 +101,8 @@ def endpoint_of(
     if region is not None and not _REGION.fullmatch(region):
         raise AwsFailed(f"{region!r} is no AWS region", advice="Set AWS_REGION to one, for example us-east-1.")
     if address:
+        if not _ADDRESS.match(address):
+            raise AwsFailed(f"{address!r} is no address", advice=_ADDRESS_WANTED)
         return Endpoint(base_url=address, region=region)
     if region is None:
         profile = environ.get("AWS_PROFILE")

@@ -49,13 +49,14 @@ def profile_region(environ: Mapping[str, str]) -> str | None:
 
 
 def has_credentials(environ: Mapping[str, str]) -> bool:
-    """Whether variables or files lead to credentials; nothing is asked whether they are valid."""
+    """Whether variables or files lead to credentials; nothing is asked whether they are valid.
+
+    Raises:
+        AwsFailed: A file is there and cannot be read.
+    """
     if any(all(environ.get(name) for name in names) for names in _PAIRS):
         return True
-    try:
-        return any(key in _profile(environ) for key in _SOURCES)
-    except AwsFailed:
-        return False
+    return any(key in _profile(environ) for key in _SOURCES)
 
 
 def _profile(environ: Mapping[str, str]) -> dict[str, str]:

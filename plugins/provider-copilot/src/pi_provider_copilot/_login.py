@@ -44,7 +44,7 @@ class CopilotLogin:
         """
         from pi_provider_copilot._models import enable_models
 
-        title = "GitHub Enterprise host (leave it empty for github.com)"
+        title = "GitHub Enterprise host, empty for github.com"
         host = enterprise_host(await ui.input(title, "company.ghe.com") or "")
         token = await self._github_token(ui, host or GITHUB)
         stored = {"refresh": token, **({"enterpriseUrl": host} if host else {})}

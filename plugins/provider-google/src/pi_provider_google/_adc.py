@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pi_hookspecs.errors import RequestFailed
+from pi_hookspecs.errors import MissingKey, RequestFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +30,11 @@ _SECONDS = 20.0
 _SIGN_IN = (
     "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file, "
     "or GOOGLE_CLOUD_API_KEY to a key."
+)
+
+_SET = (
+    "Set GOOGLE_CLOUD_API_KEY; or set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, and run "
+    "`gcloud auth application-default login` or set GOOGLE_APPLICATION_CREDENTIALS to a key file."
 )
 
 _MACHINE = Path("/sys/class/dmi/id/product_name")
@@ -60,20 +65,31 @@ class AmbientCredentials:
         """Tell whether a request could be made, by the environment and the file system alone.
 
         It could where credentials are there, and project and location are named (pi.md 4.2). Where only some of that
-        is there it is not known: a request then says what is missing.
+        is there, or nothing, it is not known: a request then says what is missing.
         """
-        environ = os.environ if self._environ is None else self._environ
         if provider != self.name:
             return False
-        project = environ.get("GOOGLE_CLOUD_PROJECT") or environ.get("GCLOUD_PROJECT")
-        known = (project, environ.get("GOOGLE_CLOUD_LOCATION"), _has_credentials(environ))
-        if all(known):
-            return True
-        return None if any(known) or environ.get("GOOGLE_APPLICATION_CREDENTIALS") else False
+        known = self._known(os.environ if self._environ is None else self._environ)
+        return all(known) or None
 
     async def credential(self, provider: str) -> str | None:
-        """Return ``<authenticated>`` unless nothing speaks for Vertex AI."""
-        return None if self.available(provider) is False else AMBIENT
+        """Return ``<authenticated>`` where anything speaks for Vertex AI.
+
+        Raises:
+            MissingKey: Nothing does.
+        """
+        if provider != self.name:
+            return None
+        environ = os.environ if self._environ is None else self._environ
+        if environ.get("GOOGLE_APPLICATION_CREDENTIALS") or any(self._known(environ)):
+            return AMBIENT
+        raise MissingKey(f"No API key found for {provider}. {_SET}")
+
+    @staticmethod
+    def _known(environ: Mapping[str, str]) -> tuple[bool, bool, bool]:
+        """Return whether project, location and credentials are there."""
+        project = environ.get("GOOGLE_CLOUD_PROJECT") or environ.get("GCLOUD_PROJECT")
+        return bool(project), bool(environ.get("GOOGLE_CLOUD_LOCATION")), _has_credentials(environ)
 
 
 async def ambient_token() -> AmbientToken:

@@ -97,7 +97,7 @@ async def poll_device(
     """
     interval, left = code.interval, code.expires_in
     while left > 0:
-        await sleep(interval)
+        await sleep(min(interval, left))
         left -= max(interval, 0.001)
         try:
             return await ask()
@@ -116,7 +116,7 @@ def _next_interval(interval: float, refused: TokenRefused, provider: str) -> flo
     """Return how long to wait before the next question; raise where there is none to ask."""
     if refused.error == "slow_down" or refused.status == _TOO_MANY:
         named = _number_of(refused.answer.get("interval"))
-        return min(max(float(named), interval), _LONGEST_SECONDS) if _is_number(named) else interval + _INTERVAL
+        return max(float(named), interval) if _is_number(named) else interval + _INTERVAL
     if refused.error == "access_denied":
         message = f"Consent was denied in the browser. Run pi auth login {provider} again to sign in."
         raise UserError(message) from refused

@@ -1,0 +1,81 @@
+"""What a session does beside answering prompts. Each part is imported when it is first used: most runs use none."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_core.agent_session.choices import Choices
+    from pi_core.agent_session.compaction import Compacting
+    from pi_core.agent_session.replacing import Replacing
+    from pi_core.agent_session.session import AgentSession
+    from pi_core.agent_session.tree import TreeSteps
+    from pi_core.agent_session.user_bash import UserBash
+
+__all__ = ["SessionParts"]
+
+
+class SessionParts:
+    """The parts of one session.
+
+    Args:
+        session: Whose.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+
+    @cached_property
+    def compacting(self) -> Compacting:
+        """Makes the conversation short."""
+        from pi_core.agent_session.compaction import Compacting
+
+        return Compacting(self._session)
+
+    @cached_property
+    def tree(self) -> TreeSteps:
+        """Goes to another place in the tree."""
+        from pi_core.agent_session.tree import TreeSteps
+
+        return TreeSteps(self._session)
+
+    @cached_property
+    def replacing(self) -> Replacing:
+        """Puts another conversation in place."""
+        from pi_core.agent_session.replacing import Replacing
+
+        return Replacing(self._session)
+
+    @cached_property
+    def bash(self) -> UserBash:
+        """Runs the user's commands."""
+        from pi_core.agent_session.user_bash import UserBash
+
+        return UserBash(self._session)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """Chooses model and thinking level."""
+        from pi_core.agent_session.choices import Choices
+
+        return Choices(self._session)
+
+    async def ready_for_prompt(self) -> None:
+        """Return when a prompt may begin: no compaction is going on, and the user's commands have been told."""
+        if "compacting" in vars(self):
+            await self.compacting.finished()
+
+    def take_deferred(self) -> None:
+        """Make what the user's commands printed part of the conversation, now that no answer is being made."""
+        if "bash" in vars(self):
+            self.bash.keep_deferred()
+
+    def end(self) -> None:
+        """Stop what is going on in any part: the session ends."""
+        if "compacting" in vars(self):
+            self.compacting.abort("Session ended")
+        if "tree" in vars(self):
+            self.tree.abort()
+        if "bash" in vars(self):
+            self.bash.abort()

@@ -1,0 +1,188 @@
+"""Sessions written as documents: which exporter is asked, what it is told, where the file goes, and what goes wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from pi_core import SessionManager, create_agent_session
+from pi_core.session.exporting import export_session
+from pi_hookspecs import Model, PiError, Theme, UserError, UserMessage, hookimpl
+
+MODEL = Model(id="m", name="m", api="x", provider="p")
+
+
+class Page:
+    """Exports as HTML, and keeps what it was asked."""
+
+    format = "html"
+    suffixes = (".html", ".htm")
+
+    def __init__(self):
+        self.asked = []
+
+    def export(self, session, request):
+        self.asked.append((session, request))
+        return b"page of " + session.id.encode()
+
+
+class Markdown:
+    format = "markdown"
+    suffixes = (".md",)
+
+    def export(self, session, request):
+        return "\n".join(entry.message.text for entry in session.branch() if entry.type == "message").encode()
+
+
+class Plugin:
+    def __init__(self, *exporters, themes=()):
+        self.exporters = exporters
+        self.themes = themes
+
+    @hookimpl
+    def register_exporters(self):
+        return list(self.exporters)
+
+    @hookimpl
+    def register_themes(self):
+        return list(self.themes)
+
+
+@pytest.fixture
+def exporter():
+    return Page()
+
+
+@pytest.fixture
+def talk(tmp_path, monkeypatch):
+    """Returns a session of a host in the working directory, with one message in it."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(host, *messages):
+        session = SessionManager.create(tmp_path, host=host, id="zebra-1")
+        for message in messages or ("hello",):
+            session.append_message(UserMessage(content=message))
+        return session
+
+    return make
+
+
+@pytest.fixture
+def session(talk, host, exporter):
+    host.add(Plugin(exporter, Markdown()), "exporters")
+    return talk(host)
+
+
+def test_a_page_is_named_after_the_session_in_the_working_directory(session, tmp_path):
+    path = session.export_html()
+
+    assert path == Path("pi-session-zebra-1.html")
+    assert (tmp_path / path).read_bytes() == b"page of zebra-1"
+
+
+def test_the_suffix_says_the_format_and_html_is_meant_without_one(session, host):
+    assert export_session(session, "talk.MD").read_bytes() == b"hello"
+    assert export_session(session, "talk.htm").read_bytes() == b"page of zebra-1"
+    assert export_session(session, "talk").read_bytes() == b"page of zebra-1"
+    assert export_session(session, "talk.md", export_format="html").read_bytes() == b"page of zebra-1"
+    header, message = map(orjson.loads, export_session(session, "talk.jsonl").read_bytes().splitlines())
+    assert (header["id"], message["message"]["content"]) == ("zebra-1", "hello")
+
+
+def test_only_the_user_may_read_what_was_written(session, tmp_path):
+    assert (session.export_html(tmp_path / "talk.html").stat().st_mode & 0o77) == 0
+
+
+def test_an_exporter_is_told_of_themes_for_light_and_dark(talk, store, host_of, exporter):
+    themes = [Theme(name=name, colors={}) for name in ("day", "night")]
+    for setting, told in (("day/night", ("day", "night")), ("night", ("night", "night")), ("gone", (None, None))):
+        host = host_of(store, theme=setting)
+        host.add(Plugin(exporter, themes=themes), "exporters")
+        talk(host).export_html()
+
+        request = exporter.asked[-1][1]
+        assert tuple(each.name if each else None for each in (request.light, request.dark)) == told
+
+
+def test_without_an_exporter_the_error_names_what_to_install(talk, host):
+    with pytest.raises(UserError, match=r"pip install pluggypi-export-html"):
+        talk(host).export_html()
+
+
+def test_an_unknown_format_is_an_error(session):
+    with pytest.raises(UserError, match="writes sessions as 'pdf'"):
+        export_session(session, export_format="pdf")
+
+
+def test_a_session_in_memory_and_an_empty_one_are_not_exported(host, exporter, tmp_path):
+    host.add(Plugin(exporter), "exporters")
+    in_memory = SessionManager.in_memory(tmp_path)
+    in_memory.append_message(UserMessage(content="hello"))
+
+    with pytest.raises(UserError, match="^Cannot export in-memory session to HTML$"):
+        in_memory.export_html(host=host)
+    with pytest.raises(UserError, match="^Nothing to export yet - start a conversation first$"):
+        SessionManager.create(tmp_path, host=host).export_html()
+
+
+def test_a_file_that_cannot_be_written_is_an_error_and_leaves_nothing_behind(session, tmp_path):
+    with pytest.raises(UserError, match="Cannot export to"):
+        session.export_html(tmp_path / "gone" / "talk.html")
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(UserError, match="Cannot export to"):
+        session.export_html(tmp_path / "folder.html")
+
+    assert [each.name for each in tmp_path.iterdir()] == ["folder.html"]
+
+
+@pytest.mark.parametrize(
+    ("export", "told"),
+    [
+        pytest.param(lambda *_: 1 / 0, "ZeroDivisionError", id="raises"),
+        pytest.param(lambda *_: "text", "it returned str, not bytes", id="text"),
+    ],
+)
+def test_an_exporter_that_fails_is_named(talk, host, exporter, export, told):
+    exporter.export = export
+    host.add(Plugin(exporter), "acme-pages")
+
+    with pytest.raises(PiError, match=rf"Plugin 'acme-pages' failed to export the session: .*{told}"):
+        talk(host).export_html()
+
+
+@pytest.mark.parametrize("suffixes", [(), "html", ("html",), (".",), [7]], ids=str)
+def test_an_exporter_whose_suffixes_are_none_is_reported(host, exporter, suffixes):
+    exporter.suffixes = suffixes
+
+    host.add(Plugin(exporter), "acme-pages")
+
+    assert host.find("register_exporters", "html") is None
+    assert "suffixes must be ends of file names" in str(host.problems[-1])
+
+
+async def test_a_running_session_tells_its_prompt_and_tools(session, host, exporter, tmp_path):
+    async with create_agent_session(
+        session_manager=session, host=host, settings=host.settings, cwd=tmp_path, model=MODEL
+    ) as agent:
+        path = await agent.export_html("talk.html")
+        copy = await agent.export_jsonl("copy.txt")
+        other = await agent.ctx.export("notes.md")
+
+    request = exporter.asked[0][1]
+    assert path.read_bytes() == b"page of zebra-1"
+    assert b'"zebra-1"' in copy.read_bytes()
+    assert other.read_bytes() == b"hello"
+    assert request.system_prompt == agent.agent.state.system_prompt != ""
+    assert list(request.tools) == []
+
+
+async def test_a_session_that_works_elsewhere_writes_there(session, host, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with create_agent_session(
+        session_manager=session, host=host, settings=host.settings, cwd=elsewhere, model=MODEL
+    ) as agent:
+        assert await agent.export_html() == elsewhere / "pi-session-zebra-1.html"
+        assert await agent.export_to_html(tmp_path / "here.html") == tmp_path / "here.html"

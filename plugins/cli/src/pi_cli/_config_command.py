@@ -1,0 +1,204 @@
+"""``pi config``: what is set, where, and what could be; and changing it without an editor."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._report import say, warn
+from pi_cli._words import one_line, width_of
+from pi_core.settings import described
+from pi_core.settings.values import MISSING, leaves, look_up, name_of, steps_of
+from pi_hookspecs import UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pi_core.host import PluginHost
+    from pi_core.settings import Settings
+
+__all__ = ["run_config"]
+
+_USAGE = """\
+Usage: pi config list [--all] [--json]
+       pi config get KEY
+       pi config set KEY VALUE [--project]
+       pi config unset KEY [--project]
+       pi config schema
+
+list     Print every value that is set, and where: a file and its line, an
+         environment variable. With --all the defaults of the others, too.
+get      Print the value in force.
+set      Write a value: a text as it is, anything else as JSON.
+unset    Take a value out of the file again.
+schema   Print the JSON schema of settings.json.
+
+KEY is written with dots, retry.maxRetries, and a name that has a dot itself in
+quotes: compaction.modelOverrides."acme/one.5".reserveTokens.
+
+  --project    In .pi/settings.json of this folder, not in the user's own file
+  --all        List the settings that are not set, too
+  --json       Print a list of objects
+  -h, --help   Print this and end
+
+What counts, the strongest first: command line, environment variables, the
+folder's .pi/settings.json where the folder is trusted, the user's own file.
+"""
+
+_SECRET = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
+
+
+def run_config(arguments: Sequence[str], host: PluginHost) -> int:
+    """Do what the arguments say and return the exit code.
+
+    Raises:
+        PiError: It cannot be done.
+    """
+    params = parse_strictly(_command(), arguments)
+    if params["help"]:
+        sys.stdout.write(_USAGE)
+        return 0
+    action, *words = params["words"] or ("",)
+    if action not in _ACTIONS:
+        if not action:
+            raise UserError(f"pi config needs one of {', '.join(_ACTIONS)}. pi config --help describes them")
+        raise UnknownName("command of pi config", action, _ACTIONS, "pi config --help lists them")
+    run, taken, options = _ACTIONS[action]
+    if len(words) != len(taken):
+        raise UserError(f"pi config {action} takes {' and '.join(taken) or 'no argument'}, not {len(words)} words")
+    for option in ("project", "all", "json"):
+        if params[option] and option not in options:
+            raise UserError(f"--{option} does not go with pi config {action}")
+    run(host.settings, params, *words)
+    if action in ("list", "get"):
+        for problem in (*host.settings.problems, host.settings.project_trust.notice):
+            if problem is not None:
+                warn(problem)
+    return 0
+
+
+def _command() -> click.Command:
+    return click.Command(
+        "pi config",
+        params=[
+            click.Option(["--project"], is_flag=True),
+            click.Option(["--all"], is_flag=True),
+            click.Option(["--json"], is_flag=True),
+            *common_options(),
+            click.Argument(["words"], nargs=-1),
+        ],
+        add_help_option=False,
+    )
+
+
+def _schema(_settings: Settings, _params: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(described.json_schema(), indent=2, ensure_ascii=False) + "\n")
+
+
+# Showing
+
+
+def _list(settings: Settings, params: dict[str, Any]) -> None:
+    rows = [*_set(settings), *(_unset_ones(settings) if params["all"] else ())]
+    if params["json"]:
+        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False, default=repr) + "\n")
+        return
+    cells = [(row["name"], _written(row["value"]), row["origin"] or "default") for row in rows]
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)] if cells else []
+    for name, value, origin in cells:
+        sys.stdout.write(f"{_padded(name, widths[0])}  {_padded(value, min(widths[1], 40))}  {origin}\n")
+    if not rows:
+        say("Nothing is set; --all lists what could be.")
+
+
+def _set(settings: Settings) -> Iterator[dict[str, Any]]:
+    """Go through everything that is set, and complain of what cannot be used."""
+    for steps, value in leaves(settings.all()):
+        problem = described.problem_with(steps, value)
+        if problem is not None:
+            warn(f"{problem.removesuffix('.')} ({settings.place(steps)})")
+        hidden = isinstance(value, str) and _SECRET.search(steps[-1]) and described.find(steps) is None
+        yield {"name": name_of(steps), "value": "(hidden)" if hidden else value, "origin": settings.place(steps)}
+
+
+def _unset_ones(settings: Settings) -> Iterator[dict[str, Any]]:
+    everything = settings.all()
+    for each in described.settings():
+        if "*" not in each.steps and look_up(everything, each.steps) is MISSING:
+            yield {"name": each.name, "value": each.default, "origin": None}
+
+
+def _get(settings: Settings, _params: dict[str, Any], key: str) -> None:
+    steps = steps_of(key)
+    value, known = settings.get(steps), described.find(steps)
+    if value is None and known is not None:
+        value = known.default
+    if value is None and known is None:
+        _refuse_unknown(key)
+    if value is None:
+        raise UserError(f"Setting {key!r} is not set, and has no default")
+    sys.stdout.write(f"{value if isinstance(value, str) else _written(value)}\n")
+
+
+def _refuse_unknown(key: str) -> None:
+    raise UnknownName("setting", key, [each.name for each in described.settings()], "pi config list --all lists them")
+
+
+def _written(value: Any) -> str:
+    return "-" if value is None else one_line(json.dumps(value, ensure_ascii=False, default=repr))
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))
+
+
+# Changing
+
+
+def _change(settings: Settings, params: dict[str, Any], key: str, text: str) -> None:
+    steps, scope = steps_of(key), _scope(params)
+    value = _meant(steps, text)
+    if described.find(steps) is None:
+        nearest = UnknownName("setting", key, [each.name for each in described.settings()]).nearest
+        if nearest:
+            warn(f"{key!r} is no setting of pi itself. Did you mean {' or '.join(nearest)}?")
+    settings.set(steps, value, scope)
+    if scope == "project" and not settings.project_trust.is_trusted:
+        warn(f"{settings.project_trust.cwd} is not trusted: what is set there does not count. Run pi trust")
+    elif settings.get(steps) != value:
+        warn(f"{settings.place(steps)} says {_written(settings.get(steps))}, and that counts")
+
+
+def _meant(steps: Sequence[str], text: str) -> Any:
+    """Return a text as the value that the setting wants: the text itself where it fits, else what it is as JSON."""
+    known = described.find(steps) is not None
+    if known and described.problem_with(steps, text) is None:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _remove(settings: Settings, params: dict[str, Any], key: str) -> None:
+    if not settings.unset(steps_of(key), _scope(params)):
+        raise UserError(f"Setting {key!r} is not set in the {_scope(params)} settings")
+
+
+def _scope(params: dict[str, Any]) -> Literal["global", "project"]:
+    return "project" if params["project"] else "global"
+
+
+_ACTIONS: dict[str, tuple[Callable[..., None], tuple[str, ...], tuple[str, ...]]] = {
+    "list": (_list, (), ("all", "json")),
+    "get": (_get, ("KEY",), ()),
+    "set": (_change, ("KEY", "VALUE"), ("project",)),
+    "unset": (_remove, ("KEY",), ("project",)),
+    "schema": (_schema, (), ()),
+}
+"""What each command runs, the words it takes, and which options."""

@@ -1,0 +1,57 @@
+"""A session that is only looked at: everything is loaded as for a prompt, no model is asked and nothing is stored."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_cli._report import warn
+from pi_cli._told import resource_loader
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from pi_cli._options import Told
+    from pi_core import AgentSession
+    from pi_core.host import PluginHost
+
+__all__ = ["session_to_look_at"]
+
+
+@asynccontextmanager
+async def session_to_look_at(
+    host: PluginHost, said: Told, tools: Sequence[str] | None = None
+) -> AsyncIterator[AgentSession]:
+    """Yield a started session of this folder; what is wrong is told on stderr.
+
+    Args:
+        host: The plugins.
+        said: The options about what the model is told.
+        tools: Names of the tools to offer; those that are active by default when None.
+    """
+    from pi_core.agent_session import AgentSession
+    from pi_core.model_registry import ModelRegistry
+    from pi_core.session import SessionManager
+    from pi_core.toolbox import Toolbox
+
+    cwd, loader = Path.cwd(), resource_loader(said)
+    loader.use(cwd=cwd, settings=host.settings, host=host)
+    host.load_listeners()
+    session = AgentSession(
+        host=host,
+        settings=host.settings,
+        models=ModelRegistry(host, host.settings),
+        session_manager=SessionManager.in_memory(cwd),
+        toolbox=Toolbox(host, tools),
+        cwd=cwd,
+        system_prompt=said.system_prompt,
+        append_system_prompt=said.append_system_prompt,
+        resources=loader,
+    )
+    session.subscribe(lambda event: warn(event.error), "extension_error")
+    async with session:
+        yield session
+    trust = host.settings.project_trust
+    for problem in (*host.settings.problems, *host.problems, *filter(None, [trust.notice])):
+        warn(problem)

@@ -1,0 +1,92 @@
+"""``pi trust``: decide once and for all whether a folder's own files may be used, and see what was decided."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._report import say
+from pi_core.trust import ProjectTrust, TrustStore
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.host import PluginHost
+
+__all__ = ["run_trust"]
+
+_USAGE = """\
+Usage: pi trust [PATH]
+       pi trust --deny [PATH]
+       pi trust --forget [PATH]
+       pi trust --list
+
+Let the files of a folder count that can run code and instruct the model: in
+.pi settings.json, mcp.json, extensions, skills, prompts, themes, SYSTEM.md and
+APPEND_SYSTEM.md, and the skills in .agents/skills. PATH is this folder where it
+is left out; what is decided for it counts for all folders below it, until one
+of those has a decision of its own.
+
+  --deny       Use none of it
+  --forget     Decide nothing
+  --list       Print what is decided
+  -h, --help   Print this and end
+
+Without a decision the setting defaultProjectTrust counts: ask, always, never.
+--approve and --no-approve decide for one run.
+"""
+
+
+def run_trust(arguments: Sequence[str], host: PluginHost) -> int:
+    """Do what the arguments say and return the exit code.
+
+    Raises:
+        PiError: It cannot be done.
+    """
+    params = parse_strictly(_command(), arguments)
+    if params["help"]:
+        sys.stdout.write(_USAGE)
+        return 0
+    given = [name for name in ("deny", "forget", "list") if params[name]]
+    words: tuple[str, ...] = params["words"]
+    if len(given) > 1:
+        raise UserError(f"--{given[0]} and --{given[1]} exclude each other. Give one of them")
+    if len(words) > (0 if params["list"] else 1):
+        raise UserError(f"pi trust takes one folder, not {' '.join(words)!r}")
+    store = TrustStore(host.settings.agent_dir)
+    if params["list"]:
+        for folder, trusted in sorted(store.decisions().items()):
+            sys.stdout.write(f"{'trusted' if trusted else 'denied '}  {folder}\n")
+        return 0
+    _decide(store, words[0] if words else ".", params)
+    return 0
+
+
+def _decide(store: TrustStore, path: str, params: dict[str, Any]) -> None:
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise UserError(f"{path!r} is no folder")
+    trusted = None if params["forget"] else not params["deny"]
+    store.remember(folder, trusted=trusted)
+    trust = ProjectTrust.decide(folder, store.file.parent)
+    word = "trusted" if trust.is_trusted else "not trusted"
+    say(f"{trust.cwd} is {word} ({trust.why}). What this is about: {trust.named_resources or 'nothing there yet'}")
+
+
+def _command() -> click.Command:
+    return click.Command(
+        "pi trust",
+        params=[
+            click.Option(["--deny"], is_flag=True),
+            click.Option(["--forget"], is_flag=True),
+            click.Option(["--list"], is_flag=True),
+            *common_options(),
+            click.Argument(["words"], nargs=-1),
+        ],
+        add_help_option=False,
+    )

@@ -1,0 +1,30 @@
+"""Tells the model what AGENTS.md, CLAUDE.md, SYSTEM.md and APPEND_SYSTEM.md say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import PiContext, ResourceKind, SystemPromptEvent, SystemPromptResult
+
+__all__ = ["register_resource_kinds", "system_prompt"]
+
+
+@hookimpl
+def register_resource_kinds() -> Sequence[ResourceKind]:
+    """Add the kinds ``context``, ``system`` and ``append-system``."""
+    from pi_context_files._kinds import kinds
+
+    return kinds()
+
+
+@hookimpl
+async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
+    """Add what the files say, unless the user said something else in the place of SYSTEM.md and APPEND_SYSTEM.md."""
+    from pi_context_files._sections import sections
+
+    return await sections(event, ctx)

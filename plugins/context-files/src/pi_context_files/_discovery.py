@@ -1,0 +1,83 @@
+"""Which files there are, and in which order the model reads them (pi.md 11, context files)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import ResourceFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pi_hookspecs import ResourceRequest, ResourceScope
+
+__all__ = ["NAMES", "context_files", "named_files"]
+
+NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
+"""The first of these that a folder has is its context file."""
+
+
+def context_files(request: ResourceRequest) -> Iterator[ResourceFile]:
+    """Go through the context files: the user's own, then one a folder from the file system's root to the working one.
+
+    They are instructions that the user works with, so they count in a project that nobody trusts, too.
+    """
+    own = _context_file(str(request.agent_dir))
+    if own is not None:
+        yield _file(own, "user")
+    folders = [str(folder) for folder in reversed((request.cwd, *request.cwd.parents))]
+    found = {folder: path for folder in folders if (path := _context_file(folder)) is not None}
+    twice = _copied_by_worktree(request.cwd, found)
+    yield from (_file(path, "project") for folder, path in found.items() if folder != twice)
+
+
+def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
+    """Go through the files of this name: the project's, if it is trusted, before the user's."""
+    folders: list[tuple[Path, ResourceScope]] = [(request.agent_dir, "user")]
+    if request.project_trusted:
+        folders.insert(0, (request.cwd / ".pi", "project"))
+    for folder, scope in folders:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            yield _file(path, scope)
+
+
+def _context_file(folder: str) -> str | None:
+    paths = (os.path.join(folder, name) for name in NAMES)
+    return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def _copied_by_worktree(cwd: Path, found: dict[str, str]) -> str | None:
+    """Return the main folder of a repository when a linked worktree inside it brings a copy of its file; else None."""
+    for folder in (cwd, *cwd.parents):
+        mark = os.path.join(folder, ".git")
+        if os.path.isdir(mark):
+            return None
+        if os.path.isfile(mark):
+            main = _main_folder(str(folder), mark)
+            return main if main in found and str(folder) in found else None
+    return None
+
+
+def _main_folder(worktree: str, mark: str) -> str | None:
+    """Return the folder of the repository that a ``.git`` file belongs to; None where that is no linked worktree."""
+    try:
+        with open(mark, encoding="utf-8", errors="replace") as file:
+            line = file.readline(_LONGEST)
+    except OSError:
+        return None
+    key, _, target = line.partition(":")
+    if key != "gitdir":
+        return None
+    head, found, _ = os.path.normpath(os.path.join(worktree, target.strip())).partition(_WORKTREES)
+    return head if found else None
+
+
+_WORKTREES = os.path.join(os.sep, ".git", "worktrees", "")
+_LONGEST = 4096
+
+
+def _file(path: str, scope: ResourceScope) -> ResourceFile:
+    return ResourceFile(path=path, scope=scope, source="auto", base_dir=os.path.dirname(path))

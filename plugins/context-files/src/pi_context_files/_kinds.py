@@ -1,0 +1,37 @@
+"""The kinds of files that this plugin reads; each file's whole text is what it says."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pi_context_files._discovery import context_files, named_files
+from pi_hookspecs import ResourceContent, ResourceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import ResourceFile
+
+__all__ = ["kinds"]
+
+
+def kinds() -> Sequence[ResourceKind]:
+    """Return them: instructions, which all count, and the two files of which the project's wins over the user's."""
+    return [
+        ResourceKind("context", read=_by_path, find=context_files, unique=False, keep=False),
+        ResourceKind("system", read=_by_name, find=partial(named_files, "SYSTEM.md"), overrides=True, keep=False),
+        ResourceKind(
+            "append-system", read=_by_name, find=partial(named_files, "APPEND_SYSTEM.md"), overrides=True, keep=False
+        ),
+    ]
+
+
+def _by_path(file: ResourceFile, text: str) -> ResourceContent:
+    return ResourceContent(name=file.path, data={"text": text})
+
+
+def _by_name(file: ResourceFile, text: str) -> ResourceContent:
+    from os.path import basename
+
+    return ResourceContent(name=basename(file.path), data={"text": text})

@@ -1,0 +1,84 @@
+"""The two languages of a template: how arguments are told apart, and where they go (pi.md 11).
+
+Both are read once from left to right: what an argument says is never looked at again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["split_arguments", "substitute"]
+
+_WORD = re.compile(r"[^ \t]*")
+_QUOTED = {quote: re.compile(rf"{quote}((?:\\{quote}|[^{quote}])*)(?:{quote}|\Z)", re.DOTALL) for quote in "\"'"}
+
+_PLACE = re.compile(
+    r"\$\{(?P<named>@|[0-9]+):-(?P<default>[^}]*)\}"  # ${1:-main} ${@:-everything}
+    r"|\$\{@:(?P<start>[0-9]+)(?::(?P<length>[0-9]+))?\}"  # ${@:2} ${@:2:3}
+    r"|\$(?P<plain>@|ARGUMENTS|[0-9]+)"  # $1 $@ $ARGUMENTS
+)
+_MOST_DIGITS = 9
+
+
+def split_arguments(text: str) -> list[str]:
+    """Return the arguments that stand in a text.
+
+    Spaces and tabs part them. A quote, single or double, counts at the beginning of an argument only, so that
+    ``it's`` is a word; inside, a backslash makes the same quote an ordinary character. A quote that is never closed
+    reaches to the end. ``""`` is an argument, an empty one; what touches a closing quote belongs to the argument.
+    """
+    return list(_split(text))
+
+
+def _split(text: str) -> Iterator[str]:
+    place = 0
+    while True:
+        while text[place : place + 1] in (" ", "\t"):
+            place += 1
+        if place == len(text):
+            return
+        quoted = _QUOTED[text[place]].match(text, place) if text[place] in _QUOTED else None
+        said = ""
+        if quoted is not None:
+            quote = text[place]
+            said = quoted[1].replace(f"\\{quote}", quote)
+            place = quoted.end()
+        word = _WORD.match(text, place)
+        assert word is not None  # noqa: S101 - it matches the empty text, too
+        place = word.end()
+        yield said + word[0]
+
+
+def substitute(template: str, arguments: Sequence[str]) -> str:
+    """Return a template's text with the arguments in their places.
+
+    ``$1`` is the first argument; one that is missing is the empty text. ``$@`` and ``$ARGUMENTS`` are all of them
+    with spaces between, ``${@:2}`` all from the second on, ``${@:2:3}`` three of those (0 counts as 1).
+    ``${1:-x}`` and ``${@:-x}`` are ``x``, as it is written, where there is nothing else.
+    """
+
+    def value(place: re.Match[str]) -> str:
+        if place["start"] is not None:
+            start = max(_number(place["start"]), 1) - 1
+            end = None if place["length"] is None else start + _number(place["length"])
+            return " ".join(arguments[start:end])
+        named = place["plain"] or place["named"]
+        said = _argument(named, arguments)
+        return said or place["default"] or ""
+
+    return _PLACE.sub(value, template)
+
+
+def _argument(named: str, arguments: Sequence[str]) -> str:
+    if not named.isdigit():
+        return " ".join(arguments)
+    number = _number(named)
+    return arguments[number - 1] if 1 <= number <= len(arguments) else ""
+
+
+def _number(digits: str) -> int:
+    return int(digits[-_MOST_DIGITS:]) if len(digits.lstrip("0")) <= _MOST_DIGITS else 10**_MOST_DIGITS

@@ -1,0 +1,53 @@
+"""What a template's file says of itself (pi.md 11, template name/description)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pi_core import parse_frontmatter
+from pi_hookspecs import ResourceContent, ResourceProblem
+
+if TYPE_CHECKING:
+    from pi_hookspecs import ResourceFile
+
+__all__ = ["read_template"]
+
+MAX_FIRST_LINE = 60
+"""Characters of a first line that stands for a description."""
+
+
+def read_template(file: ResourceFile, text: str) -> ResourceContent:
+    """Return a template's name and description; ``data`` has ``argumentHint`` where the file gives one.
+
+    A frontmatter that cannot be read is told, and the text behind it is used.
+    """
+    written = parse_frontmatter(text)
+    problems = []
+    if written.problem is not None:
+        problems.append(ResourceProblem(path=file.path, line=written.line, message=written.problem))
+    name = os.path.basename(file.path).removesuffix(".md")  # noqa: PTH119 - there may be hundreds
+    if len(name.split()) != 1:
+        message = f"/{name} cannot be called: a name ends at the first space. Rename the file"
+        problems.append(ResourceProblem(path=file.path, message=message))
+    hint = _in_brackets(written.values.get("argument-hint"))
+    return ResourceContent(
+        name=name,
+        description=_described(written.values.get("description"), written.body),
+        data={"argumentHint": hint} if hint else {},
+        problems=problems,
+    )
+
+
+def _described(description: Any, body: str) -> str:
+    if isinstance(description, str) and description.strip():
+        return " ".join(description.split())
+    first = next((line.strip() for line in body.splitlines() if line.strip()), "")
+    return first if len(first) <= MAX_FIRST_LINE else f"{first[:MAX_FIRST_LINE]}..."
+
+
+def _in_brackets(hint: Any) -> str:
+    """Return the hint as it was written: to YAML ``[file]`` is a list."""
+    if isinstance(hint, list):
+        return " ".join(f"[{each}]" for each in hint)
+    return "" if hint is None else str(hint).strip()

@@ -1,0 +1,92 @@
+"""Skills: instructions that lie in files, are named in the system prompt and read when a task calls for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import (
+        CommandsDiscoverResult,
+        ExpandPromptEvent,
+        ExpandPromptResult,
+        PiAPI,
+        PiContext,
+        ResourceKind,
+        SystemPromptEvent,
+        SystemPromptResult,
+        Tool,
+    )
+
+__all__ = [
+    "activate",
+    "commands_discover",
+    "expand_prompt",
+    "register_resource_kinds",
+    "register_tools",
+    "system_prompt",
+]
+
+
+@hookimpl
+def register_resource_kinds() -> Sequence[ResourceKind]:
+    """Say which files are skills, and what they say."""
+    from pi_hookspecs import ResourceKind
+    from pi_skills._skill_file import is_skill, read_skill
+
+    return [
+        ResourceKind("skill", read=read_skill, folder="skills", shared_folder=True, recursive=True, accepts=is_skill)
+    ]
+
+
+@hookimpl
+def register_tools() -> Sequence[Tool]:
+    """Offer ``load_skill`` to those who select it."""
+    from pi_skills._load_tool import load_skill
+
+    return [load_skill]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Offer ``create_skill`` where the user allows it."""
+    from pi_skills._create_tool import offer_where_allowed
+
+    offer_where_allowed(pi)
+
+
+@hookimpl
+async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
+    """Name the skills, if there is a tool to read them with."""
+    from pi_skills._prompt_section import list_for, reading_tool
+
+    tool = reading_tool(event.tools)
+    if tool is None:
+        return None
+    text = list_for(await ctx.resources.load("skill"), tool)
+    if not text:
+        return None
+    from pi_hookspecs import PromptSection, SystemPromptResult
+
+    return SystemPromptResult(sections=[PromptSection(name="skills", text=text)])
+
+
+@hookimpl
+async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
+    """Put the skill in the place of ``/skill:name``."""
+    if not event.text.startswith("/skill:"):
+        return None
+    from pi_skills._invocation import expanded
+
+    return await expanded(event.text, ctx)
+
+
+@hookimpl
+async def commands_discover(ctx: PiContext) -> CommandsDiscoverResult | None:
+    """List ``/skill:name`` for every skill."""
+    from pi_skills._invocation import invocations
+
+    return await invocations(ctx)

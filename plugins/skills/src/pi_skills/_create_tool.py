@@ -1,0 +1,79 @@
+"""The tool ``create_skill``: the model writes down how something is done (document 003, 7.1). Off by default."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import ResourceFile, ToolContext, ToolResult, UserError, tool
+from pi_skills._skill_file import read_skill
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiAPI, PiContext
+
+__all__ = ["create_skill", "offer_where_allowed"]
+
+SETTING = "enableSkillCreation"
+
+
+def offer_where_allowed(pi: PiAPI) -> None:
+    """Add the tool to a session whose settings allow it."""
+    offered = False
+
+    def offer(_event: object, ctx: PiContext) -> None:
+        nonlocal offered
+        if not offered and ctx.settings.get_bool(SETTING, default=False):
+            offered = True
+            pi.register_tool(create_skill)
+
+    pi.on("session_start", offer)
+
+
+@tool(execution_mode="sequential", prompt_snippet="Write down a way of working as a skill, for later sessions")
+async def create_skill(name: str, description: str, body: str, ctx: ToolContext) -> ToolResult:
+    """Write down how something is done as a skill, which this and later sessions will find.
+
+    Only do this when the user asks for it, or agreed.
+
+    Args:
+        name: At most 64 of a-z, 0-9 and single hyphens.
+        description: One sentence: what the skill is for and when to use it. At most 1024 characters.
+        body: The instructions, in Markdown.
+        ctx: The session.
+    """
+    path = Path(ctx.settings.agent_dir, "skills", name, "SKILL.md")
+    text = _checked(path, name, description, body)
+    known = (await ctx.resources.load("skill")).get(name)
+    if known is not None:
+        raise UserError(f"There is a skill {name!r} already: {known.path}. Change that file, or choose another name")
+    if ctx.has_ui and not await ctx.ui.confirm(f"Create the skill {name!r}?", f"{path}\n\n{text}", signal=ctx.signal):
+        raise UserError(f"The user does not want the skill {name!r}")
+    await asyncio.to_thread(_write, path, text)
+    return ToolResult.text(f"Created the skill {name!r} in {path}", details={"name": name, "path": str(path)})
+
+
+def _checked(path: Path, name: str, description: str, body: str) -> str:
+    """Return the file's text, if what reads skills finds nothing wrong with it."""
+    if not body.strip():
+        raise UserError("body is empty: a skill needs instructions")
+    quoted = (json.dumps(each, ensure_ascii=False) for each in (name, description))  # a text of YAML, too
+    text = "---\nname: {}\ndescription: {}\n---\n\n{}\n".format(*quoted, body.strip())
+    file = ResourceFile(path=str(path), scope="user", source="auto", base_dir=str(path.parent))
+    read = read_skill(file, text)
+    problems = [each.message for each in read.problems]
+    if not problems and read.name != name:
+        problems = [f"name {name!r} would be read as {read.name!r}"]
+    if problems:
+        raise UserError(f"Cannot create the skill: {'; '.join(problems)}")
+    return text
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("xb") as file:
+            file.write(text.encode("utf-8", errors="replace"))
+    except FileExistsError as error:
+        raise UserError(f"{path} is there already; it is left as it is") from error
