@@ -149,6 +149,16 @@ async def test_an_expired_login_is_refreshed_once_and_stored(file):
     assert json.loads(file.read_text())["acme"]["account"] == "kept"
 
 
+async def test_a_refresh_leaves_no_old_token_under_an_old_name(file):
+    write(file, {"acme": {"type": "oauth", "access_token": "old", "refresh_token": "r", "expires": 1, "more": 1}})
+
+    key = await AuthStorage.create(file, login=lambda _provider: CountingLogin()).get_api_key("acme")
+    stored = json.loads(file.read_text())["acme"]
+
+    assert key == "r-fresh"
+    assert {**stored, "expires": 0} == {"type": "oauth", "access": "r-fresh", "refresh": "r", "expires": 0, "more": 1}
+
+
 async def test_a_failed_refresh_keeps_the_login_and_says_what_to_do(file):
     entries = {"acme": {"type": "oauth", "access": "old", "refresh": "r", "expires": 1}}
     write(file, entries)

@@ -83,7 +83,8 @@ ENTRIES = [
     SessionInfoEntry(**AT, name="n"),
     UsageEntry(**AT, kind="title", provider="p", model="m", usage=USAGE),
     ContextEditEntry(**AT, target_id="a", replacement=None),
-    ContextEditEntry(**AT, target_id="a", replacement=(TextContent("x"),)),
+    ContextEditEntry(**AT, target_id="a", replacement=EditedContent((TextContent("x"),))),
+    ContextEditEntry(**AT, target_id="a", replacement=EditedContent("x")),
     UnknownEntry(type="invented_later", **AT, extra={"x": [1]}),
 ]
 

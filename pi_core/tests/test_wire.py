@@ -266,9 +266,13 @@ ENTRIES = [
         f'{{"type": "context_edit", {AT}, "targetId": "0000000a", "replacement": null}}',
     ),
     (
-        ContextEditEntry(**HERE, target_id="0000000a", replacement=(TextContent("x"),)),
+        ContextEditEntry(**HERE, target_id="0000000a", replacement=EditedContent("x")),
+        f'{{"type": "context_edit", {AT}, "targetId": "0000000a", "replacement": {{"content": "x"}}}}',
+    ),
+    (
+        ContextEditEntry(**HERE, target_id="0000000a", replacement=EditedContent((TextContent("x"),))),
         f"""{{"type": "context_edit", {AT}, "targetId": "0000000a",
-            "replacement": [{{"type": "text", "text": "x"}}]}}""",
+            "replacement": {{"content": [{{"type": "text", "text": "x"}}]}}}}""",
     ),
     (
         UnknownEntry(type="invented_later", **HERE, extra={"x_y": None}),

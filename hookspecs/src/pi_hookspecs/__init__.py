@@ -46,8 +46,9 @@ _HOMES: dict[str, str] = {
         "SideRequest StartContext ToolContext TreeNavigation"
     ),
     "entries": (
-        "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry LabelEntry MessageEntry "
-        "ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry UnknownEntry UsageEntry"
+        "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent LabelEntry "
+        "MessageEntry ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry "
+        "UnknownEntry UsageEntry"
     ),
     "errors": (
         "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed UnknownName UserError"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from pi_hookspecs.events.commands import CommandInfo
     from pi_hookspecs.tools import Tool
 
 __all__ = ["PiAPI"]
@@ -54,6 +55,10 @@ class PiAPI(Protocol):
 
     async def set_session_name(self, name: str | None, /) -> None:
         """Name the session; None takes the name away."""
+        ...
+
+    async def get_commands(self) -> Sequence[CommandInfo]:
+        """Return what can be called with a slash: plugins' commands, prompt templates, skills."""
         ...
 
     async def emit(self, event: Any, /) -> None:

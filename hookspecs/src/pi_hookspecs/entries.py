@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from attrs import Factory, frozen
 
 if TYPE_CHECKING:
+    from pi_hookspecs.content import Content
     from pi_hookspecs.messages import AgentMessage, Usage, UserContent
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ContextEditEntry",
     "CustomEntry",
     "CustomMessageEntry",
+    "EditedContent",
     "LabelEntry",
     "MessageEntry",
     "ModelChangeEntry",
@@ -158,12 +160,20 @@ class UsageEntry(_Entry):
     extra: dict[str, Any] = Factory(dict)
 
 
+@frozen
+class EditedContent:
+    """What the model is told in place of a message's content."""
+
+    content: str | tuple[Content, ...]
+    extra: dict[str, Any] = Factory(dict)
+
+
 @frozen(kw_only=True)
 class ContextEditEntry(_Entry):
     """From here on the model sees ``replacement`` as content of the entry ``target_id``; None leaves it out."""
 
     target_id: str
-    replacement: str | tuple[UserContent, ...] | None
+    replacement: EditedContent | None
     type: Literal["context_edit"] = "context_edit"
     extra: dict[str, Any] = Factory(dict)
 

@@ -142,8 +142,10 @@ class Exporter(Protocol):
     format: str
     """What it is called, in small letters: ``html``."""
 
-    suffixes: Sequence[str]
-    """Ends of the file names that ask for this format, ``(".html", ".htm")``; the first is for names that we make."""
+    @property
+    def suffixes(self) -> Sequence[str]:
+        """Ends of the file names that ask for this format, ``(".html", ".htm")``; the first for names that pi makes."""
+        ...
 
     def export(self, session: SessionView, request: ExportRequest) -> bytes:
         """Return the document. May be called in a thread of its own, and changes nothing."""

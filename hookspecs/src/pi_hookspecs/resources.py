@@ -77,7 +77,7 @@ def _problems(problems: Iterable[ResourceProblem]) -> tuple[ResourceProblem, ...
     return tuple(problems)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class ResourceContent:
     """What a file says, as its kind reads it.
 
@@ -112,7 +112,7 @@ class Resource:
         return "package" if self.source.startswith("plugin:") else "top-level"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class Shadowed:
     """A resource that is not used because another of its name comes first."""
 

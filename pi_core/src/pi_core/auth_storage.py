@@ -179,8 +179,9 @@ class AuthStorage:
             stored = self._read(again=True)
             entry = stored.get(provider)
             if entry is not None and _expired(entry):
+                current = _current(entry)  # what is written has no old token under an old name beside it
                 try:
-                    entry = {**entry, **await login.refresh(_current(entry))}
+                    entry = {**current, **await login.refresh(dict(current))}
                 except PiError as error:
                     message = (
                         f'Authentication failed for "{provider}": {str(error).rstrip(".")}. The stored login is kept;'

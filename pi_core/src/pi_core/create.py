@@ -98,7 +98,7 @@ def create_agent_session(
     elif isinstance(model, str):
         model, asked = models.match(model, provider)
         thinking_level = thinking_level or asked
-    loader = resource_loader or DefaultResourceLoader()
+    loader = resource_loader or DefaultResourceLoader(environ=environ)
     if isinstance(loader, DefaultResourceLoader):
         loader.use(cwd=here, settings=settings, host=host)
         system_prompt = loader.system_prompt if system_prompt is None else system_prompt

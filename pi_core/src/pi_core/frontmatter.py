@@ -20,7 +20,7 @@ MAX_VALUES = 10_000
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _SIMPLE = re.compile(
     r"(?P<key>[A-Za-z_][\w-]*):[ \t]+"
-    r"(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'|(?P<plain>[A-Za-z].*))"
+    r"(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'|(?P<plain>(?:[A-Za-z(/]|<(?!<)).*))"
 )
 """A line that says the same in YAML and to us: importing a YAML parser takes longer than reading 100 such files."""
 _SPECIAL = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})

@@ -121,9 +121,9 @@ def test_a_session_in_memory_and_an_empty_one_are_not_exported(host, exporter, t
     in_memory = SessionManager.in_memory(tmp_path)
     in_memory.append_message(UserMessage(content="hello"))
 
-    with pytest.raises(UserError, match="^Cannot export in-memory session to HTML$"):
+    with pytest.raises(UserError, match=r"^Cannot export in-memory session to HTML$"):
         in_memory.export_html(host=host)
-    with pytest.raises(UserError, match="^Nothing to export yet - start a conversation first$"):
+    with pytest.raises(UserError, match=r"^Nothing to export yet - start a conversation first$"):
         SessionManager.create(tmp_path, host=host).export_html()
 
 
@@ -186,3 +186,20 @@ async def test_a_session_that_works_elsewhere_writes_there(session, host, tmp_pa
     ) as agent:
         assert await agent.export_html() == elsewhere / "pi-session-zebra-1.html"
         assert await agent.export_to_html(tmp_path / "here.html") == tmp_path / "here.html"
+
+
+async def test_a_theme_in_a_file_is_found(talk, store, host_of, exporter, tmp_path):
+    file = tmp_path / "dusk.json"
+    file.write_text('{"colors": {"accent": "sea", "text": ""}, "vars": {"sea": "#088"}, "export": {"pageBg": "#111"}}')
+    host = host_of(store, theme="dusk", themes=[str(file)])
+    host.add(Plugin(exporter), "exporters")
+    session = talk(host)
+
+    async with create_agent_session(
+        session_manager=session, host=host, settings=host.settings, cwd=tmp_path, model=MODEL
+    ) as agent:
+        await agent.export_html()
+
+    (_, request), *_ = exporter.asked
+    expected = Theme(name="dusk", colors={"accent": "sea", "text": "", "pageBg": "#111"}, vars={"sea": "#088"})
+    assert request.light == request.dark == expected

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import select
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -173,3 +178,57 @@ def fake(tmp_path: Path, warm_cache: Path, fake_site: Path) -> Pi:
     pi = Pi(tmp_path, (fake_site,))
     shutil.copytree(warm_cache, pi.agent_dir / "cache")
     return pi
+
+
+class Terminal:
+    """A terminal of 60 columns with one process in it."""
+
+    def __init__(self, pi, *arguments, script='exec "$@"'):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        # The first terminal that a new session opens becomes its own: Ctrl-C goes to whoever runs there.
+        command = ["sh", "-c", f": <{os.ttyname(slave)}; {script}", "sh", *pi.command, *arguments]
+        streams = {"stdin": slave, "stdout": slave, "stderr": slave}
+        self.process = subprocess.Popen(command, cwd=pi.cwd, env=pi.env, start_new_session=True, **streams)
+        os.close(slave)
+        self._seen = b""
+
+    def until(self, expected):
+        """Return what is shown up to a text."""
+        while expected.encode() not in self._seen:
+            piece = self._read()
+            assert piece, f"{expected!r} does not come after {self._seen!r}"
+            self._seen += piece
+        return self._seen.decode().replace("\r\n", "\n")
+
+    def end(self):
+        """Return all that is shown, and the exit code."""
+        while piece := self._read():
+            self._seen += piece
+        return self._seen.decode().replace("\r\n", "\n"), self.process.wait(timeout=60)
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def _read(self):
+        ready, _, _ = select.select([self.master], [], [], 60)
+        assert ready, f"nothing more comes after {self._seen!r}"
+        try:
+            return os.read(self.master, 4096)
+        except OSError:  # the last process has closed it
+            return b""
+
+
+@pytest.fixture
+def at_terminal():
+    started = []
+
+    def start(*arguments, **how):
+        started.append(Terminal(*arguments, **how))
+        return started[-1]
+
+    yield start
+    for terminal in started:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.master)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
 import signal
-import struct
 import subprocess
-import termios
 import time
 
 import pytest
@@ -51,58 +46,6 @@ def {}(event, ctx):
 """
 
 
-class Terminal:
-    """A terminal of 60 columns with one process in it."""
-
-    def __init__(self, pi, *arguments, script='exec "$@"'):
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-        # The first terminal that a new session opens becomes its own: Ctrl-C goes to whoever runs there.
-        command = ["sh", "-c", f": <{os.ttyname(slave)}; {script}", "sh", *pi.command, *arguments]
-        streams = {"stdin": slave, "stdout": slave, "stderr": slave}
-        self.process = subprocess.Popen(command, cwd=pi.cwd, env=pi.env, start_new_session=True, **streams)
-        os.close(slave)
-        self._seen = b""
-
-    def until(self, expected):
-        """Return what is shown up to a text."""
-        while expected.encode() not in self._seen:
-            piece = self._read()
-            assert piece, f"{expected!r} does not come after {self._seen!r}"
-            self._seen += piece
-        return self._seen.decode().replace("\r\n", "\n")
-
-    def end(self):
-        """Return all that is shown, and the exit code."""
-        while piece := self._read():
-            self._seen += piece
-        return self._seen.decode().replace("\r\n", "\n"), self.process.wait(timeout=60)
-
-    def type(self, text):
-        os.write(self.master, text.encode())
-
-    def _read(self):
-        try:
-            return os.read(self.master, 4096)
-        except OSError:  # the last process has closed it
-            return b""
-
-
-@pytest.fixture
-def at_terminal():
-    started = []
-
-    def start(*arguments, **how):
-        started.append(Terminal(*arguments, **how))
-        return started[-1]
-
-    yield start
-    for terminal in started:
-        terminal.process.kill()
-        terminal.process.wait()
-        os.close(terminal.master)
-
-
 def calls(*wanted):
     return json.dumps(wanted)
 
@@ -115,7 +58,7 @@ def test_text_of_every_turn_is_shown_with_the_tools_between(fake, at_terminal):
 
     wanted = calls(("read", {"path": "a.txt"}), ("read", {"path": "b"}))
 
-    shown, code = at_terminal(fake, "--model", "fake/tools", wanted, script='NO_COLOR=1 exec "$@"').end()
+    shown, code = at_terminal(fake, "-p", "--model", "fake/tools", wanted, script='NO_COLOR=1 exec "$@"').end()
 
     assert code == 0
     assert shown.startswith("I will look. Now.\n\n→ read a.txt\n→ read b\n✗ read b: ENOENT: no such f")
@@ -126,23 +69,23 @@ def test_text_of_every_turn_is_shown_with_the_tools_between(fake, at_terminal):
 def test_text_alone_keeps_its_turns_apart(fake, at_terminal):
     script = 'exec "$@" 2>/dev/null'
 
-    shown, code = at_terminal(fake, "--model", "fake/tools", calls(("brew", {})), script=script).end()
+    shown, code = at_terminal(fake, "-p", "--model", "fake/tools", calls(("brew", {})), script=script).end()
 
     assert (shown, code) == ('I will look. Now.\n\nSeen: ["Tool brew not found"]\n', 0)
 
 
 def test_answers_to_several_messages_are_kept_apart(fake, at_terminal):
-    assert at_terminal(fake, "--model", "fake/echo", "one\n", "two").end() == ("one\n\ntwo\n", 0)
+    assert at_terminal(fake, "-p", "--model", "fake/echo", "one\n", "two").end() == ("one\n\ntwo\n", 0)
 
 
 def test_escape_sequences_in_an_answer_are_shown_not_obeyed(fake, at_terminal):
-    shown, _ = at_terminal(fake, "--model", "fake/echo", "a\x1b]0;title\x07b\x9bc\td\r\ne").end()
+    shown, _ = at_terminal(fake, "-p", "--model", "fake/echo", "a\x1b]0;title\x07b\x9bc\td\r\ne").end()
 
     assert shown == "a␛]0;title␇b\ufffdc\td\ne\n"
 
 
 def test_activity_is_dim_where_colours_are_welcome(fake, at_terminal):
-    line = ("--model", "fake/tools", calls(("brew", {})))
+    line = ("-p", "--model", "fake/tools", calls(("brew", {})))
 
     plain, _ = at_terminal(fake, *line, script='NO_COLOR=1 exec "$@"').end()
     dumb, _ = at_terminal(fake, *line, script='TERM=dumb exec "$@"').end()
@@ -177,7 +120,7 @@ def test_table_of_plugins_wraps_what_they_add_in_a_narrow_terminal(fake, at_term
 
 
 def test_terminal_without_a_prompt_and_without_a_front_end_says_what_to_do(pi, at_terminal):
-    shown, code = at_terminal(pi).end()
+    shown, code = at_terminal(pi, "--disable", "cli").end()
 
     assert code == 1
     assert shown.replace("\n", " ").startswith("Error: Nothing to do: no prompt was given")

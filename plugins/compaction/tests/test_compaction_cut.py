@@ -17,6 +17,7 @@ from pi_hookspecs import (
     BashExecutionMessage,
     CompactionEntry,
     ContextEditEntry,
+    EditedContent,
     CustomMessage,
     MessageEntry,
     ModelChangeEntry,
@@ -252,7 +253,8 @@ def test_a_compaction_that_points_nowhere_keeps_only_what_follows() -> None:
 @pytest.mark.parametrize(("replacement", "told"), [(None, None), ("short", "short")])
 def test_an_edit_changes_what_is_told(replacement: str | None, told: str | None) -> None:
     entries = entries_of([UserMessage(content="long")])
-    edit = ContextEditEntry(id="e", parent_id=None, timestamp=TIME, target_id=entries[0].id, replacement=replacement)
+    edited = EditedContent(replacement) if replacement is not None else None
+    edit = ContextEditEntry(id="e", parent_id=None, timestamp=TIME, target_id=entries[0].id, replacement=edited)
 
     message, nothing = messages_of([*entries, edit])
 

@@ -45,6 +45,7 @@ from pi_hookspecs import (
     UserMessage,
 )
 
+# ruff: noqa: E501, Q003 - a table of attacks, one as it is written to the next
 ATTACKS = [
     "<script>document.documentElement.dataset.pwned = 1</script>",
     "</script><script>alert(1)</script>",

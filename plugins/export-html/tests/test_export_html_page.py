@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_prompt_and_tools_are_folded(session, page, answer):
     class Tool:
         name = "dig"
         description = "Digs."
-        parameters = {"type": "object", "properties": {"depth": {"type": "integer"}}}
+        parameters: ClassVar = {"type": "object", "properties": {"depth": {"type": "integer"}}}
 
     session.append_message(answer("hello"))
 
@@ -151,7 +152,7 @@ def test_all_branches_are_there_and_the_active_one_is_seen(session, page, answer
     assert [each["data-n"] for each in items] == ["0", "1", "2", "3"]
     assert [each["data-p"] for each in items] == ["-1", "0", "0", "2"]
     assert ["on" in each["class"].split() for each in items] == [True, False, True, True]
-    assert [("mark", "crossing")] * 2 == [each for each in found.texts if each[0] == "mark"]
+    assert [each for each in found.texts if each[0] == "mark"] == [("mark", "crossing")] * 2
 
 
 def test_a_branch_that_was_left_stands_before_the_way_goes_on(session, page, answer):
@@ -256,7 +257,7 @@ def test_a_dark_theme_alone_makes_a_dark_page(session, written):
     assert "color-scheme:dark" in written(light=dark, dark=dark)
     assert "color-scheme:light" in written(light=light, dark=light)
     both = written(light=light, dark=dark)
-    assert "--user:#eee}" in both
+    assert "@media (prefers-color-scheme:light){:root{--user:#eee}}" in both
     assert "@media (prefers-color-scheme:dark){:root{--user:#222}}" in both
 
 

@@ -243,6 +243,12 @@ def test_efforts_follow_the_model_s_map(payload, level, levels, effort):
     assert payload(reasoning=level, model_fields=fields)["output_config"] == {"effort": effort}
 
 
+def test_a_model_s_own_fields_win(payload):
+    body = payload(temperature=0.5, model_fields={"extra": {"samplingParams": {"temperature": 1, "top_k": 3}}})
+
+    assert (body["temperature"], body["top_k"]) == (1, 3)
+
+
 def test_temperature_is_dropped_while_thinking_and_where_it_is_not_taken(payload):
     reasons = {"reasoning": True}
 

@@ -235,6 +235,13 @@ def test_the_government_s_regions_are_not_asked_for_display(payload_of):
     assert "display" not in payload["additionalModelRequestFields"]["thinking"]
 
 
+def test_a_model_s_own_fields_win(payload_of):
+    fields = {"extra": {"samplingParams": {"temperature": 1, "topP": 0.9}}}
+    limits = payload_of(user("Hi"), model_fields=fields, temperature=0.5)["inferenceConfig"]
+
+    assert (limits["temperature"], limits["topP"]) == (1, 0.9)
+
+
 def test_temperature_is_dropped_while_thinking(payload_of):
     fields = {"reasoning": True, "max_tokens": 64_000}
     thinking = payload_of(user("Hi"), model_fields=fields, reasoning="low", temperature=0.5)

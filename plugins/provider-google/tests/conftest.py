@@ -7,21 +7,10 @@ import os
 import orjson
 import pytest
 
-from pi_hookspecs import (
-    AssistantMessage,
-    Context,
-    ImageContent,
-    Model,
-    StreamOptions,
-    TextContent,
-    ThinkingContent,
-    Tool,
-    ToolCall,
-    ToolResultMessage,
-    UserMessage,
-)
+from pi_hookspecs import Context, Model, StreamOptions, Tool
 from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
 from pi_provider_kit import Http
+from pi_testing import conversation
 
 KEY = "AIza-0123456789"
 LOGIN = '{"token":"ya29.0123456789","projectId":"proj-1"}'
@@ -69,27 +58,7 @@ def read_tool():
 @pytest.fixture
 def said():
     """Messages in short: ``said.user("Hi")``, ``said.answer(model, ...)``, ``said.result("c1", "ok")``."""
-    return _Said()
-
-
-class _Said:
-    def user(self, *content):
-        if len(content) == 1 and isinstance(content[0], str):
-            return UserMessage(content=content[0], timestamp=0)
-        return UserMessage(content=content, timestamp=0)
-
-    def answer(self, model, *content, **fields):
-        known = {"api": model.api, "provider": model.provider, "model": model.id}
-        return AssistantMessage(content=content, timestamp=0, **{**known, **fields})
-
-    def result(self, call_id, *content, name="read", **fields):
-        blocks = tuple(TextContent(each) if isinstance(each, str) else each for each in content)
-        return ToolResultMessage(tool_call_id=call_id, tool_name=name, content=blocks, timestamp=0, **fields)
-
-    text = staticmethod(TextContent)
-    thinking = staticmethod(ThinkingContent)
-    call = staticmethod(ToolCall)
-    image = staticmethod(lambda data="aW1n", kind="image/png": ImageContent(data, kind))
+    return conversation
 
 
 @pytest.fixture
@@ -136,17 +105,7 @@ async def ask():
 @pytest.fixture
 def final():
     """The message that a stream of events ended with; its events are in order."""
-
-    def message(events):
-        last = events[-1]
-        kinds = [event.type for event in events]
-        assert kinds[-1] in ("done", "error")
-        assert not {"done", "error"} & set(kinds[:-1])
-        if len(kinds) > 1 or kinds[-1] == "done":
-            assert kinds.index("start") == 0
-        return last.message if last.type == "done" else last.error
-
-    return message
+    return conversation.final_message
 
 
 @pytest.fixture

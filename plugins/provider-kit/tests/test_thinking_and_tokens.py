@@ -24,6 +24,7 @@ from pi_provider_kit import (
     estimate_context_tokens,
     estimate_tokens,
     fit_thinking_budget,
+    sampling_params,
     supported_thinking_levels,
     thinking_budget,
 )
@@ -90,6 +91,31 @@ def test_the_answer_gets_what_the_window_has_left():
     assert default_max_tokens(MODEL, 150_000) == 200_000 - 150_000 - 4096
     assert default_max_tokens(MODEL, 300_000) == 1024
     assert default_max_tokens(evolve(MODEL, max_tokens=500), 300_000) == 500
+
+
+SAMPLING = {
+    "samplingParams": {"temperature": 1, "top_p": 0.9},
+    "samplingParamsByThinkingLevel": {"off": {"temperature": 0}, "high": {"top_k": 5}},
+}
+
+
+@pytest.mark.parametrize(
+    ("extra", "reasoning", "expected"),
+    [
+        (SAMPLING, None, {"temperature": 0, "top_p": 0.9}),
+        (SAMPLING, "off", {"temperature": 0, "top_p": 0.9}),
+        (SAMPLING, "high", {"temperature": 1, "top_p": 0.9, "top_k": 5}),
+        (SAMPLING, "max", {"temperature": 1, "top_p": 0.9, "top_k": 5}),
+        (SAMPLING, "low", {"temperature": 1, "top_p": 0.9}),
+        ({"samplingParams": 5, "samplingParamsByThinkingLevel": {"low": []}}, "low", {}),
+        ({}, "low", {}),
+    ],
+    ids="none off high beyond other garbage nothing".split(),
+)
+def test_a_model_s_own_request_fields_follow_the_level(extra, reasoning, expected):
+    model = Model(id="m", name="M", api="a", provider="p", reasoning=True, extra=extra)
+
+    assert sampling_params(model, reasoning) == expected
 
 
 def test_an_estimate_counts_characters_and_trusts_the_last_usage():

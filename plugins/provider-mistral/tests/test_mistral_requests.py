@@ -307,3 +307,10 @@ async def test_hooks_see_the_payload_and_the_response(server, make_model, said, 
     assert server.request.json["model"] == "mistral-other"
     assert server.request.headers["user-agent"].startswith("pi/")
     assert server.request.path == "/v1/chat/completions"
+
+
+def test_a_model_s_own_fields_win(payload_of, make_model, said):
+    model = make_model(extra={"samplingParams": {"temperature": 1, "random_seed": 7}})
+    payload = payload_of(said.user("Hi"), model=model, temperature=0.5)
+
+    assert (payload["temperature"], payload["random_seed"]) == (1, 7)

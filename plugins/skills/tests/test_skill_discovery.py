@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 import pi_skills
@@ -14,8 +12,8 @@ pytestmark = pytest.mark.pi(plugins={"skills": pi_skills})
 
 @pytest.fixture
 def loader_of(tmp_path, pi_agent_dir, pi_host):
-    def make(settings=None, **options):
-        known = Settings.in_memory(settings or {}, agent_dir=pi_agent_dir, trust=True)
+    def make(*, trust=True, **options):
+        known = Settings.in_memory({}, agent_dir=pi_agent_dir, trust=trust)
         return DefaultResourceLoader(cwd=tmp_path, settings=known, host=pi_host, **options)
 
     return make
@@ -50,6 +48,21 @@ async def test_all_places_are_looked_at_the_projects_before_the_users(loader_of,
     ]
 
 
+async def test_a_project_that_nobody_trusts_has_no_skills(loader_of, tmp_path, pi_agent_dir):
+    put(tmp_path / ".pi" / "skills" / "a", "SKILL.md")
+    put(tmp_path / ".agents" / "skills" / "b", "SKILL.md")
+    put(pi_agent_dir / "skills" / "c", "SKILL.md")
+
+    assert names(await loader_of(trust=False).load("skill")) == ["c"]
+
+
+async def test_without_skills_means_none_but_those_given(loader_of, tmp_path, pi_agent_dir):
+    put(pi_agent_dir / "skills" / "c", "SKILL.md")
+    given = put(tmp_path / "elsewhere" / "e", "SKILL.md")
+
+    assert names(await loader_of(no_skills=True, additional_skill_paths=[str(given.parent)]).load("skill")) == ["e"]
+
+
 async def test_the_three_forms_of_a_skill_are_found(loader_of, pi_agent_dir):
     folder = pi_agent_dir / "skills"
     put(folder, "direct.md")
@@ -72,8 +85,8 @@ async def test_ignore_files_are_honoured(loader_of, pi_agent_dir):
 async def test_links_are_followed_once(loader_of, pi_agent_dir):
     folder = pi_agent_dir / "skills"
     put(folder / "a", "SKILL.md")
-    os.symlink(folder / "a", folder / "again")
-    os.symlink(folder, folder / "a" / "loop")
+    (folder / "again").symlink_to(folder / "a")
+    (folder / "a" / "loop").symlink_to(folder)
 
     found = await loader_of().load("skill")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from attrs import evolve
 
 import pi_skills
+from pi_core.wire import to_wire
 from pi_hookspecs import Command, InputResult, hookimpl
 from pi_testing import text, tool_call
 
@@ -63,7 +63,7 @@ async def test_an_unknown_skill_is_told_and_the_text_is_sent(pi_session, script,
 
     assert await said(pi_session, script, "/skill:reveiw it") == "/skill:reveiw it"
     assert [notice.message for notice in fake_ui.notices] == [
-        "Unknown skill: reveiw. Did you mean review?. The text is sent as it is"
+        "Unknown skill: reveiw. Did you mean review? (The text is sent as it is.)"
     ]
 
 
@@ -147,7 +147,17 @@ async def test_skills_are_listed_as_commands(pi_session, write_skill):
 
     (command,) = await pi_session.get_commands()
 
-    assert (command.name, command.description) == ("skill:review", "Review code.")
-    assert (command.source, command.location, command.path) == ("skill", "user", str(file))
-    assert evolve(command.source_info, base_dir=None).path == str(file)
-    assert (command.source_info.scope, command.source_info.origin) == ("user", "top-level")
+    assert to_wire(command) == {
+        "name": "skill:review",
+        "description": "Review code.",
+        "source": "skill",
+        "location": "user",
+        "path": str(file),
+        "sourceInfo": {
+            "path": str(file),
+            "source": "auto",
+            "scope": "user",
+            "origin": "top-level",
+            "baseDir": str(file.parent.parent),
+        },
+    }

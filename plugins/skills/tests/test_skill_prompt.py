@@ -46,7 +46,7 @@ async def test_a_hidden_skill_is_not_listed(pi_session, script, write_skill):
 async def test_hidden_skills_alone_make_no_section(pi_session, script, write_skill):
     write_skill("secret", more="disable-model-invocation: true\n")
 
-    assert "skill" not in await prompt_of(pi_session, script)
+    assert "<skills>" not in await prompt_of(pi_session, script)
 
 
 @pytest.mark.pi(tools=["edit", "write"])

@@ -19,7 +19,7 @@ async def result_of(session, script, tool: str, /, **arguments):
 
 
 def offered(script) -> list[str]:
-    return [tool.name for tool in script.requests[-1].tools]
+    return [*script.requests[-1].tools]
 
 
 async def test_neither_is_offered_by_default(pi_session, script):
@@ -53,7 +53,6 @@ async def test_an_unknown_skill_is_an_error_that_names_the_others(pi_session, sc
 
 
 @allowed
-@pytest.mark.pi(session={"has_ui": True})
 async def test_a_skill_that_the_user_agrees_to_is_written_and_used(pi_session, script, fake_ui, pi_agent_dir):
     fake_ui.answers(True)
     arguments = {"name": "deploy", "description": 'Deploy: "prod" & co', "body": "1. Push.\n"}
@@ -71,7 +70,6 @@ async def test_a_skill_that_the_user_agrees_to_is_written_and_used(pi_session, s
 
 
 @allowed
-@pytest.mark.pi(session={"has_ui": True})
 async def test_a_skill_that_the_user_does_not_want_is_not_written(pi_session, script, fake_ui, pi_agent_dir):
     fake_ui.answers(False)
     result = await result_of(pi_session, script, "create_skill", name="deploy", description="d", body="b")
@@ -81,6 +79,7 @@ async def test_a_skill_that_the_user_does_not_want_is_not_written(pi_session, sc
 
 
 @allowed
+@pytest.mark.pi(session={"ui": None})
 async def test_without_a_user_the_setting_is_consent_enough(pi_session, script, pi_agent_dir):
     result = await result_of(pi_session, script, "create_skill", name="deploy", description="d", body="b")
 
@@ -105,7 +104,7 @@ async def test_a_skill_that_is_there_is_left_as_it_is(pi_session, script, write_
         ("../../evil", "d", "b", "must be made of a-z"),
         ("a/b", "d", "b", "must be made of a-z"),
         ("deploy ", "d", "b", "would be read as 'deploy'"),
-        ("", "d", "b", "would be read as"),
+        ("", "d", "b", "must be made of a-z"),
         ("deploy", " ", "b", "no description"),
         ("deploy", "d" * 1025, "b", "it may have 1024"),
         ("deploy", "d", "\n", "body is empty"),

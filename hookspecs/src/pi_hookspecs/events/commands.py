@@ -96,5 +96,6 @@ class CommandsDiscoverResult:
     def problem(self, event: CommandsDiscoverEvent) -> str | None:
         """Say what is wrong with the list."""
         del event
-        wrong = [each for each in self.commands if not isinstance(each, CommandInfo)]
+        answered: tuple[object, ...] = self.commands
+        wrong = [each for each in answered if not isinstance(each, CommandInfo)]
         return f"answered {wrong[0]!r:.60}, which is no CommandInfo" if wrong else None

@@ -89,7 +89,7 @@ def _sections(sections: Iterable[PromptSection]) -> tuple[PromptSection, ...]:
     return tuple(sections)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class SystemPromptResult:
     """Parts of the system prompt.
 
@@ -122,7 +122,7 @@ class ExpandPromptEvent:
     text: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class ExpandPromptResult:
     """The text that is meant."""
 

@@ -34,13 +34,21 @@ def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ..
 
 @frozen(kw_only=True)
 class ContextResult:
-    """Other messages for this request; the transcript stays as it is."""
+    """Other messages for this request, or a refusal (``block``) to make it; the transcript stays as it is.
+
+    A refused request is answered with the ``reason`` as its error, written for the user, and the run ends.
+    """
 
     messages: tuple[AgentMessage, ...] | None = field(default=None, converter=_messages)
+    block: bool = False
+    reason: str | None = None
 
     def problem(self, event: ContextEvent) -> str | None:
-        """Say what is wrong with the messages."""
+        """Say what is wrong with the messages or the reason."""
         del event
+        reason: object = self.reason
+        if not isinstance(reason, str | None):
+            return f"answered reason={reason!r:.60}, which is no text"
         for message in self.messages or ():
             if not isinstance(getattr(message, "role", None), str):
                 return f"answered {message!r:.60} among the messages, which is none"

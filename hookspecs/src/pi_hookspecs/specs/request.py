@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 @hookspec
-@answers(messages=Rule.PIPE)
+@answers(messages=Rule.PIPE, block=Rule.VETO)
 async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
-    """Change what the model is told in this request; the transcript stays as it is.
+    """Change what the model is told in this request, or refuse to make it; the transcript stays as it is.
 
     Args:
         event: The messages, plugins' own included, before they are converted for the model.
         ctx: The session.
 
     When: before every request.
-    Answers: ``messages`` are piped.
+    Answers: ``messages`` are piped. Veto for ``block``, the first wins: no request is made, and ``reason`` is its error.
     On error: reported; the messages stay as they were.
     Since: 1.0
     """

@@ -119,7 +119,7 @@ class SessionActions:
     # What can be called with a slash
 
     async def get_commands(self) -> tuple[CommandInfo, ...]:
-        """Return plugins' commands, then prompt templates, skills and whatever else ``expand_prompt`` knows (pi.md 10.3)."""
+        """Return plugins' commands, prompt templates, skills, and what else ``expand_prompt`` knows (pi.md 10.3)."""
         from pi_core.agent_session.command_list import command_list
 
         return await command_list(self)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        CommandInfo,
         Compaction,
         CompactionReason,
         Context,
@@ -305,6 +306,10 @@ class PluginAPI:
     async def set_session_name(self, name: str | None, /) -> None:
         """Name the session; None takes the name away."""
         await self._session.set_session_name(name)
+
+    async def get_commands(self) -> Sequence[CommandInfo]:
+        """Return what can be called with a slash: plugins' commands, prompt templates, skills."""
+        return await self._session.get_commands()
 
     async def emit(self, event: Any, /) -> None:
         """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""

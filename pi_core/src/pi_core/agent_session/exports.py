@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pi_core.agent import Agent
     from pi_core.host import PluginHost
     from pi_core.session import SessionManager
+    from pi_hookspecs import ResourceLoader, Theme
 
 __all__ = ["SessionExports"]
 
@@ -21,6 +22,7 @@ class SessionExports:
     agent: Agent
     cwd: Path
     host: PluginHost
+    resources: ResourceLoader
     session_manager: SessionManager
 
     async def export(self, path: str | Path | None = None, *, export_format: str | None = None) -> Path:
@@ -51,6 +53,7 @@ class SessionExports:
             export_format=export_format,
             system_prompt=state.system_prompt,
             tools=state.tools,
+            themes=await self._themes(),
         )
 
     async def export_html(self, path: str | Path | None = None) -> Path:
@@ -63,3 +66,13 @@ class SessionExports:
 
     export_to_html = export_html
     export_to_jsonl = export_jsonl
+
+    async def _themes(self) -> dict[str, Theme]:
+        """Return those of the themes in files that the settings name."""
+        from pi_core.session.exporting import theme_names, theme_of_file
+
+        wanted = {*filter(None, theme_names(self.host.settings))}
+        if not wanted:
+            return {}
+        found = await self.resources.load("theme")
+        return {each.name: theme_of_file(each.name, each.data) for each in found.resources if each.name in wanted}

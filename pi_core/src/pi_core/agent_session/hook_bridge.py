@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from attrs import evolve
 
 from pi_core.agent_session.unshared import Copies, copied, unshared, unshared_event
-from pi_hookspecs import CustomMessage, now_ms
+from pi_hookspecs import CustomMessage, PiError, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
@@ -52,13 +52,19 @@ class HookBridge:
         self._copies = Copies()
 
     async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
-        """Ask ``context``, with copies of all that could be changed in place."""
+        """Ask ``context``, with copies of all that could be changed in place.
+
+        Raises:
+            PiError: A plugin refuses the request.
+        """
         if not self._hooks.listens("context"):
             return messages
         from pi_hookspecs import ContextEvent
 
         event = ContextEvent(messages=self._copies.of(messages))
         answer = await self._hooks.call(request_specs.context, event, self._ctx)
+        if answer is not None and answer.block:
+            raise PiError(answer.reason or "A plugin refused this request")
         return answer.messages if answer is not None and answer.messages is not None else event.messages
 
     async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:

@@ -80,7 +80,7 @@ class Sending:
         behavior: Literal["steer", "followUp"],
         expand: Callable[[str], Awaitable[str]],
     ) -> Awaitable[None]:
-        """Queue a text of the user, see ``AgentSession.steer``. Texts are queued in the order in which they were said."""
+        """Queue a text of the user, see ``AgentSession.steer``; texts stay in the order in which they were said."""
         before = None if self._saying is None or self._saying.done() else self._saying
         if before is None and not text.startswith("/"):
             self.queue([user_message(text, images)], behavior)

@@ -198,10 +198,12 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         streaming_behavior: Literal["steer", "followUp"] | None = None,
         source: str = "interactive",
         expand_prompt_templates: bool = True,
+        on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
     ) -> AssistantMessage | None:
         """Answer a text and return the last answer, once everything that follows from it is done.
 
         A message, or several, go to the agent as they are: neither commands nor the ``input`` hook see them.
+        ``on_accepted`` is told once what becomes of it, before the first event (pi.md 13.1, prompt response).
 
         Returns:
             The last assistant message; None when a command or a plugin dealt with the text, or it was queued.
@@ -216,9 +218,11 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             await self.parts.ready_for_prompt()
         if isinstance(prompt, str):
             if expand_prompt_templates and await self._steps.command(prompt):
+                on_accepted("handled")
                 return None
             said = await self._steps.input(prompt, tuple(images), source, streaming_behavior)
             if said is None:
+                on_accepted("handled")
                 return None
             if expand_prompt_templates:
                 said = await self._steps.expand(said[0]), said[1]
@@ -228,11 +232,13 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             said = "\n".join(text_of(each.content) for each in messages if isinstance(each, UserMessage)), ()
         if self.is_streaming:
             self.sending.queue(messages, streaming_behavior)
+            on_accepted("queued")
             return None
         self._check_model()
         self.parts.take_deferred()
         waiting = self.sending.take_waiting()
         with self._gate.prompt() as stop:
+            on_accepted("started")
             await self._steps.run([*messages, *waiting], *said, stop)
         return self.last_answer()
 

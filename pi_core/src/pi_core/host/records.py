@@ -27,6 +27,7 @@ DEFAULT_PLUGINS = frozenset(
         "provider-offline",
         "provider-openai",
         "retry",
+        "rpc",
         "session-jsonl",
         "skills",
         "tools",

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_core.resources.places import absolute
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -19,7 +21,7 @@ __all__ = ["Filter"]
 _GLOB = frozenset("*?[")
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Filter:
     """The entries of one scope; paths are relative to ``base_dir``.
 
@@ -31,27 +33,28 @@ class Filter:
     """
 
     base_dir: str
+    home: str
     paths: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     forced: tuple[str, ...] = ()
     banned: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, entries: Iterable[str], base_dir: str) -> Filter:
-        """Sort entries by their sign."""
+    def parse(cls, entries: Iterable[str], base_dir: str, home: str) -> Filter:
+        """Sort entries by their sign; ``~`` is ``home``."""
         signs: dict[str, list[str]] = {"": [], "!": [], "+": [], "-": []}
         for entry in entries:
             sign = entry[:1] if entry[:1] in ("!", "+", "-") else ""
             rest = entry[len(sign) :].strip()
             if rest:
                 signs[sign].append(rest)
-        return cls(base_dir, *map(tuple, signs.values()))
+        return cls(base_dir, home, *map(tuple, signs.values()))
 
     def named(self) -> list[str]:
         """Return the paths that are added, globs replaced by what they match."""
         found = []
         for entry in self.paths:
-            path = absolute(entry, self.base_dir)
+            path = absolute(entry, self.base_dir, self.home)
             if _GLOB.isdisjoint(entry):
                 found.append(path)
             else:
@@ -65,9 +68,9 @@ class Filter:
         if not (self.excluded or self.banned):
             return True
         names = self._names(path)
-        if _any(self.banned, names, self.base_dir):
+        if self._has(self.banned, names):
             return False
-        if _any(self.forced, names, self.base_dir):
+        if self._has(self.forced, names):
             return True
         return not self._is_excluded(names)
 
@@ -76,16 +79,12 @@ class Filter:
 
         return any(fnmatchcase(name, pattern.rstrip("/")) for pattern in self.excluded for name in names)
 
+    def _has(self, entries: Iterable[str], names: Sequence[str]) -> bool:
+        return any(
+            absolute(entry, self.base_dir, self.home) in names or os.path.normpath(entry) in names for entry in entries
+        )
+
     def _names(self, path: str) -> list[str]:
         """Return what a file may be called in a pattern; a skill goes by its folder, too."""
         paths = [path] if os.path.basename(path) != "SKILL.md" else [path, os.path.dirname(path)]
         return [name for each in paths for name in (each, os.path.relpath(each, self.base_dir), os.path.basename(each))]
-
-
-def _any(entries: Iterable[str], names: Sequence[str], base_dir: str) -> bool:
-    return any(absolute(entry, base_dir) in names or os.path.normpath(entry) in names for entry in entries)
-
-
-def absolute(path: str, base_dir: str) -> str:
-    """Return a path as the user wrote it, ``~`` or relative to a folder, as an absolute one."""
-    return os.path.normpath(os.path.join(base_dir, os.path.expanduser(path)))

@@ -58,7 +58,7 @@ class KindLoader:
         if self.kind.find is not None:
             yield from self._found_by_kind(situation, complain)
             return
-        walk = Walk(self.kind.accepts, self.kind.recursive, complain)
+        walk = Walk(self.kind.accepts, complain, recursive=self.kind.recursive)
         for place in find_places(self.kind, situation):
             for path, base_dir in self._paths(place, walk, complain):
                 if place.picks is None or place.picks.keeps(path):
@@ -72,13 +72,8 @@ class KindLoader:
         elif os.path.exists(place.path) and place.named:
             yield place.path, os.path.dirname(place.path)
         elif place.named:
-            said = {
-                "cli": "it was given on the command line",
-                "sdk": "the program gave it",
-                "settings": "settings name it",
-            }
-            why = said.get(place.source, f"{place.source.replace(':', ' ', 1)} names it")
-            complain(ResourceProblem(path=place.path, message=f"does not exist, though {why}", kind=self.kind.name))
+            message = f"does not exist, though {_WHO.get(place.source, place.source.replace(':', ' '))} names it"
+            complain(ResourceProblem(path=place.path, message=message, kind=self.kind.name))
 
     def _found_by_kind(
         self, situation: Situation, complain: Callable[[ResourceProblem], None]

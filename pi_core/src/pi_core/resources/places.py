@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_core.resources.filters import Filter, absolute
-from pi_core.settings import COMMAND_LINE, IN_MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pi_core.resources.filters import Filter
     from pi_core.settings import Settings
     from pi_hookspecs.resources import ResourceKind, ResourceScope
 
-__all__ = ["Place", "Situation", "find_places", "repository_root"]
+__all__ = ["Place", "Situation", "absolute", "find_places"]
 
 
-@frozen
+@frozen(eq=False, repr=False)
 class Place:
     """A file or folder to look in.
 
@@ -38,7 +37,7 @@ class Place:
     picks: Filter | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Situation:
     """What the places depend on.
 
@@ -63,7 +62,7 @@ class Situation:
 def find_places(kind: ResourceKind, situation: Situation) -> Iterator[Place]:
     """Go through the places of a kind that has folders."""
     for path, source in situation.given:
-        yield Place(absolute(path, situation.cwd), "temporary", source, named=True)
+        yield Place(absolute(path, situation.cwd, situation.home), "temporary", source, named=True)
     if situation.only_given or kind.folder is None:
         return
     filters = _filters(situation.settings, kind.folder, situation)
@@ -78,7 +77,7 @@ def find_places(kind: ResourceKind, situation: Situation) -> Iterator[Place]:
             yield from (Place(path, scope, "settings", named=True, picks=picks) for path in picks.named())
         yield from (Place(path, scope, "auto", picks=picks) for path in folders)
     for path, plugin in situation.extended:
-        yield Place(absolute(path, situation.cwd), "user", f"plugin:{plugin}", named=True)
+        yield Place(absolute(path, situation.cwd, situation.home), "user", f"plugin:{plugin}", named=True)
 
 
 def _user_folders(kind: ResourceKind, situation: Situation) -> list[str]:
@@ -116,17 +115,27 @@ def repository_root(cwd: str) -> str | None:
     return next((folder for folder in ancestors(cwd) if os.path.exists(os.path.join(folder, ".git"))), None)
 
 
+def absolute(path: str, base_dir: str, home: str) -> str:
+    """Return a path as the user wrote it, ``~`` or relative to a folder, as an absolute one."""
+    if path == "~" or path.startswith(("~/", "~" + os.sep)):
+        path = os.path.join(home, path[2:])
+    return os.path.normpath(os.path.join(base_dir, path))
+
+
 def _filters(settings: Settings, key: str, situation: Situation) -> dict[ResourceScope, Filter]:
     """Return what each scope's settings say. Files speak for themselves: a project's list does not hide the user's."""
     settings.get_str_list(key)  # tells of a value of a wrong type
     filters: dict[ResourceScope, Filter] = {}
     for origin, entries in settings.each(key) if hasattr(settings, "each") else []:  # INTERIM
         scope: ResourceScope
-        if origin in (COMMAND_LINE, IN_MEMORY):
+        if not os.path.isabs(origin):  # the command line, or a program
             scope, base_dir = "temporary", situation.cwd
         else:
             base_dir = os.path.dirname(origin)
             scope = "user" if base_dir == situation.agent_dir else "project"
-        if isinstance(entries, list | tuple) and (scope != "project" or situation.project_trusted):
-            filters[scope] = Filter.parse([each for each in entries if isinstance(each, str)], base_dir)
+        is_list = isinstance(entries, list | tuple) and all(isinstance(each, str) for each in entries)
+        if is_list and (scope != "project" or situation.project_trusted):
+            from pi_core.resources.filters import Filter  # most settings have no such list
+
+            filters[scope] = Filter.parse(entries, base_dir, situation.home)
     return filters

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["FileReader", "ReadFile"]
 
 
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class ReadFile:
     """A file with what it says.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
-
 from pi_hookspecs.resources import ResourceProblem
 
 if TYPE_CHECKING:
@@ -18,20 +16,22 @@ IGNORE_FILES = (".gitignore", ".ignore", ".fdignore")
 LEFT_OUT = "node_modules"
 
 
-@frozen(eq=False)
 class Walk:
-    """One walk through a folder.
+    """One walk through folders; a folder that it has been to is not entered again.
 
-    Attributes:
+    Args:
         accepts: Whether a file is wanted: its name, and how many folders deep it lies.
         recursive: Whether to go into folders inside.
         complain: Told of folders that cannot be read.
     """
 
-    accepts: Callable[[str, int], bool]
-    recursive: bool
-    complain: Callable[[ResourceProblem], None]
-    _been: set[tuple[int, int]] = field(factory=set, init=False)
+    def __init__(
+        self, accepts: Callable[[str, int], bool], complain: Callable[[ResourceProblem], None], *, recursive: bool
+    ) -> None:
+        self._accepts = accepts
+        self._recursive = recursive
+        self._complain = complain
+        self._been: set[tuple[int, int]] = set()
 
     def files(self, root: str) -> Iterator[str]:
         """Go through the wanted files, by name, those of a folder before those of the folders inside."""
@@ -46,9 +46,9 @@ class Walk:
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            self.complain(ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}"))
+            self._complain(ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}"))
             return
-        ignores = (*ignores, *_ignores(folder, entries, self.complain))
+        ignores = (*ignores, *_ignores(folder, entries, self._complain))
         folders = []
         for entry in entries:
             if entry.name.startswith(".") or entry.name == LEFT_OUT:
@@ -58,9 +58,9 @@ class Walk:
                 continue
             if is_folder:
                 folders.append(entry.path)
-            elif self.accepts(entry.name, depth):
+            elif self._accepts(entry.name, depth):
                 yield entry.path
-        if self.recursive:
+        if self._recursive:
             for path in folders:
                 yield from self._folder(path, depth + 1, ignores)
 
@@ -72,12 +72,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-@frozen(eq=False)
 class _Ignore:
-    """What the ignore files of one folder say, in the language of git."""
+    """What an ignore file of a folder says, in the language of git."""
 
-    folder: str
-    spec: Any
+    def __init__(self, folder: str, spec: Any) -> None:
+        self.folder = folder
+        self.spec = spec
 
     def covers(self, path: str, *, is_folder: bool) -> bool:
         relative = path[len(self.folder) + 1 :].replace(os.sep, "/")

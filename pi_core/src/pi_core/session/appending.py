@@ -15,6 +15,7 @@ from pi_hookspecs.entries import (
     ContextEditEntry,
     CustomEntry,
     CustomMessageEntry,
+    EditedContent,
     LabelEntry,
     MessageEntry,
     ModelChangeEntry,
@@ -28,7 +29,7 @@ from pi_hookspecs.messages import BranchSummaryMessage, CompactionSummaryMessage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AgentMessage, SessionEntry, Usage
+    from pi_hookspecs import AgentMessage, Content, SessionEntry, Usage
     from pi_hookspecs.messages import UserContent
 
 __all__ = ["SessionAppends"]
@@ -112,15 +113,16 @@ class SessionAppends(SessionReads):
         """Count a request outside the conversation; ``kind`` says what it was for."""
         return self._append(UsageEntry, kind=kind, provider=provider, model=model, usage=usage, note=note)
 
-    def append_context_edit(self, target_id: str, replacement: str | Sequence[UserContent] | None) -> str:
+    def append_context_edit(self, target_id: str, replacement: str | Sequence[Content] | None) -> str:
         """Show the model another content of an entry from here on, or with None none of it.
 
         Raises:
             UserError: There is no such entry.
         """
         self._number(target_id)
-        kept = replacement if replacement is None or isinstance(replacement, str) else tuple(replacement)
-        return self._append(ContextEditEntry, target_id=target_id, replacement=kept)
+        told = replacement if replacement is None or isinstance(replacement, str) else tuple(replacement)
+        edited = EditedContent(told) if told is not None else None
+        return self._append(ContextEditEntry, target_id=target_id, replacement=edited)
 
     def append_entry(self, entry: SessionEntry) -> str:
         """Append a copy of an entry, with an id, a parent and a time of its own (document 001)."""

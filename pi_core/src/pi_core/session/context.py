@@ -196,7 +196,7 @@ class BranchContext:
         if edit.replacement is None:
             self._messages[place] = None
         elif (message := entry_message(self._tree.entry(target))) is not None:
-            self._messages[place] = edited_message(message, edit.replacement)
+            self._messages[place] = edited_message(message, edit.replacement.content)
 
     # The settings
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_core.session.jsonl import NOTHING, export_jsonl, write_whole
 from pi_core.session.view import ReadOnlySession
 from pi_hookspecs.errors import PiError, UserError
-from pi_hookspecs.registrations import ExportRequest
+from pi_hookspecs.registrations import ExportRequest, Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
     from pi_core.session.manager import SessionManager
-    from pi_hookspecs import Theme, Tool
+    from pi_core.settings import Settings
+    from pi_hookspecs import Tool
 
-__all__ = ["HTML", "JSONL", "export_session"]
+__all__ = ["HTML", "JSONL", "export_session", "theme_names", "theme_of_file"]
 
 HTML = "html"
 """The format of a file whose name asks for no other."""
@@ -38,6 +39,7 @@ def export_session(
     export_format: str | None = None,
     system_prompt: str | None = None,
     tools: Sequence[Tool] | None = None,
+    themes: Mapping[str, Theme] | None = None,
 ) -> Path:
     """Write a session into a file and return its path.
 
@@ -50,6 +52,7 @@ def export_session(
         export_format: The format, whatever the suffix says.
         system_prompt: See ``ExportRequest``.
         tools: See ``ExportRequest``.
+        themes: Themes by name, before those of plugins.
 
     Raises:
         UserError: There is nothing to export, nobody who could, or no place to write to.
@@ -62,7 +65,7 @@ def export_session(
     exporter = _exporter(host, export_format)
     _check(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
-    light, dark = _themes(host)
+    light, dark = (_theme(name, themes or {}, host) for name in theme_names(host.settings))
     renderers = {name: each.thing for name, each in host.find_all("register_renderers").items()}
     request = ExportRequest(system_prompt=system_prompt, tools=tools, light=light, dark=dark, renderers=renderers)
     document = _document(exporter, session, request)
@@ -111,12 +114,24 @@ def _document(exporter: Registered, session: SessionManager, request: ExportRequ
     return document
 
 
-def _themes(host: PluginHost) -> tuple[Theme | None, Theme | None]:
-    """Return the themes for light and for dark pages; the setting ``theme`` may name one of each: ``light/dark``."""
-    light, _, dark = (host.settings.get_str("theme", None) or "").partition("/")
-    found = [host.find("register_themes", name) if name else None for name in (light, dark or light)]
-    first, second = (each.thing if each is not None else None for each in found)
-    return first, second
+def theme_names(settings: Settings) -> tuple[str, str]:
+    """Return the names of the themes for light and for dark pages: the setting ``theme`` may be ``light/dark``."""
+    light, _, dark = (settings.get_str("theme", None) or "").partition("/")
+    return light, dark or light
+
+
+def theme_of_file(name: str, data: Mapping[str, Any]) -> Theme:
+    """Return a theme that was read from a file; its colours for exports are colours like the others (pi.md 11)."""
+    exported, colors, variables = (data.get(key) for key in ("export", "colors", "vars"))
+    plain = [each if isinstance(each, dict) else {} for each in (exported, colors, variables)]
+    return Theme(name=name, colors={**plain[1], **plain[0]}, vars=plain[2])
+
+
+def _theme(name: str, themes: Mapping[str, Theme], host: PluginHost) -> Theme | None:
+    if not name or name in themes:
+        return themes.get(name)
+    found = host.find("register_themes", name)
+    return found.thing if found is not None else None
 
 
 def _name(session: SessionManager, exporter: Registered) -> str:

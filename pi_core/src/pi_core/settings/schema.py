@@ -188,7 +188,7 @@ class SettingsSchema:
     persist_model_choice: bool = _setting(False, "Choosing a model or a thinking level makes it the default")
     thinking_budgets: ThinkingBudgets = _setting(ThinkingBudgets, "Tokens for thinking, by level")
     transport: str | None = _setting(
-        None, "How requests travel, where a provider offers several ways: `auto`, `sse`, `websocket`, `sdk` ..."
+        None, "How requests travel, where a provider offers several ways: one of `auto`, `sse`, `websocket`, `sdk`"
     )
     http_idle_timeout_ms: int = _setting(
         300_000, "Milliseconds that a server may say nothing; 0 is no limit", at_least=0
@@ -232,6 +232,7 @@ class SettingsSchema:
     prompts: Names = _setting(list, "Further prompt templates, as above")
     themes: Names = _setting(list, "Further themes, as above")
     enable_skill_commands: bool = _setting(True, "Offer each skill as `/skill:name`")
+    enable_skill_creation: bool = _setting(False, "Let the model write skills, with the tool `create_skill`")
     npm_command: Names = _setting(list, "Command, word by word, that stands in for `npm`")
     system_prompt: SystemPromptSettings = _setting(SystemPromptSettings, "What pi adds to the system prompt")
 

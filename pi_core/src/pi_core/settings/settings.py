@@ -244,8 +244,8 @@ class Settings:
         layer = self._layer_of(steps)
         if layer is None or layer.scope is None:
             return layer.origin if layer is not None else None
-        text = self._source.text(layer.scope)
-        return f"{layer.origin}:{_line_of(text, steps)}" if text else layer.origin
+        line = _line_of(self._source.text(layer.scope), steps)
+        return layer.origin if line is None else f"{layer.origin}:{line}"
 
     # Inside
 
@@ -287,7 +287,10 @@ def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
     return steps
 
 
-def _line_of(text: str, steps: Sequence[str]) -> int:
+def _line_of(text: str | None, steps: Sequence[str]) -> int | None:
     from pi_hookspecs.model_json import line_of  # only a complaint needs it
 
-    return line_of(text, steps)
+    try:
+        return line_of(text, steps) if text else None
+    except (ValueError, IndexError):  # it is no JSON any more
+        return None

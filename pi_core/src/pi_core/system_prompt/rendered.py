@@ -36,7 +36,7 @@ class Contribution:
     bare: bool = False
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class PromptPart:
     """A stretch of the system prompt; all of them, one behind the other, are its text.
 

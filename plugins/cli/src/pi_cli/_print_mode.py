@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_core.agent_session import AgentSession
     from pi_hookspecs import AssistantMessage
 
-__all__ = ["run_print"]
+__all__ = ["PrintRun", "run_print"]
 
 _EMPTY = "The model gave an empty answer. Try again, or choose another model with --model"
 
@@ -39,7 +39,7 @@ async def run_print(session: AgentSession, options: Options) -> int:
         UserError: The model or its key is missing.
     """
     screen = Screen(sys.stdout, sys.stderr, color=options.color)
-    run = _PrintRun(session, options, screen)
+    run = PrintRun(session, options, screen)
     with redirect_stdout(sys.stderr):  # what plugins and tools print is no answer
         code = await run.to_the_end()
     if screen.broken:
@@ -47,7 +47,7 @@ async def run_print(session: AgentSession, options: Options) -> int:
     return code
 
 
-class _PrintRun(PromptRun):
+class PrintRun(PromptRun):
     """Shows text as it grows at a terminal, and the last answer alone in a pipe."""
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:

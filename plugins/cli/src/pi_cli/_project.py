@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pi_cli._report import warn
 from pi_core.host import PluginHost
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["open_host"]
 
 
-def open_host(cwd: Path, environ: Mapping[str, str], early: Options, disabled: Sequence[str]) -> PluginHost:
+def open_host(
+    cwd: Path, environ: Mapping[str, str], early: Options, disabled: Sequence[str], word: str | None = None
+) -> PluginHost:
     """Return the plugins, with the project's settings where it is trusted; see pi.md 17 for who decides.
 
     Args:
@@ -27,21 +29,29 @@ def open_host(cwd: Path, environ: Mapping[str, str], early: Options, disabled: S
         environ: The environment.
         early: What could be read of the command line without plugins.
         disabled: Plugins to leave out.
+        word: What may be a subcommand's name.
     """
-    if early.approve is not None:
-        why = "--approve was given" if early.approve else "--no-approve was given"
-        trust = ProjectTrust.given(cwd, is_trusted=early.approve, why=why)
+
+    def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
         return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled)
-    settings = Settings.load(cwd, environ=environ)
-    if settings.project_trust.resources and not (early.help or early.version):
-        trust = asyncio.run(_ask(settings.project_trust, cwd, environ, disabled))
-        settings = Settings.load(cwd, environ=environ, trust=trust)
-    return PluginHost(settings, disabled=disabled)
+
+    if early.approve is not None and not (word is not None and _is_plugins(word, host(trust=False))):
+        why = "--approve was given" if early.approve else "--no-approve was given"
+        return host(ProjectTrust.given(cwd, is_trusted=early.approve, why=why))
+    opened = host(None)
+    trust = opened.settings.project_trust
+    if not trust.resources or early.help or early.version:
+        return opened
+    # Plugins are asked before the project's own settings can say which of them there are.
+    return host(asyncio.run(_ask(host(trust=False), trust)))
 
 
-async def _ask(trust: ProjectTrust, cwd: Path, environ: Mapping[str, str], disabled: Sequence[str]) -> ProjectTrust:
-    """Ask the plugins before the project's own settings can say which of them there are."""
+def _is_plugins(word: str, host: PluginHost) -> bool:
+    """Whether a word is the subcommand of another plugin, whose options may have the same names as ours."""
+    return any(record.value != "pi_cli" for record in host.registering("register_subcommands", word))
+
+
+async def _ask(host: PluginHost, trust: ProjectTrust) -> ProjectTrust:
     from pi_core.trust_asking import ask_for_trust
 
-    host = PluginHost(Settings.load(cwd, environ=environ, trust=False), disabled=disabled)
     return await ask_for_trust(host, trust, report=warn)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_cli._screen import Screen
     from pi_core.agent_session import AgentSession
-    from pi_hookspecs import AssistantMessage, NoticeLevel
+    from pi_hookspecs import AssistantMessage, NoticeLevel, UserInterface
 
 __all__ = ["PromptRun"]
 
@@ -57,23 +57,31 @@ class PromptRun:
         """Deal with the end of the last prompt; returns the exit code."""
         return 0
 
+    def user_interface(self) -> tuple[UserInterface, bool]:
+        """Return who answers plugins' dialogs, and whether anybody does."""
+        return NoUserInterface(self.notify), False
+
+    def interrupted(self) -> bool:
+        """Whether a Ctrl-C is dealt with here, and ends nothing; called in the signal's handler."""
+        return False
+
     # From beginning to end
 
     async def to_the_end(self) -> int:
         """Start the session, say everything, shut the session down."""
         session, screen = self.session, self.screen
-        session.ui = NoUserInterface(self._notify)
+        session.ui, session.has_ui = self.user_interface()
         if session.hooks.trace is not None:
             session.hooks.trace = lambda call: screen.line(trace_line(call))
         self.subscribe()
-        with OrderlyEnd(self._abort) as end:
+        with OrderlyEnd(self.abort, self.interrupted) as end:
             code = 1
             try:
                 await session.start()
-                self.warn(*self._problems())
+                self.warn(*self.problems())
                 if self.options.verbose:
                     self._tell_what_is_used()
-                code = await self._say_all(end)
+                code = await self.say_all(end)
             except asyncio.CancelledError:
                 if end.exit_code is None:
                     raise PiError(_CANCELLED) from None
@@ -86,11 +94,12 @@ class PromptRun:
                 return end.exit_code
             return code
 
-    async def _say_all(self, end: OrderlyEnd) -> int:
+    async def say_all(self, end: OrderlyEnd) -> int:
+        """Say the prompts of the command line, one after another; returns the exit code."""
         session = self.session
         for prompt in self.options.prompts:
             answer = await session.prompt(prompt.text, images=prompt.images)
-            self.warn(*self._problems())
+            self.warn(*self.problems())
             if end.exit_code is not None or self.screen.broken:
                 return 1
             code = self.answered(answer)
@@ -100,7 +109,8 @@ class PromptRun:
                 break
         return self.finished()
 
-    def _abort(self) -> bool:
+    def abort(self) -> bool:
+        """Stop the run that is going on; False when there is none."""
         if not self.session.is_streaming:
             return False
         self.session.request_abort("Interrupted by the user")
@@ -116,11 +126,13 @@ class PromptRun:
 
     # Telling
 
-    def _notify(self, message: str, level: NoticeLevel = "info") -> None:
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Write a notice to stderr."""
         prefix = {"warning": "Warning: ", "error": "Error: "}.get(level, "")
         self.screen.line("\n".join(f"{prefix}{one_line(line)}" for line in message.splitlines() if line.strip()))
 
-    def _problems(self) -> Iterable[str]:
+    def problems(self) -> Iterable[str]:
+        """Everything that the user should know; ``warn`` tells each once."""
         session = self.session
         yield from session.settings.problems
         yield from map(str, session.host.problems)

@@ -14,8 +14,9 @@ __all__ = ["register_modes", "register_subcommands"]
 
 @hookimpl
 def register_modes() -> Sequence[Mode]:
-    """Add the front ends that need nobody to talk to: one prints the answer, one every event."""
+    """Add the plain front ends: a line to talk on, and two that need nobody to talk to."""
     return [
+        Mode("line", run=_line, interactive=True, priority=0, description="Talk on a plain line, on any terminal"),
         Mode("print", run=_print, description="Print the answer and end"),
         Mode("json", run=_json, description="Print every event as a line of JSON and end"),
     ]
@@ -39,6 +40,12 @@ async def _print(session: Any, options: Any) -> int:
     from pi_cli._print_mode import run_print
 
     return await run_print(session, options)
+
+
+async def _line(session: Any, options: Any) -> int:
+    from pi_cli._line_mode import run_line
+
+    return await run_line(session, options)
 
 
 async def _json(session: Any, options: Any) -> int:

@@ -57,8 +57,14 @@ class OrderlyEnd:
         exit_code: What to exit with, once a signal has come.
     """
 
-    def __init__(self, abort: Callable[[], bool]) -> None:
-        """Make a context; ``abort`` stops the run and says whether there was one."""
+    def __init__(self, abort: Callable[[], bool], interrupted: Callable[[], bool] | None = None) -> None:
+        """Make a context.
+
+        Args:
+            abort: Stops the run and says whether there was one.
+            interrupted: Asked at Ctrl-C, in the signal's handler: whether that has been dealt with and ends nothing.
+        """
+        self._interrupted = interrupted
         self.exit_code: int | None = None
         self._abort = abort
         self._busy = True
@@ -84,6 +90,8 @@ class OrderlyEnd:
             self._task.uncancel()
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGINT and self._interrupted is not None and self._interrupted():
+            return
         if self.exit_code is not None:
             _kill(self.exit_code)
         self.exit_code = _exit_code(number)

@@ -47,8 +47,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     cwd = _working_directory()
     early = peek(arguments)
     disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
-    host = open_host(cwd, environ, early, disabled)
     word = _first_word(arguments, early)
+    host = open_host(cwd, environ, early, disabled, word)
     if early.help or early.version:
         return _inform(early, host, word, arguments)
     for name in early.disabled:
@@ -65,6 +65,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
         return export(options, host, cwd, environ)
     mode = _mode(options, host)
+    if mode is not None and mode.name == "rpc" and options.files:
+        raise UserError("@file arguments are not supported in RPC mode")
     alone = mode is None or mode.name in ("print", "json")  # nobody is asked for what was not said
     options = _with_prompts(options, cwd, piped=alone)
     if alone and not options.prompts:

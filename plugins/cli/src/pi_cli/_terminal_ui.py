@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pi_cli._report import say
 from pi_cli._words import VISIBLE_CONTROLS, one_line
@@ -20,12 +20,20 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AbortSignal, NoticeLevel
 
-__all__ = ["TerminalUI"]
+__all__ = ["Lines", "TerminalUI"]
 
 _TRIES = 3
 
 _SHOWN = 60
 """Characters of an answer that are repeated; a key may have been pasted at the wrong question."""
+
+
+class Lines(Protocol):
+    """Where answers come from."""
+
+    async def next(self) -> str | None:
+        """Return the next line; None when there will be none."""
+        ...
 
 
 class TerminalUI:
@@ -43,7 +51,9 @@ class TerminalUI:
 
     def __init__(self, *, browser: bool = False) -> None:
         self.interactive = sys.stdin is not None and sys.stdin.isatty()
-        self._lines: _Lines | None = None
+        self._lines: Lines | None = None
+        self._question = ""
+        """What stands on the line that waits for an answer."""
         if browser and _has_browser():
             self.open_url: Callable[[str], bool] = _open_page
 
@@ -94,7 +104,8 @@ class TerminalUI:
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
         """Ask for a line, without spaces around it; None at the end of stdin."""
-        self._prompt(f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: ")
+        self._question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
+        self._prompt(self._question)
         if self._lines is None:
             self._lines = _Lines()
         line: str | None = None
@@ -105,6 +116,7 @@ class TerminalUI:
             line = reading.result() if done and not reading.cancelled() else None
         finally:
             reading.cancel()
+            self._question = ""
             if forget is not None:
                 forget()
             if line is None and self.interactive:
@@ -116,9 +128,12 @@ class TerminalUI:
         return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        """Write a notice to stderr."""
+        """Write a notice to stderr; a question that is open is asked again below it."""
         prefix = "" if level == "info" else f"{level.capitalize()}: "
-        say(f"{prefix}{message.translate(VISIBLE_CONTROLS)}")
+        behind = "\n" if self._question and self.interactive else ""
+        say(f"{behind}{prefix}{message.translate(VISIBLE_CONTROLS)}")
+        if self._question:
+            self._prompt(self._question)
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Do nothing: there is no place for a status."""

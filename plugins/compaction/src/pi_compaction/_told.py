@@ -22,12 +22,14 @@ def messages_of(entries: Sequence[SessionEntry]) -> list[AgentMessage | None]:
 
 
 def _message(entry: SessionEntry, edit: ContextEditEntry | None) -> AgentMessage | None:
-    if isinstance(entry, CompactionEntry) or (edit is not None and edit.replacement is None):
+    if isinstance(entry, CompactionEntry):
         return None
     message = entry_message(entry)
     if message is None or (isinstance(message, AssistantMessage) and message.stop_reason == "error"):
         return None
-    return message if edit is None else edited_message(message, edit.replacement)
+    if edit is None:
+        return message
+    return edited_message(message, edit.replacement.content) if edit.replacement is not None else None
 
 
 def since_compaction(branch: Sequence[SessionEntry]) -> tuple[list[SessionEntry], CompactionEntry | None]:

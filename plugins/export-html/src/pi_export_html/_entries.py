@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import asdict, frozen
 
@@ -39,10 +39,10 @@ from pi_hookspecs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_export_html._outline import Outline
-    from pi_hookspecs import Renderer, SessionEntry
+    from pi_hookspecs import AgentMessage, Renderer, SessionEntry
 
 __all__ = ["Transcript"]
 
@@ -71,45 +71,32 @@ class Transcript:
             return Html()
         entry = self.outline.entries[number]
         if isinstance(entry, MessageEntry):
-            return self._message(number, entry)
-        if isinstance(entry, CompactionEntry):
-            told = f"Compacted from {tokens(entry.tokens_before)} tokens"
-            spent = usage_line(entry.usage) if entry.usage is not None else ""
-            return self._article(number, "summary", told, _summary(entry.summary), note=spent)
-        if isinstance(entry, BranchSummaryEntry):
-            spent = usage_line(entry.usage) if entry.usage is not None else ""
-            return self._article(
-                number, "summary", "Summary of a branch that was left", _summary(entry.summary), note=spent
-            )
+            return self._message(number, entry.message)
+        if isinstance(entry, CompactionEntry | BranchSummaryEntry):
+            return self._summed_up(number, entry)
         if isinstance(entry, CustomMessageEntry):
             return self._custom(number, entry.custom_type, entry, entry.content, shows=entry.display)
-        if isinstance(entry, CustomEntry):
-            body = self._rendered(entry.custom_type, entry)
-            if body is not None:
-                return self._article(number, "custom", entry.custom_type, body)
+        rendered = self._rendered(entry.custom_type, entry) if isinstance(entry, CustomEntry) else None
+        if isinstance(entry, CustomEntry) and rendered is not None:
+            return self._article(number, "custom", entry.custom_type, rendered)
         return self._note(number, entry)
+
+    def _summed_up(self, number: int, entry: CompactionEntry | BranchSummaryEntry) -> Html:
+        told = "Summary of a branch that was left"
+        if isinstance(entry, CompactionEntry):
+            told = f"Compacted from {tokens(entry.tokens_before)} tokens"
+        spent = usage_line(entry.usage) if entry.usage is not None else ""
+        return self._article(number, "summary", told, _summary(entry.summary), note=spent)
 
     # Messages
 
-    def _message(self, number: int, entry: MessageEntry) -> Html:
-        message = entry.message
+    def _message(self, number: int, message: AgentMessage) -> Html:
         if isinstance(message, AssistantMessage):
             return self._answer(number, message)
-        if isinstance(message, UserMessage):
-            return self._article(number, "user", "You", _content(message.content))
-        if isinstance(message, ToolResultMessage):
-            kind = "result failed" if message.is_error else "result"
-            return self._article(number, f"{kind} tool", f"Result of {message.tool_name}", result_body(message))
-        if isinstance(message, BashExecutionMessage):
-            return self._article(number, "bash", "You ran", _command(message))
         if isinstance(message, CustomMessage):
             return self._custom(number, message.custom_type, message, message.content, shows=message.display)
-        if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage):
-            return self._article(number, "summary", "Summary", _summary(message.summary))
-        if isinstance(message, SystemMessage):
-            body = tag("details", tag("summary", "show"), fragments(message.content, plain=True))
-            return self._article(number, "system", "System prompt", body)
-        return self._article(number, "unknown", f"Message of role {message.role}", folded(as_json(message.extra)))
+        said = _SAID.get(type(message), _unknown)
+        return self._article(number, *said(message))
 
     def _answer(self, number: int, message: AssistantMessage) -> Html:
         parts = [self._block(number, block) for block in message.content]
@@ -179,7 +166,8 @@ class Transcript:
 
     def _note(self, number: int, entry: SessionEntry) -> Html:
         """Return an entry in one line; what is said elsewhere, or to plugins alone, is seen once it is asked for."""
-        told, details = _told(entry)
+        told = _NOTES[type(entry)](entry) if type(entry) in _NOTES else f"Entry of type {entry.type}"
+        details = _data(entry)
         kind = "note quiet" if isinstance(entry, LabelEntry | SessionInfoEntry | CustomEntry) else "note"
         more = tag("details", tag("summary", "data"), tag("pre", as_json(details))) if details else None
         return tag("div", tag("span", told), more, id=f"e{number}", class_=self._classes(number, kind))
@@ -190,10 +178,9 @@ class Transcript:
 
 def _content(content: str | Sequence[Any]) -> Html:
     """Return what somebody wrote."""
-    if isinstance(content, str):
-        return tag("div", markdown(content), class_="md")
     parts: list[Html] = []
-    for block in content:
+    block: Any
+    for block in (TextContent(content),) if isinstance(content, str) else content:
         if isinstance(block, TextContent):
             parts.append(tag("div", markdown(block.text), class_="md"))
         elif isinstance(block, ImageContent):
@@ -235,21 +222,50 @@ def _command(message: BashExecutionMessage) -> Html:
     )
 
 
-def _told(entry: SessionEntry) -> tuple[str, Any]:
-    """Return an entry that is no message in one line, and the data that it has beside that."""
-    if isinstance(entry, ModelChangeEntry):
-        return f"Model: {entry.provider}/{entry.model_id}", None
-    if isinstance(entry, ThinkingLevelChangeEntry):
-        return f"Thinking level: {entry.thinking_level}", None
-    if isinstance(entry, LabelEntry):
-        return (f"Label: {entry.label}" if entry.label else "Label taken away"), None
-    if isinstance(entry, SessionInfoEntry):
-        return f"Session name: {entry.name or '(none)'}", None
+def _result(message: ToolResultMessage) -> _Said:
+    kind = "tool failed" if message.is_error else "tool"
+    return kind, f"Result of {message.tool_name}", result_body(message)
+
+
+def _system(message: SystemMessage) -> _Said:
+    body = tag("details", tag("summary", "show"), fragments(message.content, plain=True))
+    return "system", "System prompt", body
+
+
+def _unknown(message: Any) -> _Said:
+    return "unknown", f"Message of role {message.role}", folded(as_json(message.extra))
+
+
+_Said: TypeAlias = tuple[str, str, Html]
+"""A message's kind, who said it, and what."""
+
+_SAID: dict[type, Callable[[Any], _Said]] = {
+    UserMessage: lambda message: ("user", "You", _content(message.content)),
+    ToolResultMessage: _result,
+    BashExecutionMessage: lambda message: ("bash", "You ran", _command(message)),
+    BranchSummaryMessage: lambda message: ("summary", "Summary of a branch", _summary(message.summary)),
+    CompactionSummaryMessage: lambda message: ("summary", "Summary of what came before", _summary(message.summary)),
+    SystemMessage: _system,
+}
+
+_NOTES: dict[type, Callable[[Any], str]] = {
+    ModelChangeEntry: lambda entry: f"Model: {entry.provider}/{entry.model_id}",
+    ThinkingLevelChangeEntry: lambda entry: f"Thinking level: {entry.thinking_level}",
+    LabelEntry: lambda entry: f"Label: {entry.label}" if entry.label else "Label taken away",
+    SessionInfoEntry: lambda entry: f"Session name: {entry.name or '(none)'}",
+    CustomEntry: lambda entry: f"Data of {entry.custom_type}",
+    UsageEntry: lambda entry: (
+        f"Request for {entry.kind}: {entry.provider}/{entry.model} {usage_line(entry.usage)} {entry.note or ''}"
+    ),
+    ContextEditEntry: lambda _entry: "What the model sees of an entry was changed",
+}
+"""Entries that are no messages, in one line."""
+
+
+def _data(entry: SessionEntry) -> Any:
+    """Return what an entry holds beside what its line says."""
     if isinstance(entry, CustomEntry):
-        return f"Data of {entry.custom_type}", entry.data
-    if isinstance(entry, UsageEntry):
-        note = f", {entry.note}" if entry.note else ""
-        return f"Request for {entry.kind}{note}: {entry.provider}/{entry.model} {usage_line(entry.usage)}", None
+        return entry.data
     if isinstance(entry, ContextEditEntry):
-        return "Changed what the model sees of an entry", asdict(entry)["replacement"]
-    return f"Entry of type {entry.type}", entry.extra
+        return asdict(entry)["replacement"]
+    return None if type(entry) in _NOTES else entry.extra

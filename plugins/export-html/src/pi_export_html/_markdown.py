@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["code_block", "markdown"]
 
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
-_PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@–—…-]*)?")
+_PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
 """One line of letters without a sign that means anything in Markdown: most messages of users, ten times as fast."""
 _LONGEST = 50_000
 """Characters; what is longer is hardly prose, takes long to look through, and is shown as it stands."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_export_html._html import Html, join, tag
 from pi_export_html._tools import call_line
@@ -10,22 +10,29 @@ from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
     BranchSummaryEntry,
+    BranchSummaryMessage,
     CompactionEntry,
+    CompactionSummaryMessage,
     CustomEntry,
+    CustomMessage,
     CustomMessageEntry,
     LabelEntry,
     MessageEntry,
     ModelChangeEntry,
     SessionInfoEntry,
+    SystemMessage,
     ThinkingLevelChangeEntry,
     ToolResultMessage,
+    UnknownMessage,
     UserMessage,
     text_of,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_export_html._outline import Outline
-    from pi_hookspecs import AgentMessage, SessionEntry
+    from pi_hookspecs import SessionEntry
 
 __all__ = ["FILTERS", "sidebar"]
 
@@ -67,49 +74,58 @@ def _item(outline: Outline, number: int, depth: int) -> Html:
     return tag("li", link, class_=" ".join(classes), data_n=number, data_p=outline.parents[number])
 
 
-def _line(outline: Outline, number: int, entry: SessionEntry) -> tuple[str, str, str]:
-    """Return an entry's kind, its sign and its text."""
-    if isinstance(entry, MessageEntry):
-        return _message_line(outline, number, entry.message)
-    if isinstance(entry, CompactionEntry):
-        return "t-summary", "≡", "compaction"
-    if isinstance(entry, BranchSummaryEntry):
-        return "t-summary", "≡", f"left branch: {_short(entry.summary)}"
-    if isinstance(entry, CustomMessageEntry):
-        return "t-custom", "◇", f"{entry.custom_type}: {_short(text_of(entry.content))}"
-    if isinstance(entry, ModelChangeEntry):
-        return "t-note", "·", f"model {entry.model_id}"
-    if isinstance(entry, ThinkingLevelChangeEntry):
-        return "t-note", "·", f"thinking {entry.thinking_level}"
-    if isinstance(entry, LabelEntry):
-        return "t-note", "·", f"label {entry.label or 'taken away'}"
-    if isinstance(entry, SessionInfoEntry):
-        return "t-note", "·", f"name {entry.name or '(none)'}"
-    if isinstance(entry, CustomEntry):
-        return "t-note", "·", entry.custom_type
-    return "t-note", "·", entry.type
-
-
-def _message_line(outline: Outline, number: int, message: AgentMessage) -> tuple[str, str, str]:
-    if isinstance(message, UserMessage):
-        return "t-user", "❯", _short(message.text) or "(image)"
-    if isinstance(message, AssistantMessage):
-        text = _short(message.text)
-        if message.error_message and not text:
-            return "t-answer t-error", "✕", _short(message.error_message)
-        return ("t-answer" if text else "t-answer t-silent"), "●", text or "(tool calls)"
+def _line(outline: Outline, number: int, entry: SessionEntry) -> _Line:
+    message = entry.message if isinstance(entry, MessageEntry) else None
     if isinstance(message, ToolResultMessage):
         found = outline.calls.get(number)
-        told = call_line(found[1]) if found is not None else _short(message.text)
-        sign = "✕" if message.is_error else "⚙"
-        return ("t-tool t-error" if message.is_error else "t-tool"), sign, f"{message.tool_name} {_short(told)}"
-    if isinstance(message, BashExecutionMessage):
-        return "t-tool", "$", _short(message.command)
-    return (
-        "t-custom",
-        "◇",
-        _short(text_of(getattr(message, "content", getattr(message, "summary", "")))) or message.role,
-    )
+        told = call_line(found[1]) if found is not None else message.text
+        return _failed("t-tool", "⚙", f"{message.tool_name} {_short(told)}", failed=message.is_error)
+    return _LINES.get(type(message or entry), _other)(message or entry)
+
+
+def _answer(message: AssistantMessage) -> _Line:
+    text = _short(message.text)
+    if message.error_message and not text:
+        return _failed("t-answer", "", _short(message.error_message), failed=True)
+    return ("t-answer" if text else "t-answer t-silent"), "●", text or "(tool calls)"
+
+
+def _failed(kind: str, sign: str, told: str, *, failed: bool) -> _Line:
+    return (f"{kind} t-error", "✕", told) if failed else (kind, sign, told)
+
+
+def _other(thing: Any) -> _Line:
+    """Return the line of a message that nobody knows, or of an entry that is no message."""
+    return "t-note", "·", thing.role if isinstance(thing, UnknownMessage | SystemMessage) else thing.type
+
+
+def _custom(thing: CustomMessage | CustomMessageEntry) -> _Line:
+    return "t-custom", "◇", f"{thing.custom_type}: {_short(text_of(thing.content))}"
+
+
+def _left(thing: BranchSummaryEntry | BranchSummaryMessage) -> _Line:
+    return "t-summary", "≡", f"left branch: {_short(thing.summary)}"
+
+
+_Line: TypeAlias = tuple[str, str, str]
+"""An entry's kind, its sign and its text."""
+
+_LINES: dict[type, Callable[[Any], _Line]] = {
+    UserMessage: lambda message: ("t-user", "❯", _short(message.text) or "(image)"),  # noqa: RUF001 - a prompt's sign
+    AssistantMessage: _answer,
+    BashExecutionMessage: lambda message: ("t-tool", "$", _short(message.command)),
+    CustomMessage: _custom,
+    CustomMessageEntry: _custom,
+    BranchSummaryEntry: _left,
+    BranchSummaryMessage: _left,
+    CompactionEntry: lambda _entry: ("t-summary", "≡", "compaction"),
+    CompactionSummaryMessage: lambda _message: ("t-summary", "≡", "compaction"),
+    ModelChangeEntry: lambda entry: ("t-note", "·", f"model {entry.model_id}"),
+    ThinkingLevelChangeEntry: lambda entry: ("t-note", "·", f"thinking {entry.thinking_level}"),
+    LabelEntry: lambda entry: ("t-note", "·", f"label {entry.label or 'taken away'}"),
+    SessionInfoEntry: lambda entry: ("t-note", "·", f"name {entry.name or '(none)'}"),
+    CustomEntry: lambda entry: ("t-note", "·", entry.custom_type),
+}
 
 
 def _short(text: str) -> str:

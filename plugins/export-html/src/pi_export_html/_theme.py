@@ -40,7 +40,7 @@ _ROLES = {
 
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _OKLCH = re.compile(r"oklch\([0-9.%]{1,9} [0-9.%]{1,9} [0-9.]{1,9}(?:deg)?\)")
-_SYSTEM = "000 800000 008000 808000 000080 800080 008080 c0c0c0 808080 f00 0f0 ff0 00f f0f 0ff fff".split()
+_SYSTEM = "000 800000 008000 808000 000080 800080 008080 c0c0c0 808080 f00 0f0 ff0 00f f0f 0ff fff"
 _VARIABLES = 8
 """How many variables may lead from one to the next."""
 
@@ -55,10 +55,12 @@ def theme_css(light: Theme | None, dark: Theme | None) -> str:
     if light is dark and light is not None:
         colors = _colors(light)
         return f":root{{color-scheme:{'dark' if _is_dark(colors) else 'light'};{_declared(colors)}}}"
-    rules = f":root{{{_declared(_colors(light))}}}" if light is not None else ""
-    if dark is not None:
-        rules += f"@media (prefers-color-scheme:dark){{:root{{{_declared(_colors(dark))}}}}}"
-    return rules
+    pair = (("light", light), ("dark", dark))
+    return "".join(
+        f"@media (prefers-color-scheme:{scheme}){{:root{{{_declared(_colors(theme))}}}}}"
+        for scheme, theme in pair
+        if theme is not None
+    )
 
 
 def _colors(theme: Theme) -> dict[str, str]:
@@ -94,11 +96,10 @@ def _of_index(index: int) -> str | None:
     if not 0 <= index <= 255:  # noqa: PLR2004 - the last of them
         return None
     if index < 16:  # noqa: PLR2004 - the system's
-        return f"#{_SYSTEM[index]}"
+        return f"#{_SYSTEM.split()[index]}"
     if index >= 232:  # noqa: PLR2004 - the greys
-        return f"#{8 + 10 * (index - 232):02x}" + f"{8 + 10 * (index - 232):02x}" * 2
-    levels = [index - 16]
-    steps = [(levels[0] // step) % 6 for step in (36, 6, 1)]
+        return "#" + f"{8 + 10 * (index - 232):02x}" * 3
+    steps = [(index - 16) // step % 6 for step in (36, 6, 1)]
     return "#" + "".join(f"{55 + 40 * step if step else 0:02x}" for step in steps)
 
 

@@ -67,10 +67,9 @@ def call_line(call: ToolCall) -> str:
 
 def fragments(content: str | Sequence[Any], *, plain: bool) -> Html:
     """Return text and images of a content as they stand, ``plain`` without the terminal's colours."""
-    if isinstance(content, str):
-        return output(content)
     parts: list[Html] = []
-    for block in content:
+    block: Any
+    for block in (TextContent(content),) if isinstance(content, str) else content:
         if isinstance(block, TextContent):
             parts.append(tag("pre", block.text) if plain else output(block.text))
         elif isinstance(block, ImageContent):

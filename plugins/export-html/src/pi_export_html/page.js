@@ -68,9 +68,9 @@
   }
   function step(by) {
     const all = [...document.querySelectorAll("#log > article:not(.off)")];
-    const edge = 24;
     const here = all.map((each) => each.getBoundingClientRect().top);
-    const place = by > 0 ? here.findIndex((top) => top > edge) : here.findLastIndex((top) => top < -1);
+    // Where scrollIntoView leaves a message is between the two.
+    const place = by > 0 ? here.findIndex((top) => top > 40) : here.findLastIndex((top) => top < 24);
     all[place]?.scrollIntoView();
   }
   const keys = {
@@ -79,7 +79,7 @@
     t: () => unfold("details.thinking"),
     o: () => unfold("#log .tool details, #log .bash details"),
     b: () => { nav.checked = !nav.checked; },
-    "/": () => { find.focus(); },
+    "/": () => { if (!find.offsetParent) nav.checked = !nav.checked; find.focus(); },
   };
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") { find.value = ""; search(); find.blur(); }

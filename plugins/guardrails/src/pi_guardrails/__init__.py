@@ -1,1 +1,20 @@
-"""Placeholder."""
+"""Guards: dangerous commands, protected paths, and limits of requests, tokens, money and tool calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiAPI
+
+__all__ = ["activate"]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Go on duty in sessions whose settings say so (``guardrails.enabled``)."""
+    from pi_guardrails._switch import Switch
+
+    pi.on("session_start", Switch(pi).session_start)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_core import parse_frontmatter
 from pi_hookspecs import ResourceContent, ResourceProblem
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ def read_template(file: ResourceFile, text: str) -> ResourceContent:
 
     A frontmatter that cannot be read is told, and the text behind it is used.
     """
+    from pi_core import parse_frontmatter  # every session asks which files are templates, few have any to read
+
     written = parse_frontmatter(text)
     problems = []
     if written.problem is not None:

@@ -15,6 +15,7 @@ from pi_provider_kit import (
     default_max_tokens,
     estimate_context_tokens,
     fit_thinking_budget,
+    sampling_params,
     supported_thinking_levels,
     system_prompt_of,
 )
@@ -61,7 +62,7 @@ def to_payload(
     user = (options.metadata or {}).get("user_id")
     if isinstance(user, str):
         payload["metadata"] = {"user_id": user}
-    return payload
+    return payload | sampling_params(model, options.reasoning)
 
 
 def _system(context: Context, compat: Compat, *, oauth: bool) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from pi_provider_kit import (
     default_max_tokens,
     estimate_context_tokens,
     fit_thinking_budget,
+    sampling_params,
     supported_thinking_levels,
     system_prompt_of,
 )
@@ -46,6 +47,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions, names: To
     limits: dict[str, Any] = {"maxTokens": most}
     if options.temperature is not None and compat.temperature and not _thinks(fields):
         limits["temperature"] = options.temperature
+    limits |= sampling_params(model, options.reasoning)
     payload: dict[str, Any] = {"modelId": model.id, "messages": messages, "inferenceConfig": limits}
     parts = {"system": system, "toolConfig": tools, "additionalModelRequestFields": fields}
     return payload | {name: part for name, part in parts.items() if part}

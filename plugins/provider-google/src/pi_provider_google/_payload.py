@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_provider_google._messages import to_contents
 from pi_provider_google._thinking import limits
 from pi_provider_google._tools import to_tool_config, to_tools
-from pi_provider_kit import system_prompt_of
+from pi_provider_kit import sampling_params, system_prompt_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -35,6 +35,5 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
     config = limits(model, context, options)
     if options.temperature is not None:
         config["temperature"] = options.temperature
-    sampling = model.extra.get("samplingParams")
-    payload["generationConfig"] = {**config, **(sampling if isinstance(sampling, dict) else {})}
+    payload["generationConfig"] = {**config, **sampling_params(model, options.reasoning)}
     return payload

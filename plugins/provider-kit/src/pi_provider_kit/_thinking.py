@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.models import THINKING_LEVELS
 
@@ -17,6 +17,7 @@ __all__ = [
     "clamp_thinking_level",
     "default_max_tokens",
     "fit_thinking_budget",
+    "sampling_params",
     "supported_thinking_levels",
     "thinking_budget",
 ]
@@ -77,6 +78,17 @@ def fit_thinking_budget(
     budget = thinking_budget(level, budgets)
     most = min(base + budget, model.max_tokens)
     return most, budget if most > budget else max(0, most - _ANSWER)
+
+
+def sampling_params(model: Model, reasoning: ThinkingLevel | None) -> dict[str, Any]:
+    """Return the model's own request fields (pi.md 5, model extras); they replace what the codec would send.
+
+    Those of the level at which the model thinks, ``samplingParamsByThinkingLevel``, win over its ``samplingParams``.
+    """
+    level = "off" if reasoning in (None, "off") else clamp_thinking_level(model, reasoning)
+    by_level = model.extra.get("samplingParamsByThinkingLevel")
+    layers = model.extra.get("samplingParams"), by_level.get(level) if isinstance(by_level, dict) else None
+    return {name: value for layer in layers if isinstance(layer, dict) for name, value in layer.items()}
 
 
 def default_max_tokens(model: Model, context_tokens: int = 0) -> int:

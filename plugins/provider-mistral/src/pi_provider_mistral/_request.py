@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import clamp_thinking_level, default_max_tokens, estimate_context_tokens
+from pi_provider_kit import clamp_thinking_level, default_max_tokens, estimate_context_tokens, sampling_params
 from pi_provider_mistral._messages import to_messages
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
             payload["tool_choice"] = _tool_choice(options.tool_choice)
     if options.temperature is not None:
         payload["temperature"] = options.temperature
-    return payload | _thinking(model, options)
+    return payload | _thinking(model, options) | sampling_params(model, options.reasoning)
 
 
 def _thinking(model: Model, options: StreamOptions) -> dict[str, Any]:

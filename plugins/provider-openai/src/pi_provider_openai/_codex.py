@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import HttpFailed, system_prompt_of
+from pi_provider_kit import HttpFailed, sampling_params, system_prompt_of
 from pi_provider_openai._responses_messages import to_input
 from pi_provider_openai._responses_request import (
     ENCRYPTED,
@@ -16,7 +16,7 @@ from pi_provider_openai._responses_request import (
     responses_tool,
     responses_tool_choice,
 )
-from pi_provider_openai._shared import affinity_headers, cache_key, sampling, thinking_of
+from pi_provider_openai._shared import affinity_headers, cache_key, thinking_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -61,7 +61,7 @@ def codex_payload(model: Model, context: Context, options: StreamOptions) -> dic
         payload["reasoning"] = {"effort": effort, "summary": "auto"}
     elif model.reasoning and thinking.effort is not None:
         payload["reasoning"] = {"effort": thinking.effort}
-    payload.update(sampling(model, thinking))
+    payload.update(sampling_params(model, options.reasoning))
     return payload
 
 

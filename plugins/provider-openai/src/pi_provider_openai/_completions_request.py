@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_provider_kit import sampling_params
 from pi_provider_openai._completions_messages import mark_for_cache, to_messages
-from pi_provider_openai._completions_thinking import completions_thinking, thinking_fields
+from pi_provider_openai._completions_thinking import thinking_fields
 from pi_provider_openai._shared import (
     affinity_headers,
     cache_key,
     cache_retention,
     copilot_headers,
     max_tokens,
-    sampling,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def completions_payload(
         payload["tool_choice"] = _tool_choice(options.tool_choice)
     payload.update(thinking_fields(model, options, compat, limit))
     payload.update(_routing(compat))
-    payload.update(sampling(model, completions_thinking(model, options, compat)))
+    payload.update(sampling_params(model, options.reasoning))
     return payload
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_provider_kit import sampling_params
 from pi_provider_openai._completions_compat import host_of
 from pi_provider_openai._responses_messages import to_input
 from pi_provider_openai._shared import (
@@ -12,7 +13,6 @@ from pi_provider_openai._shared import (
     cache_retention,
     copilot_headers,
     max_tokens,
-    sampling,
     thinking_of,
 )
 
@@ -86,7 +86,7 @@ def responses_payload(
         if options.tool_choice is not None:
             payload["tool_choice"] = responses_tool_choice(options.tool_choice)
     payload.update(responses_thinking(model, options, compat))
-    payload.update(sampling(model, thinking_of(model, options)))
+    payload.update(sampling_params(model, options.reasoning))
     return payload
 
 

@@ -32,7 +32,6 @@ __all__ = [
     "loads",
     "max_tokens",
     "result_text",
-    "sampling",
     "status_of",
     "thinking_of",
 ]
@@ -133,18 +132,6 @@ def copilot_headers(model: Model, messages: Iterable[Message]) -> dict[str, str]
     if any(isinstance(block, ImageContent) for message in messages for block in message.content):
         headers["copilot-vision-request"] = "true"
     return headers
-
-
-def sampling(model: Model, thinking: Thinking) -> dict[str, Any]:
-    """Return the model's own request fields (pi.md 5, model extras); they replace what the codec would send."""
-    fields: dict[str, Any] = {}
-    by_level = model.extra.get("samplingParamsByThinkingLevel")
-    for found in (
-        model.extra.get("samplingParams"),
-        by_level.get(thinking.level or "off") if isinstance(by_level, dict) else None,
-    ):
-        fields.update(found if isinstance(found, dict) else {})
-    return fields
 
 
 def result_text(content: Iterable[Any]) -> str:

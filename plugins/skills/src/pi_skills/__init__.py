@@ -45,17 +45,24 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 @hookimpl
 def register_tools() -> Sequence[Tool]:
     """Offer ``load_skill`` to those who select it."""
-    from pi_skills._load_tool import load_skill
+    from pi_skills._load_tool import load_skill_tool
 
-    return [load_skill]
+    return [load_skill_tool()]
 
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
     """Offer ``create_skill`` where the user allows it."""
-    from pi_skills._create_tool import offer_where_allowed
+    offered = False
 
-    offer_where_allowed(pi)
+    @pi.on("session_start")
+    def offer(ctx: PiContext) -> None:
+        nonlocal offered
+        if not offered and ctx.settings.get_bool("enableSkillCreation", default=False):
+            from pi_skills._create_tool import create_skill
+
+            offered = True
+            pi.register_tool(create_skill)
 
 
 @hookimpl

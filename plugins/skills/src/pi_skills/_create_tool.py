@@ -5,30 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pi_hookspecs import ResourceFile, ToolContext, ToolResult, UserError, tool
 from pi_skills._skill_file import read_skill
 
-if TYPE_CHECKING:
-    from pi_hookspecs import PiAPI, PiContext
-
-__all__ = ["create_skill", "offer_where_allowed"]
-
-SETTING = "enableSkillCreation"
-
-
-def offer_where_allowed(pi: PiAPI) -> None:
-    """Add the tool to a session whose settings allow it."""
-    offered = False
-
-    def offer(_event: object, ctx: PiContext) -> None:
-        nonlocal offered
-        if not offered and ctx.settings.get_bool(SETTING, default=False):
-            offered = True
-            pi.register_tool(create_skill)
-
-    pi.on("session_start", offer)
+__all__ = ["create_skill"]
 
 
 @tool(execution_mode="sequential", prompt_snippet="Write down a way of working as a skill, for later sessions")

@@ -28,7 +28,7 @@ async def expanded(text: str, ctx: PiContext) -> ExpandPromptResult | None:
     skill = found.get(name)
     if skill is None:
         unknown = UnknownName("skill", name, [each.name for each in found.resources])
-        ctx.ui.notify(f"{unknown}. The text is sent as it is", "warning")
+        ctx.ui.notify(f"{unknown} (The text is sent as it is.)", "warning")
         return None
     try:
         block = await instructions(skill)

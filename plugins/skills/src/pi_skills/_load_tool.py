@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from pi_hookspecs import ToolContext, ToolResult, UserError, tool
-from pi_skills._invocation import instructions
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["load_skill"]
+from pi_hookspecs import Tool, ToolResult
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AbortSignal, ToolContext, ToolUpdate
+
+__all__ = ["load_skill_tool"]
 
 
-@tool(default_active=False, prompt_snippet="Load the full instructions of a skill")
-async def load_skill(name: str, ctx: ToolContext) -> ToolResult:
-    """Load the full instructions of a skill.
+def load_skill_tool() -> Tool:
+    """Return the tool; it is not active by default (decision D11)."""
+    return Tool(  # the decorator's way to it would cost every session its imports
+        name="load_skill",
+        label="Load skill",
+        description="Load the full instructions of a skill.",
+        parameters={
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": "Name of the skill, as it is listed."}},
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+        execute=_load,
+        prompt_snippet="Load the full instructions of a skill",
+        default_active=False,
+    )
 
-    Args:
-        name: Name of the skill, as it is listed.
-        ctx: The session.
-    """
+
+async def _load(
+    _call_id: str, params: dict[str, Any], _signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
+) -> ToolResult:
+    from pi_hookspecs import UserError
+    from pi_skills._invocation import instructions
+
     found = await ctx.resources.load("skill")
-    skill = found.get(name)
+    skill = found.get(params["name"])
     if skill is None:
         names = ", ".join(each.name for each in found.resources if not each.data.get("hidden"))
-        raise UserError(f"Skill not found: {name!r}. There are: {names}" if names else "Skill not found: there is none")
+        raise UserError(f"Skill not found: {params['name']!r}. There are: {names or 'none'}")
     known = {
         "name": skill.name,
         "description": skill.description,

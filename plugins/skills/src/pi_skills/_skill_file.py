@@ -6,7 +6,6 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_core import parse_frontmatter
 from pi_hookspecs import ResourceContent, ResourceProblem
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ MAX_NAME = 64
 MAX_DESCRIPTION = 1024
 MAX_COMPATIBILITY = 500
 
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
+_NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+_TOOL = r"[^\s,(]+(?:\([^)]*\))?"
 """One of ``Read, Bash(git add:*)``."""
 
 
@@ -37,6 +36,8 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
     ``data`` has ``hidden: True`` (``disable-model-invocation``) and ``allowedTools``, each where the file says so. What
     breaks a rule is told and used nevertheless; only a skill without description is not (pi.md 11, skill validation).
     """
+    from pi_core import parse_frontmatter  # every session asks which files are skills, few have any to read
+
     written = parse_frontmatter(text)
     values = written.values
     problems = [
@@ -74,7 +75,7 @@ def _data(values: dict[str, Any]) -> dict[str, Any]:
         data["hidden"] = True
     tools = values.get("allowed-tools", values.get("tools"))  # document 003 says tools
     if isinstance(tools, str):
-        data["allowedTools"] = _TOOL.findall(tools)
+        data["allowedTools"] = re.findall(_TOOL, tools)
     elif isinstance(tools, list):
         data["allowedTools"] = [str(tool) for tool in tools]
     return data
@@ -108,7 +109,7 @@ def _broken_rules(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _broken_name_rules(name: str) -> Iterator[str]:
     if len(name) > MAX_NAME:
         yield f"name {name!r:.80} has {len(name)} characters; it may have {MAX_NAME}"
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         yield (f"name {name!r:.80} must be made of a-z, 0-9 and single hyphens, with none at its beginning and its end")
 
 

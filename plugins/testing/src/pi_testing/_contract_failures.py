@@ -229,7 +229,7 @@ class FailuresContract:
         said, call = Says(("so \u00e4", " \N{SNOWMAN}.")), Calls("call_1", "read", {"path": "\u00e4"})
         answer = case.recorded(said, call)
         body = answer.body
-        for end in sorted({*range(0, len(body), max(1, len(body) // 40)), *_inside(body)}):
+        for end in sorted({*range(0, len(body), max(1, len(body) // 20)), *_inside(body)}):
             case.sends(evolve(answer.cut(end), ending=ending))
             heard = await listen(case, asking(tools=TOOLS))
 

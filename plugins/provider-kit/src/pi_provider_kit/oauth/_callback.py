@@ -44,7 +44,7 @@ class CallbackServer:
         port: Where to listen; 0 is any port that is free.
         path: What the redirect URI ends with.
         state: What the request was sent with; an answer without it is refused, and waiting goes on.
-        on_stray: Called once for each answer that was refused, with a line for the user.
+        on_stray: Called with a line for the user, once: any page that the browser has open may send more of them.
 
     Attributes:
         problem: Why nobody listens, in a line for the user; None while somebody does.
@@ -144,8 +144,9 @@ class CallbackServer:
 
     def _stray(self) -> _Page:
         text = "This page belongs to another login (wrong state). Use the page that pi opened last."
-        if self._on_stray is not None:
-            self._on_stray(
+        tell, self._on_stray = self._on_stray, None
+        if tell is not None:
+            tell(
                 "The browser came back with the answer to another login (wrong state): it was refused, and pi still"
                 f" waits. Use the page shown above, or run pi auth login {self._provider} again."
             )

@@ -1,0 +1,80 @@
+"""The block at the head of a Markdown file, as people write it and as they should not."""
+
+from __future__ import annotations
+
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_core.frontmatter import MAX_VALUES, _simple, parse_frontmatter
+
+
+def test_block_and_body_are_told_apart():
+    read = parse_frontmatter("---\nname: a\ndescription: Does it\n---\n\nBody\n---\n")
+
+    assert read.values == {"name": "a", "description": "Does it"}
+    assert (read.body, read.body_line, read.problem) == ("\nBody\n---\n", 5, None)
+
+
+def test_without_a_block_all_is_body():
+    for text in ("", "Body", "---\nnever closed", "----\nno fence\n---\n", " ---\na: b\n---\n"):
+        read = parse_frontmatter(text)
+
+        assert (read.values, read.body, read.problem) == ({}, text, None)
+
+
+def test_windows_line_ends_are_fine():
+    assert parse_frontmatter("---\r\nname: a\r\n---\r\nBody").values == {"name": "a"}
+
+
+def test_all_of_yaml_is_read_and_dates_stay_texts():
+    read = parse_frontmatter(
+        "---\nlist: [1, 2]\nnested:\n  deep: true\nday: 2024-01-01\ntext: >\n  two\n  lines\n---\n"
+    )
+
+    assert read.values == {"list": [1, 2], "nested": {"deep": True}, "day": "2024-01-01", "text": "two lines\n"}
+
+
+def test_a_broken_block_is_told_with_its_line_and_the_body_is_there():
+    read = parse_frontmatter("---\nname: a\ndescription: use: when\n---\nBody")
+
+    assert (read.values, read.body, read.line) == ({}, "Body", 3)
+    assert read.problem == "broken YAML: mapping values are not allowed in this context"
+
+
+def test_a_list_is_no_block():
+    assert parse_frontmatter("---\n- a\n---\n").problem == "the block must be lines of 'key: value'"
+
+
+def test_objects_of_python_are_refused():
+    assert "python/object" in parse_frontmatter("---\na: !!python/object/apply:os.getcwd []\n---\n").problem
+
+
+def test_aliases_cannot_make_millions_of_values():
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{one}: &{one} [{', '.join([f'*{two}'] * 9)}]" for two, one in zip("abcdefg", "bcdefgh", strict=True)]
+
+    assert f"more than {MAX_VALUES} values" in parse_frontmatter("---\n" + "\n".join(lines) + "\n---\n").problem
+
+
+def test_nesting_without_end_is_refused():
+    assert parse_frontmatter("---\na: " + "[" * 5_000 + "\n---\n").problem is not None
+
+
+@given(st.text())
+def test_nothing_raises(text):
+    parse_frontmatter(f"---\n{text}\n---\n")
+
+
+@given(st.dictionaries(st.from_regex(r"[A-Za-z_][\w-]{0,5}", fullmatch=True), st.text(max_size=20), max_size=3))
+def test_the_short_way_says_what_yaml_says(values):
+    block = "".join(f"{key}: {value}\n" for key, value in values.items())
+    short = _simple(block)
+    if short is None:
+        return
+    try:
+        said = yaml.safe_load(block) or {}
+    except yaml.YAMLError:
+        return  # characters that YAML refuses
+
+    assert short == said

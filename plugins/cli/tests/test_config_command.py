@@ -1,0 +1,190 @@
+"""``pi config`` shows what is set and where, and changes it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def settings(pi):
+    """The user's file and the project's, written and read as values."""
+    pi.mine, pi.ours = pi.agent_dir / "settings.json", pi.cwd / ".pi" / "settings.json"
+
+    def write(values, file=pi.mine):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(values if isinstance(values, str) else json.dumps(values, indent=2))
+
+    def config(*arguments, code=0, **env):
+        done = pi.run("config", *arguments, **env)
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    pi.write, pi.config, pi.read = write, config, lambda file=pi.mine: json.loads(file.read_text())
+    return pi
+
+
+class TestList:
+    def test_each_value_says_where_it_comes_from(self, settings):
+        settings.write({"theme": "dark", "retry": {"maxRetries": 5}, "quietStartup": True})
+        settings.write({"theme": "light"}, settings.ours)
+
+        lines = settings.config("list", "--approve", PI_HARDWARE_CURSOR="1").splitlines()
+
+        assert [line.split() for line in lines] == [
+            ["theme", '"light"', f"{settings.ours}:2"],
+            ["retry.maxRetries", "5", f"{settings.mine}:4"],
+            ["quietStartup", "true", f"{settings.mine}:6"],
+            ["showHardwareCursor", "true", "PI_HARDWARE_CURSOR"],
+        ]
+
+    def test_a_project_that_nobody_trusts_is_left_out_and_told(self, settings):
+        settings.write({"theme": "light"}, settings.ours)
+
+        done = settings.run("config", "list")
+
+        assert done.stdout == ""
+        assert f"{settings.cwd} is not trusted" in done.stderr
+
+    def test_with_all_the_defaults_are_listed_too(self, settings):
+        settings.write({"theme": "dark"})
+
+        rows = json.loads(settings.config("list", "--all", "--json"))
+
+        values = {row["name"]: row["value"] for row in rows}
+        assert (values["theme"], values["retry.maxRetries"], values["shellPath"]) == ("dark", 3, None)
+        assert {row["origin"] for row in rows} == {None, f"{settings.mine}:2"}
+
+    def test_what_cannot_be_used_is_told_with_file_line_and_key(self, settings):
+        settings.write({"theme": "dark", "steeringMode": "both"})
+
+        done = settings.run("config", "list")
+
+        assert done.stderr == (
+            f"Warning: Setting 'steeringMode' must be one-at-a-time or all, not \"both\" ({settings.mine}:3)\n"
+        )
+        assert done.returncode == 0
+
+    def test_what_looks_like_a_secret_is_hidden(self, settings):
+        settings.write({"acme": {"apiKey": "sk-1", "tokens": 5}})
+
+        out = settings.config("list")
+
+        assert "sk-1" not in out
+        assert "(hidden)" in out
+
+
+class TestGet:
+    @pytest.mark.parametrize(
+        ("key", "printed"),
+        [
+            ("theme", "dark\n"),
+            ("retry", '{"maxRetries": 5}\n'),
+            ("retry.maxRetries", "5\n"),
+            ("retry.enabled", "true\n"),
+            ('acme."a.b"', "[1]\n"),
+        ],
+    )
+    def test_the_value_in_force_or_its_default(self, settings, key, printed):
+        settings.write({"theme": "dark", "retry": {"maxRetries": 5}, "acme": {"a.b": [1]}})
+
+        assert settings.config("get", key) == printed
+
+    @pytest.mark.parametrize(
+        ("key", "said"),
+        [
+            ("shellPath", "Error: Setting 'shellPath' is not set, and has no default\n"),
+            ("retry.maxRetry", "Error: Unknown setting: retry.maxRetry. Did you mean retry.maxRetries"),
+            ("zzz", "Error: Unknown setting: zzz. pi config list --all lists them\n"),
+        ],
+    )
+    def test_what_has_none_is_an_error(self, settings, key, said):
+        assert settings.config("get", key, code=1).startswith(said)
+
+
+class TestSet:
+    @pytest.mark.parametrize(
+        ("key", "text", "value"),
+        [
+            ("theme", "dark", "dark"),
+            ("defaultModel", "5", "5"),
+            ("retry.maxRetries", "5", 5),
+            ("quietStartup", "true", True),
+            ("enabledModels", '["a", "b*"]', ["a", "b*"]),
+            ("acme.answer", "42", 42),
+            ("acme.word", "hello", "hello"),
+        ],
+    )
+    def test_a_value_is_what_the_setting_wants(self, settings, key, text, value):
+        settings.config("set", key, text)
+
+        stored = settings.read()
+        for step in key.split("."):
+            stored = stored[step]
+        assert stored == value
+
+    def test_a_value_of_the_project_needs_a_trusted_one(self, settings):
+        done = settings.run("config", "set", "theme", "dark", "--project")
+
+        assert settings.read(settings.ours) == {"theme": "dark"}
+        assert "is not trusted: what is set there does not count. Run pi trust" in done.stderr
+
+    def test_a_stronger_value_is_told(self, settings):
+        settings.write({"theme": "light"}, settings.ours)
+
+        done = settings.run("config", "set", "theme", "dark", "-a")
+
+        assert done.stderr == f'Warning: {settings.ours}:2 says "light", and that counts\n'
+
+    def test_a_name_that_is_nearly_one_is_asked_about(self, settings):
+        done = settings.run("config", "set", "thme", "dark")
+
+        assert "'thme' is no setting of pi itself. Did you mean theme or themes?" in done.stderr
+        assert settings.read() == {"thme": "dark"}
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["retry.maxRetries", "many"], "Setting 'retry.maxRetries' must be a whole number of at least 0"),
+            (["defaultProjectTrust", "always", "--project"], "counts in the user's own settings alone"),
+            (["theme"], "pi config set takes KEY and VALUE, not 1 words"),
+            (["theme", "dark", "--all"], "--all does not go with pi config set"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, settings, arguments, said):
+        assert said in settings.config("set", *arguments, code=1)
+        assert not settings.mine.exists()
+        assert not settings.ours.exists()
+
+    def test_a_broken_file_is_left_alone(self, settings):
+        settings.write("{oops")
+
+        assert f"{settings.mine}:1:2" in settings.config("set", "theme", "dark", code=1)
+        assert settings.mine.read_text() == "{oops"
+
+    def test_a_value_is_taken_out_again(self, settings):
+        settings.write({"theme": "dark", "retry": {"maxRetries": 5}})
+
+        settings.config("unset", "retry.maxRetries")
+
+        assert settings.read() == {"theme": "dark"}
+        assert "is not set in the project settings" in settings.config("unset", "theme", "--project", code=1)
+
+
+def test_the_schema_is_printed(settings):
+    schema = json.loads(settings.config("schema"))
+
+    assert schema["properties"]["steeringMode"]["enum"] == ["one-at-a-time", "all"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [([], "pi config needs one of list, get"), (["lst"], "Unknown command of pi config: lst. Did you mean list")],
+)
+def test_a_command_is_needed(settings, arguments, said):
+    assert said in settings.config(*arguments, code=1)
+
+
+def test_help_is_printed(settings):
+    assert settings.config("--help").startswith("Usage: pi config list")

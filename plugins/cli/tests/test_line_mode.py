@@ -1,0 +1,161 @@
+"""The plain interactive front end: what is typed, what is shown, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+DUMB = 'TERM=dumb exec "$@"'
+
+
+@pytest.fixture
+def talk(fake, at_terminal):
+    """Start pi at a terminal; the first prompt is waited for."""
+
+    def start(*arguments, model="fake/echo"):
+        terminal = at_terminal(fake, "--model", model, *arguments, script=DUMB)
+        terminal.until("> ")
+        return terminal
+
+    return start
+
+
+def say(terminal, line, expected):
+    terminal.type(f"{line}\n")
+    return terminal.until(expected)
+
+
+def test_what_is_typed_is_answered_until_ctrl_d(talk):
+    terminal = talk()
+    say(terminal, "hello", "\nhello\r\n> ")
+    say(terminal, "again", "\nagain\r\n> ")
+
+    while terminal.process.poll() is None:  # the prompt may be shown a moment before it is listened to
+        terminal.type("\x04")
+        time.sleep(0.1)
+
+    assert terminal.process.returncode == 0
+
+
+def test_the_prompt_of_the_command_line_is_said_first(talk):
+    terminal = talk("first things first")
+
+    assert "first things first" in terminal.until("first things first")
+
+
+def test_a_command_of_the_user_is_run_and_the_model_told(talk, fake):
+    terminal = talk()
+    say(terminal, "!echo a''b", "ab")
+    say(terminal, "!exit 3", "Exit code 3")
+    say(terminal, "thanks", "\nthanks\r\n> ")
+    say(terminal, "/quit", "/quit")
+    terminal.end()
+
+    (file,) = (fake.agent_dir / "sessions").rglob("*.jsonl")
+    kept = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [
+        entry["message"]["command"] for entry in kept if entry.get("message", {}).get("role") == "bashExecution"
+    ] == [
+        "echo a''b",
+        "exit 3",
+    ]
+
+
+def test_an_unknown_command_is_not_sent_to_the_model(talk):
+    shown = say(talk(), "/nope", "/help lists the commands.")
+
+    assert "Unknown command: /nope" in shown
+
+
+def test_help_lists_what_there_is(talk):
+    shown = say(talk(), "/help", "!!COMMAND")
+
+    assert "/model" in shown
+    assert "/compact" in shown
+
+
+def test_the_model_is_chosen_by_name(talk):
+    terminal = talk()
+
+    assert "fake/fail, thinking" in say(terminal, "/model fake/fail", "thinking")
+
+
+def test_a_name_that_no_model_has_is_told_and_the_conversation_goes_on(talk):
+    terminal = talk()
+    say(terminal, "/model zzz", "Error: Unknown model: zzz")
+
+    say(terminal, "still there", "\nstill there\r\n> ")
+
+
+def test_a_failed_answer_is_told_and_the_conversation_goes_on(talk):
+    terminal = talk(model="fake/fail")
+    say(terminal, "hello", "Error: 400 the request is wrong")
+
+    say(terminal, "/model fake/echo", "thinking")
+
+
+def test_ctrl_c_stops_the_answer_and_the_conversation_goes_on(talk):
+    terminal = talk(model="fake/wait")
+    say(terminal, "hello", "waiting")
+
+    terminal.type("\x03")
+
+    terminal.until("Error: ")
+    say(terminal, "/model fake/echo", "thinking")
+    say(terminal, "go on", "\ngo on\r\n> ")
+
+
+def test_a_new_session_begins_in_a_new_file(talk, fake):
+    terminal = talk()
+    say(terminal, "one", "\none\r\n> ")
+    say(terminal, "/new", "A new session.")
+    say(terminal, "two", "\ntwo\r\n> ")
+    say(terminal, "/quit", "/quit")
+    terminal.end()
+
+    assert len([*(fake.agent_dir / "sessions").rglob("*.jsonl")]) == 2
+
+
+def test_the_conversation_goes_on_from_before_something_said(talk, fake):
+    terminal = talk()
+    say(terminal, "one", "\none\r\n> ")
+    say(terminal, "two", "\ntwo\r\n> ")
+    say(terminal, "/tree", "Number or name: ")
+    say(terminal, "two", "> ")
+
+    assert "Go on from before which message?" in terminal.until("two")
+
+
+def test_what_is_typed_is_kept_for_the_user_alone(talk, fake):
+    terminal = talk()
+    say(terminal, "hello", "\nhello\r\n> ")
+    say(terminal, "/quit", "/quit")
+    terminal.end()
+
+    history = fake.agent_dir / "prompt-history.jsonl"
+    assert [json.loads(line) for line in history.read_text().splitlines()] == ["hello", "/quit"]
+    assert history.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_plugins_dialog_is_a_question(talk, fake):
+    fake.install("asks", ASKS)
+    terminal = talk()
+    say(terminal, "/ask", "Sure? [y/N]")
+
+    assert "so be it" in say(terminal, "y", "so be it")
+
+
+ASKS = """
+from pi_hookspecs import Command, hookimpl
+
+
+async def ask(args, ctx):
+    ctx.ui.notify("so be it" if await ctx.ui.confirm("Sure?") else "then not")
+
+
+@hookimpl
+def register_commands():
+    return [Command(name="ask", handler=ask)]
+"""

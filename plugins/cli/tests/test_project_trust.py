@@ -1,0 +1,178 @@
+"""End to end: a project's own settings count after somebody trusts it, and not before."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+GUARD = """
+from pi_hookspecs import ProjectTrustResult, hookimpl
+
+
+@hookimpl
+def project_trust(event):
+    return ProjectTrustResult(trusted="{answer}")
+"""
+
+
+@pytest.fixture
+def project(fake):
+    """``pi`` in a project whose settings choose a model, and where nothing else does."""
+    (fake.cwd / ".pi").mkdir()
+    (fake.cwd / ".pi" / "settings.json").write_text(json.dumps({"defaultProvider": "fake", "defaultModel": "echo"}))
+    (fake.agent_dir / "settings.json").write_text(json.dumps({"defaultProvider": "fake", "defaultModel": "silent"}))
+
+    def answers(*arguments, **env):
+        done = fake.run("-p", "hello", *arguments, **env)
+        return "hello" in done.stdout, done.stderr
+
+    fake.answers = answers
+    return fake
+
+
+def test_nothing_counts_before_and_the_user_is_told(project):
+    counts, said = project.answers()
+
+    assert not counts
+    assert f"Warning: {project.cwd} is not trusted (nobody has decided yet); not used: .pi/settings.json." in said
+    assert "Run pi trust" in said
+
+
+@pytest.mark.parametrize("option", ["-a", "--approve"])
+def test_an_option_decides_for_one_run(project, option):
+    counts, said = project.answers(option)
+
+    assert counts
+    assert "not trusted" not in said
+    assert project.answers()[0] is False
+
+
+def test_pi_trust_decides_for_good_and_can_be_taken_back(project):
+    trusted = project.run("trust")
+    counts, said = project.answers()
+
+    assert counts
+    assert "not trusted" not in said
+    assert f"{project.cwd} is trusted" in trusted.stderr
+    assert project.run("trust", "--list").stdout == f"trusted  {project.cwd}\n"
+    project.run("trust", "--deny", str(project.cwd))
+    assert project.run("trust", "--list").stdout == f"denied   {project.cwd}\n"
+    assert project.answers()[0] is False
+    project.run("trust", "--forget")
+    assert project.run("trust", "--list").stdout == ""
+
+
+@pytest.mark.parametrize("option", ["-na", "--no-approve"])
+def test_an_option_withholds_trust_for_one_run(project, option):
+    project.run("trust")
+
+    counts, said = project.answers(option)
+
+    assert not counts
+    assert "not trusted" not in said
+
+
+def test_who_said_no_is_not_told_again(project):
+    project.run("trust", "--deny")
+
+    assert "not trusted" not in project.answers()[1]
+
+
+@pytest.mark.parametrize(("default", "counts"), [("always", True), ("never", False)])
+def test_the_users_default_decides_where_nobody_did(project, default, counts):
+    settings = {"defaultProvider": "fake", "defaultModel": "silent", "defaultProjectTrust": default}
+    (project.agent_dir / "settings.json").write_text(json.dumps(settings))
+
+    assert project.answers()[0] is counts
+
+
+def test_a_project_cannot_ask_to_be_trusted(project):
+    settings = {"defaultProvider": "fake", "defaultModel": "echo", "defaultProjectTrust": "always"}
+    (project.cwd / ".pi" / "settings.json").write_text(json.dumps(settings))
+
+    assert project.answers()[0] is False
+
+
+@pytest.mark.parametrize(("answer", "counts"), [("yes", True), ("no", False)])
+def test_a_plugin_decides(project, answer, counts):
+    project.install("guard", GUARD.format(answer=answer))
+
+    assert project.answers()[0] is counts
+
+
+def test_a_project_cannot_disable_the_plugin_that_says_no(project):
+    project.install("guard", GUARD.format(answer="no"))
+    settings = {"defaultProvider": "fake", "defaultModel": "echo", "plugins": {"disabled": ["guard"]}}
+    (project.cwd / ".pi" / "settings.json").write_text(json.dumps(settings))
+    project.run("trust")
+
+    assert project.answers()[0] is False
+
+
+def test_an_option_is_asked_before_plugins(project):
+    project.install("guard", GUARD.format(answer="no"))
+
+    assert project.answers("--approve")[0] is True
+
+
+SUBCOMMAND = """
+from pi_hookspecs import Subcommand, hookimpl
+
+
+def run(arguments, host):
+    print(arguments, host.settings.project_trust.is_trusted)
+    return 0
+
+
+@hookimpl
+def register_subcommands():
+    return [Subcommand("todo", run=run, description="Lists to-dos")]
+"""
+
+
+def test_a_plugins_subcommand_may_have_an_option_of_the_same_name(project):
+    project.install("todo", SUBCOMMAND)
+
+    assert project.run("todo", "-a").stdout == "['-a'] False\n"
+
+
+def test_both_options_exclude_each_other(project):
+    done = project.run("-p", "hello", "-a", "-na")
+
+    assert done.stderr == "Error: --approve and --no-approve exclude each other. Give one of them\n"
+
+
+def test_broken_settings_of_a_trusted_project_cost_a_warning(project):
+    (project.cwd / ".pi" / "settings.json").write_text('{\n  "defaultModel": oops\n}')
+
+    done = project.run("-p", "hello", "-a", "--model", "fake/echo")
+
+    assert done.stdout == "hello\n"
+    assert (
+        f"Warning: {project.cwd / '.pi' / 'settings.json'}:2:19: Expecting value; the file is ignored." in done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--deny", "--forget"], "--deny and --forget exclude each other"),
+        (["a", "b"], "pi trust takes one folder, not 'a b'"),
+        (["nowhere"], "'nowhere' is no folder"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused(pi, arguments, said):
+    done = pi.run("trust", *arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_a_letter_more_is_an_option_of_its_own(pi):
+    done = pi.run("-p", "--help")
+    unknown = pi.run("-nx", "hello", "--list-models")
+
+    assert "-na, --no-approve" in done.stdout
+    assert "-a, --approve" in done.stdout
+    assert unknown.returncode == 0  # -n takes a name: x

@@ -1,0 +1,47 @@
+"""Dialogs on a line: what the user sees of a question while something else happens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from pi_cli._terminal_ui import TerminalUI
+
+
+@pytest.fixture
+def ui(monkeypatch):
+    """A terminal at which somebody types: ``ui.type("text")``."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading, encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        ui = TerminalUI()
+        ui.interactive = True
+        ui.type = lambda text: os.write(writing, text.encode())
+        yield ui
+        os.close(writing)
+
+
+async def test_a_notice_stands_above_the_question_that_is_open(ui, capsys):
+    asked = asyncio.ensure_future(ui.input("Code"))
+    await asyncio.sleep(0)
+    ui.notify("Not that one", "warning")
+    ui.type("right\n")
+    answer = await asked
+    ui.notify("Thanks")
+
+    assert answer == "right"
+    assert capsys.readouterr().err == "Code: \nWarning: Not that one\nCode: Thanks\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "chosen"),
+    [("2", "two"), ("02", "two"), ("TW", "two"), ("9" * 5000, None), ("0", None), ("\u00b2", None), ("", None)],
+    ids=lambda each: repr(each)[:8],
+)
+async def test_a_choice_is_a_number_or_a_name(ui, capsys, typed, chosen):
+    ui.type(f"{typed}\n\n")
+
+    assert await ui.select("Which?", ["one", "two"]) == chosen
+    assert "9" * 100 not in capsys.readouterr().err

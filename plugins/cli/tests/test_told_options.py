@@ -1,0 +1,71 @@
+"""What the options say of what the model is told, long and short, reaches the session."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_cli._arguments import parse, peek
+
+SHOWS_PROMPT = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+async def turn_end(event, ctx):
+    with open("prompt.txt", "w") as file:
+        file.write(ctx.system_prompt)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field", "value"),
+    [
+        (["--system-prompt", "x"], "system_prompt", "x"),
+        (["--append-system-prompt", "a", "--append-system-prompt", "b"], "append_system_prompt", ("a", "b")),
+        (["-nc"], "no_context_files", True),
+        (["--no-context-files"], "no_context_files", True),
+        (["-ns"], "no_skills", True),
+        (["--no-skills"], "no_skills", True),
+        (["-np"], "no_prompt_templates", True),
+        (["--no-prompt-templates"], "no_prompt_templates", True),
+        (["--no-themes"], "no_themes", True),
+        (["--skill", "a", "--skill", "b"], "skills", ("a", "b")),
+        (["--prompt-template", "a"], "prompt_templates", ("a",)),
+        (["--theme", "a"], "themes", ("a",)),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_each_option_is_read(arguments, field, value):
+    for options in (parse([*arguments, "hi"]), peek([*arguments, "hi"])):
+        assert getattr(options.told, field) == value
+        assert options.messages == ("hi",)
+
+
+def test_the_model_of_a_run_is_told_so(fake):
+    fake.install("shows", SHOWS_PROMPT)
+    (fake.cwd / "AGENTS.md").write_text("Use tabs.")
+
+    done = fake.run("-p", "--model", "fake/echo", "-nc", "--append-system-prompt", "Be kind.", "hi")
+
+    assert (done.returncode, done.stdout) == (0, "hi\n")
+    prompt = (fake.cwd / "prompt.txt").read_text()
+    assert "<addendum>\nBe kind.\n</addendum>" in prompt
+    assert "tabs" not in prompt
+
+
+def test_without_options_the_files_of_the_folder_count(fake):
+    fake.install("shows", SHOWS_PROMPT)
+    (fake.cwd / "AGENTS.md").write_text("Use tabs.")
+
+    fake.run("-p", "--model", "fake/echo", "hi")
+
+    assert "Use tabs." in (fake.cwd / "prompt.txt").read_text()
+
+
+def test_a_prompt_file_that_is_too_large_is_refused(fake):
+    with (fake.cwd / "large").open("wb") as file:
+        file.truncate(2 * 1_048_576)
+
+    done = fake.run("-p", "--model", "fake/echo", "--system-prompt", "large", "hi")
+
+    assert done.returncode == 1
+    assert "Error: large: 2.0 MB are too much for a system prompt, 1 MB fit" in done.stderr

@@ -1,0 +1,171 @@
+"""``PiClient``: pi in a process of its own, or behind any pair of streams."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from pi_client._connection import Connection
+from pi_client._methods import CommandMethods
+from pi_client.errors import ConnectionLost
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+    from pathlib import Path
+
+    from pi_client._connection import UiHandler
+    from pi_client.commands import Request
+    from pi_client.events import Event
+    from pi_client.values import Image
+
+__all__ = ["PiClient"]
+
+R = TypeVar("R")
+
+_SECONDS = 10.0
+"""How long pi may take to end when it is asked to."""
+
+
+class PiClient(CommandMethods):
+    """Drives a pi. ``async with PiClient.start("--model", "...") as pi:`` ends it with the block.
+
+    Attributes:
+        process: pi's process; None over streams.
+    """
+
+    def __init__(self, connection: Connection, process: asyncio.subprocess.Process | None = None) -> None:
+        self._connection = connection
+        self.process = process
+
+    @staticmethod
+    def start(
+        *arguments: str,
+        command: Sequence[str] = ("pi",),
+        cwd: str | Path | None = None,
+        env: Mapping[str, str] | None = None,
+        on_ui: UiHandler | None = None,
+        stderr: int | None = None,
+    ) -> Starting:
+        """Start pi; use it as ``async with``, or await it.
+
+        Args:
+            arguments: Of pi: ``--model``, ``--no-session`` ...; ``--mode rpc`` is added.
+            command: How pi is called.
+            cwd: Where its tools work.
+            env: Its environment; this process's when None.
+            on_ui: Answers dialogs of plugins; they are dismissed when None.
+            stderr: As in ``subprocess.Popen``; this process's when None.
+        """
+        return Starting((*command, "--mode", "rpc", *arguments), cwd, env, on_ui, stderr)
+
+    @classmethod
+    def over(
+        cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, on_ui: UiHandler | None = None
+    ) -> Self:
+        """Talk to a pi whose stdout and stdin somebody else has connected."""
+        return cls(Connection(reader, writer, on_ui))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def call(self, request: Request[R]) -> R:
+        """Send a command and return what it is answered with; raises as ``CommandMethods.call``."""
+        try:
+            return await self._connection.call(request)
+        except ConnectionLost as lost:
+            if self.process is None:
+                raise
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.process.wait(), _SECONDS)
+            raise ConnectionLost(f"{lost} (exit code {self.process.returncode})", self.process.returncode) from lost
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Yield every event from the first ``anext`` on, until pi ends. What is not taken yet is kept."""
+        queue = self._connection.listen()
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+        finally:
+            self._connection.ignore(queue)
+
+    async def stream(self, message: str, images: Sequence[Image] = ()) -> AsyncGenerator[Event, None]:
+        """Say something and yield what happens, until all of it is done.
+
+        Raises:
+            CommandFailed: pi did not accept it.
+            ConnectionLost: pi has ended meanwhile.
+        """
+        queue = self._connection.listen()
+        try:
+            if await self.prompt(message, images) != "started":
+                return
+            while (event := await queue.get()) is not None:
+                yield event
+                if event.type == "agent_settled":
+                    return
+            raise ConnectionLost("pi has ended before it was done")
+        finally:
+            self._connection.ignore(queue)
+
+    async def ask(self, message: str, images: Sequence[Image] = ()) -> str:
+        """Say something and return the text of the last answer; raises as ``stream``."""
+        async with aclosing(self.stream(message, images)) as events:
+            async for _ in events:
+                pass
+        return await self.get_last_assistant_text() or ""
+
+    async def close(self) -> int | None:
+        """End pi and return its exit code; None over streams."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._connection.close(), _SECONDS)
+        if self.process is None:
+            return None
+        try:
+            return await asyncio.wait_for(self.process.wait(), _SECONDS)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            return await self.process.wait()
+
+
+class Starting:
+    """A pi that is about to be started: by ``await``, or by ``async with``, which also ends it."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: str | Path | None,
+        env: Mapping[str, str] | None,
+        on_ui: UiHandler | None,
+        stderr: int | None,
+    ) -> None:
+        self._command = command
+        self._cwd = cwd
+        self._env = env
+        self._on_ui = on_ui
+        self._stderr = stderr
+        self._client: PiClient | None = None
+
+    async def _start(self) -> PiClient:
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(
+            *self._command, stdin=pipe, stdout=pipe, stderr=self._stderr, cwd=self._cwd, env=self._env
+        )
+        assert process.stdin is not None  # noqa: S101 - both were asked for
+        assert process.stdout is not None  # noqa: S101 - as above
+        return PiClient(Connection(process.stdout, process.stdin, self._on_ui), process)
+
+    def __await__(self) -> Generator[Any, None, PiClient]:
+        return self._start().__await__()
+
+    async def __aenter__(self) -> PiClient:
+        self._client = await self._start()
+        return self._client
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._client is not None:
+            await self._client.close()

@@ -1,0 +1,417 @@
+"""The 33 commands of the protocol, one class each: its fields, and what it is answered with (pi.md 13.2).
+
+pi parses requests with these classes, the client writes them, and the JSON schemas are made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+
+from attrs import field, frozen
+
+from pi_client import values
+from pi_client.fields import FLAG, TEXT, Kind, Record, choice, list_of, record, wire
+from pi_client.values import LEVEL, MODE, MODEL, Image, JsonObject, QueueMode, ThinkingLevel
+
+__all__ = [
+    "COMMANDS",
+    "Request",
+    "Abort",
+    "AbortBash",
+    "AbortRetry",
+    "Bash",
+    "ClearQueue",
+    "Clone",
+    "Compact",
+    "CycleModel",
+    "CycleThinkingLevel",
+    "ExportHtml",
+    "FollowUp",
+    "Fork",
+    "GetAvailableModels",
+    "GetAvailableThinkingLevels",
+    "GetCommands",
+    "GetEntries",
+    "GetForkMessages",
+    "GetLastAssistantText",
+    "GetMessages",
+    "GetSessionStats",
+    "GetState",
+    "GetTree",
+    "NewSession",
+    "Prompt",
+    "SetAutoCompaction",
+    "SetAutoRetry",
+    "SetFollowUpMode",
+    "SetModel",
+    "SetSessionName",
+    "SetSteeringMode",
+    "SetThinkingLevel",
+    "Steer",
+    "SwitchSession",
+]
+
+R = TypeVar("R")
+
+_IMAGES = list_of(record(Image))
+
+
+class Request(Record, Generic[R]):
+    """A command; ``R`` is what it is answered with.
+
+    Attributes:
+        type: The command's name.
+        result: The kind of the answer's data; None when it has none.
+        may_be_null: Whether the data may be ``null``.
+    """
+
+    type: ClassVar[str]
+    result: ClassVar[Kind | None] = None
+    may_be_null: ClassVar[bool] = False
+
+    def read_answer(self, data: Any) -> R:
+        """Return the answer's data as a value.
+
+        Raises:
+            Mismatch: They are not what they should be.
+        """
+        if self.result is None or (data is None and self.may_be_null):
+            return cast("R", None)
+        return cast("R", self.result.read(data))
+
+
+# Prompting
+
+
+@frozen(kw_only=True)
+class Prompt(Request[values.Disposition]):
+    """Say something; during a run ``streaming_behavior`` tells how to queue it."""
+
+    type = "prompt"
+    result = record(values.Disposition)
+    message: str = field(metadata=wire(TEXT))
+    images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
+    streaming_behavior: Literal["steer", "followUp"] | None = field(
+        default=None, metadata=wire(choice("steer", "followUp"))
+    )
+
+
+@frozen(kw_only=True)
+class Steer(Request[values.Disposition]):
+    """Say something before the next request."""
+
+    type = "steer"
+    result = record(values.Disposition)
+    message: str = field(metadata=wire(TEXT))
+    images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
+
+
+@frozen(kw_only=True)
+class FollowUp(Request[values.Disposition]):
+    """Say something when the agent would otherwise stop."""
+
+    type = "follow_up"
+    result = record(values.Disposition)
+    message: str = field(metadata=wire(TEXT))
+    images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
+
+
+@frozen(kw_only=True)
+class Abort(Request[None]):
+    """Stop the prompt that is being answered; answered when it has settled."""
+
+    type = "abort"
+
+
+@frozen(kw_only=True)
+class ClearQueue(Request[values.Queue]):
+    """Drop what is queued; answered with it."""
+
+    type = "clear_queue"
+    result = record(values.Queue)
+
+
+# State
+
+
+@frozen(kw_only=True)
+class GetState(Request[values.State]):
+    """Ask what the session is and does."""
+
+    type = "get_state"
+    result = record(values.State)
+
+
+@frozen(kw_only=True)
+class GetMessages(Request[values.Messages]):
+    """Ask for the conversation."""
+
+    type = "get_messages"
+    result = record(values.Messages)
+
+
+@frozen(kw_only=True)
+class GetSessionStats(Request[values.Stats]):
+    """Ask what the session has cost."""
+
+    type = "get_session_stats"
+    result = record(values.Stats)
+
+
+@frozen(kw_only=True)
+class GetLastAssistantText(Request[values.LastText]):
+    """Ask for the text of the last answer."""
+
+    type = "get_last_assistant_text"
+    result = record(values.LastText)
+
+
+@frozen(kw_only=True)
+class GetCommands(Request[values.CommandList]):
+    """Ask what can be called with a slash."""
+
+    type = "get_commands"
+    result = record(values.CommandList)
+
+
+# Model and thinking
+
+
+@frozen(kw_only=True)
+class SetModel(Request[JsonObject]):
+    """Let another model answer; answered with it."""
+
+    type = "set_model"
+    result = MODEL
+    provider: str = field(metadata=wire(TEXT))
+    model_id: str = field(metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class CycleModel(Request[values.ModelCycle | None]):
+    """Go to the next model; null where there is no other."""
+
+    type = "cycle_model"
+    result = record(values.ModelCycle)
+    may_be_null = True
+
+
+@frozen(kw_only=True)
+class GetAvailableModels(Request[values.Models]):
+    """Ask which models can be used."""
+
+    type = "get_available_models"
+    result = record(values.Models)
+
+
+@frozen(kw_only=True)
+class SetThinkingLevel(Request[None]):
+    """Let the model think more or less, as far as it can."""
+
+    type = "set_thinking_level"
+    level: ThinkingLevel = field(metadata=wire(LEVEL))
+
+
+@frozen(kw_only=True)
+class CycleThinkingLevel(Request[values.ThinkingChoice | None]):
+    """Go to the next thinking level; null where there is no other."""
+
+    type = "cycle_thinking_level"
+    result = record(values.ThinkingChoice)
+    may_be_null = True
+
+
+@frozen(kw_only=True)
+class GetAvailableThinkingLevels(Request[values.ThinkingLevels]):
+    """Ask which thinking levels the model has."""
+
+    type = "get_available_thinking_levels"
+    result = record(values.ThinkingLevels)
+
+
+# How it goes on
+
+
+@frozen(kw_only=True)
+class SetSteeringMode(Request[None]):
+    """Deliver queued steering messages one per turn, or all at once."""
+
+    type = "set_steering_mode"
+    mode: QueueMode = field(metadata=wire(MODE))
+
+
+@frozen(kw_only=True)
+class SetFollowUpMode(Request[None]):
+    """Deliver queued follow-ups one per turn, or all at once."""
+
+    type = "set_follow_up_mode"
+    mode: QueueMode = field(metadata=wire(MODE))
+
+
+@frozen(kw_only=True)
+class Compact(Request[values.Compaction]):
+    """Make the conversation short; a run that is going on is aborted first."""
+
+    type = "compact"
+    result = record(values.Compaction)
+    custom_instructions: str | None = field(default=None, metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class SetAutoCompaction(Request[None]):
+    """Allow or forbid compactions that nobody asked for."""
+
+    type = "set_auto_compaction"
+    enabled: bool = field(metadata=wire(FLAG))
+
+
+@frozen(kw_only=True)
+class SetAutoRetry(Request[None]):
+    """Allow or forbid retries of failed requests."""
+
+    type = "set_auto_retry"
+    enabled: bool = field(metadata=wire(FLAG))
+
+
+@frozen(kw_only=True)
+class AbortRetry(Request[None]):
+    """Give up the retry that is being waited for."""
+
+    type = "abort_retry"
+
+
+@frozen(kw_only=True)
+class Bash(Request[values.BashResult]):
+    """Run a command of the user; what it printed reaches the model with the next prompt, unless it is excluded."""
+
+    type = "bash"
+    result = record(values.BashResult)
+    command: str = field(metadata=wire(TEXT))
+    exclude_from_context: bool = field(default=False, metadata=wire(FLAG))
+
+
+@frozen(kw_only=True)
+class AbortBash(Request[None]):
+    """Stop the user's commands that are running."""
+
+    type = "abort_bash"
+
+
+# Sessions
+
+
+@frozen(kw_only=True)
+class NewSession(Request[values.Cancelled]):
+    """Begin a new conversation."""
+
+    type = "new_session"
+    result = record(values.Cancelled)
+    parent_session: str | None = field(default=None, metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class SwitchSession(Request[values.Cancelled]):
+    """Go over to a stored conversation; to a new one where nothing is stored under the path."""
+
+    type = "switch_session"
+    result = record(values.Cancelled)
+    session_path: str = field(metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class Fork(Request[values.Fork]):
+    """Go over to a copy of the conversation that ends before a message of the user."""
+
+    type = "fork"
+    result = record(values.Fork)
+    entry_id: str = field(metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class Clone(Request[values.Cancelled]):
+    """Go over to a copy of the active branch."""
+
+    type = "clone"
+    result = record(values.Cancelled)
+
+
+@frozen(kw_only=True)
+class GetForkMessages(Request[values.ForkMessages]):
+    """Ask before which messages a fork may begin."""
+
+    type = "get_fork_messages"
+    result = record(values.ForkMessages)
+
+
+@frozen(kw_only=True)
+class GetEntries(Request[values.Entries]):
+    """Ask for the session's entries, all or those after ``since``."""
+
+    type = "get_entries"
+    result = record(values.Entries)
+    since: str | None = field(default=None, metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class GetTree(Request[values.Tree]):
+    """Ask for the session's tree."""
+
+    type = "get_tree"
+    result = record(values.Tree)
+
+
+@frozen(kw_only=True)
+class SetSessionName(Request[None]):
+    """Name the session."""
+
+    type = "set_session_name"
+    name: str = field(metadata=wire(TEXT))
+
+
+@frozen(kw_only=True)
+class ExportHtml(Request[values.ExportedFile]):
+    """Write the session as an HTML page."""
+
+    type = "export_html"
+    result = record(values.ExportedFile)
+    output_path: str | None = field(default=None, metadata=wire(TEXT))
+
+
+_ALL: tuple[type[Request[Any]], ...] = (
+    Prompt,
+    Steer,
+    FollowUp,
+    Abort,
+    ClearQueue,
+    GetState,
+    GetMessages,
+    GetSessionStats,
+    GetLastAssistantText,
+    GetCommands,
+    SetModel,
+    CycleModel,
+    GetAvailableModels,
+    SetThinkingLevel,
+    CycleThinkingLevel,
+    GetAvailableThinkingLevels,
+    SetSteeringMode,
+    SetFollowUpMode,
+    Compact,
+    SetAutoCompaction,
+    SetAutoRetry,
+    AbortRetry,
+    Bash,
+    AbortBash,
+    NewSession,
+    SwitchSession,
+    Fork,
+    Clone,
+    GetForkMessages,
+    GetEntries,
+    GetTree,
+    SetSessionName,
+    ExportHtml,
+)
+
+COMMANDS: dict[str, type[Request[Any]]] = {each.type: each for each in _ALL}
+"""The commands by name, in the order in which they are documented."""

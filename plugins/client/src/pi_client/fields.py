@@ -1,0 +1,213 @@
+"""What a value on the wire may be, said once: how it is checked, written, described to people and as a JSON schema."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Self
+
+import attrs
+from attrs import NOTHING, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "FLAG",
+    "INTEGER",
+    "NUMBER",
+    "OBJECT",
+    "TEXT",
+    "Kind",
+    "Mismatch",
+    "Record",
+    "choice",
+    "list_of",
+    "object_with",
+    "record",
+    "wire",
+    "wire_name",
+]
+
+_SHOWN = 60
+"""Characters of a wrong value that are repeated."""
+
+
+class Mismatch(ValueError):
+    """A value that is not what it should be.
+
+    Attributes:
+        path: Where: names of fields and places in lists, from the outside.
+        expected: What should be there, in words.
+        missing: Whether nothing is there.
+    """
+
+    def __init__(self, expected: str, value: Any = None, path: tuple[str, ...] = (), *, missing: bool = False) -> None:
+        self.path = path
+        self.expected = expected
+        self.value = value
+        self.missing = missing
+        super().__init__(expected)
+
+    def under(self, name: str) -> Mismatch:
+        """Return it as it looks from one level further out."""
+        return Mismatch(self.expected, self.value, (name, *self.path), missing=self.missing)
+
+    @property
+    def field(self) -> str:
+        """The path as one word: ``images.0.data``."""
+        return ".".join(self.path)
+
+    def __str__(self) -> str:
+        where = f"{self.field!r} " if self.path else ""
+        return f"{where}is missing" if self.missing else f"{where}must be {self.expected}, not {shown(self.value)}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON, cut where it is long."""
+    text = json.dumps(value, default=repr)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+@frozen(eq=False)
+class Kind:
+    """A kind of value.
+
+    Attributes:
+        says: As it reads behind "must be".
+        schema: As a JSON schema.
+        read: Returns the value for plain JSON data; raises ``Mismatch``.
+        write: Returns plain JSON data for the value.
+    """
+
+    says: str
+    schema: Mapping[str, Any]
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any] = lambda value: value
+
+
+def _plain(says: str, name: str, *types: type) -> Kind:
+    def read(value: Any) -> Any:
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            raise Mismatch(says, value)
+        return value
+
+    return Kind(says, {"type": name}, read)
+
+
+TEXT = _plain("a string", "string", str)
+FLAG = _plain("true or false", "boolean", bool)
+INTEGER = _plain("an integer", "integer", int)
+NUMBER = _plain("a number", "number", int, float)
+OBJECT = _plain("an object", "object", dict)
+
+
+def choice(*words: str) -> Kind:
+    """Return the kind that is one of some words."""
+    *most, last = map(repr, words)
+    says = f"{', '.join(most)} or {last}" if most else last
+
+    def read(value: Any) -> Any:
+        if value not in words:
+            raise Mismatch(says, value)
+        return value
+
+    return Kind(says, {"enum": [*words]}, read)
+
+
+def list_of(kind: Kind) -> Kind:
+    """Return the kind that is a list; it is read as a tuple."""
+    says = "a list"
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise Mismatch(says, value)
+        read_items = []
+        for number, item in enumerate(value):
+            try:
+                read_items.append(kind.read(item))
+            except Mismatch as problem:
+                raise problem.under(str(number)) from None
+        return tuple(read_items)
+
+    schema = {"type": "array", "items": kind.schema}
+    return Kind(says, schema, read, lambda value: [kind.write(item) for item in value])
+
+
+def object_with(*required: str, **properties: Mapping[str, Any]) -> Kind:
+    """Return the kind that is an object with these fields among others; it is read as a dict."""
+
+    def read(value: Any) -> Any:
+        OBJECT.read(value)
+        for name in required:
+            if name not in value:
+                raise Mismatch("there", path=(name,), missing=True)
+        return value
+
+    schema: dict[str, Any] = {"type": "object"}
+    if required:
+        schema["required"] = [*required]
+    if properties:
+        schema["properties"] = properties
+    return Kind("an object", schema, read)
+
+
+def wire(kind: Kind) -> dict[str, Kind]:
+    """Return the metadata of an attrs field of this kind: ``name: str = field(metadata=wire(TEXT))``."""
+    return {"kind": kind}
+
+
+def wire_name(name: str) -> str:
+    """Return the wire's name of a field: ``streamingBehavior`` for ``streaming_behavior``."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+class Record:
+    """A value made of fields, each with its kind. Unknown fields are ignored, and ``null`` is as good as absent."""
+
+    @classmethod
+    def from_wire(cls, data: Any) -> Self:
+        """Return the value that plain JSON data describes.
+
+        Raises:
+            Mismatch: A field is missing or of a wrong type.
+        """
+        OBJECT.read(data)
+        values = {}
+        for each in attrs.fields(cls):  # type: ignore[misc] - every record is an attrs class
+            name, value = wire_name(each.name), data.get(wire_name(each.name))
+            kind: Kind = each.metadata["kind"]
+            if value is not None:
+                try:
+                    values[each.name] = kind.read(value)
+                except Mismatch as problem:
+                    raise problem.under(name) from None
+            elif each.default is NOTHING:
+                raise Mismatch(kind.says, value, (name,), missing=name not in data)
+        return cls(**values)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return plain JSON data; fields that have their default are left out."""
+        data = {}
+        for each in attrs.fields(type(self)):  # type: ignore[misc] - as above
+            value = getattr(self, each.name)
+            if each.default is NOTHING or value != each.default:
+                data[wire_name(each.name)] = each.metadata["kind"].write(value)
+        return data
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what ``from_wire`` reads."""
+        fields = attrs.fields(cls)  # type: ignore[misc] - as above
+        schema: dict[str, Any] = {"type": "object"}
+        required = [wire_name(each.name) for each in fields if each.default is NOTHING]
+        if required:
+            schema["required"] = required
+        if fields:
+            schema["properties"] = {wire_name(each.name): dict(each.metadata["kind"].schema) for each in fields}
+        return schema
+
+
+def record(cls: type[Record]) -> Kind:
+    """Return the kind that is such a record."""
+    return Kind("an object", cls.schema(), cls.from_wire, lambda value: value.to_wire())

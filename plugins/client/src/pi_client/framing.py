@@ -1,0 +1,50 @@
+"""Lines as both ends of the protocol cut them: at LF alone, so that U+2028 and its like are data (pi.md 13.1)."""
+
+from __future__ import annotations
+
+__all__ = ["MAX_LINE", "LineSplitter"]
+
+MAX_LINE = 64 * 1024 * 1024
+"""Bytes of a command's line. Providers take requests of 20 to 50 MB; what is longer would only fill the memory."""
+
+
+class LineSplitter:
+    """Makes lines of chunks.
+
+    Args:
+        limit: Bytes of a line; a longer one is dropped as it comes and reported as None. Without a limit when None.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = limit
+        self._held: list[bytes] = []
+        self._length = 0
+        self._too_long = False
+
+    def feed(self, chunk: bytes) -> list[bytes | None]:
+        """Return the lines that a chunk completes, without LF and without the CR before it."""
+        *complete, rest = chunk.split(b"\n")
+        lines = []
+        for piece in complete:
+            self._hold(piece)
+            lines.append(self._line())
+        self._hold(rest)
+        return lines
+
+    def end(self) -> list[bytes | None]:
+        """Return the last line, if it came without LF."""
+        return [self._line()] if self._length or self._too_long else []
+
+    def _hold(self, piece: bytes) -> None:
+        self._length += len(piece)
+        if self._limit is not None and self._length > self._limit:
+            self._too_long = True
+            self._held.clear()
+        elif piece:
+            self._held.append(piece)
+
+    def _line(self) -> bytes | None:
+        line = None if self._too_long else b"".join(self._held).removesuffix(b"\r")
+        self._held.clear()
+        self._length, self._too_long = 0, False
+        return line

@@ -1,0 +1,134 @@
+"""What the model of a session is told of the files, and what options put in their place."""
+
+from __future__ import annotations
+
+import pytest
+
+import pi_context_files
+from pi_core import DefaultResourceLoader, PluginHost, Settings, create_agent_session
+from pi_testing import text
+
+
+@pytest.fixture
+def agent(pi_agent_dir):
+    return pi_agent_dir
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "p" / ".pi").mkdir(parents=True)
+    return tmp_path / "p"
+
+
+@pytest.fixture
+async def told(project, agent, script):
+    """Returns what the model is told in answer to a prompt; a second call prompts the same session again."""
+    made = []
+
+    async def ask(*, trusted=False, **options):
+        if not made:
+            settings = Settings.in_memory({}, agent_dir=agent, trust=trusted)
+            made.append(
+                create_agent_session(
+                    cwd=project,
+                    host=PluginHost(settings, installed=False),
+                    plugins={"script": script, "context-files": pi_context_files},
+                    settings=settings,
+                    model=script.model,
+                    **options,
+                )
+            )
+        script.turn(text("ok"))
+        await made[0].prompt("hi")
+        return script.requests[-1].system_prompt
+
+    yield ask
+    for session in made:
+        await session.dispose()
+
+
+async def test_instructions_stand_with_their_paths_in_order(told, project, agent):
+    (agent / "AGENTS.md").write_text("Mine\n")
+    (project / "CLAUDE.md").write_text("\nTheirs\n")
+
+    said = (await told()).partition("<project_context>\n")[2].partition("\n</project_context>")[0]
+
+    mine, theirs = (
+        f'<project_instructions path="{path}">\n{words}\n</project_instructions>'
+        for path, words in ((agent / "AGENTS.md", "Mine"), (project / "CLAUDE.md", "Theirs"))
+    )
+    assert said.endswith(f"\n\n{mine}\n\n{theirs}")
+
+
+async def test_nothing_is_said_where_there_is_nothing(told, project):
+    (project / "AGENTS.md").write_text(" \n")
+
+    assert "project_context" not in await told()
+
+
+async def test_a_path_cannot_end_its_attribute(told, project):
+    odd = project / 'a"b<c>&d'
+    odd.mkdir()
+    (odd / "AGENTS.md").write_text("x")
+    (project / "AGENTS.md").symlink_to(odd / "AGENTS.md")
+
+    assert f'path="{project}/AGENTS.md"' in await told()
+
+
+async def test_a_changed_file_counts_from_the_next_prompt_on(told, project):
+    (project / "AGENTS.md").write_text("before")
+    first = await told()
+    (project / "AGENTS.md").write_text("and after")
+    second = await told()
+
+    assert ("before" in first, "before" in second, "and after" in second) == (True, False, True)
+
+
+async def test_no_context_files_leaves_instructions_out_and_nothing_else(told, project, agent):
+    (project / "AGENTS.md").write_text("Instructions")
+    (agent / "APPEND_SYSTEM.md").write_text("Appended")
+
+    said = await told(resource_loader=DefaultResourceLoader(no_context_files=True))
+
+    assert ("Instructions" in said, "Appended" in said) == (False, True)
+
+
+async def test_system_md_replaces_pis_own_words(told, project, agent):
+    (agent / "SYSTEM.md").write_text("Be a pirate.\n")
+    (project / "AGENTS.md").write_text("Instructions")
+
+    said = await told()
+
+    assert said.startswith("Be a pirate.\n\n<project_context>")
+    assert "<rules>" not in said
+
+
+async def test_append_system_md_is_added(told, agent):
+    (agent / "APPEND_SYSTEM.md").write_text("More.\n")
+
+    said = await told()
+
+    assert said.startswith("<preamble>")
+    assert "<addendum>\nMore.\n</addendum>" in said
+
+
+async def test_options_count_in_place_of_the_files(told, agent):
+    (agent / "SYSTEM.md").write_text("From the file")
+    (agent / "APPEND_SYSTEM.md").write_text("Appended by the file")
+
+    said = await told(system_prompt="From the option", append_system_prompt=["Appended by the option"])
+
+    assert said.startswith("From the option\n\n<addendum>\nAppended by the option\n</addendum>")
+    assert "the file" not in said
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_a_projects_system_prompt_needs_trust_its_instructions_do_not(told, project, trusted):
+    (project / ".pi" / "SYSTEM.md").write_text("Of the project")
+    (project / ".pi" / "APPEND_SYSTEM.md").write_text("Appended by the project")
+    (project / "AGENTS.md").write_text("Instructions")
+
+    said = await told(trusted=trusted)
+
+    assert "Instructions" in said
+    assert (said.startswith("Of the project"), "Appended by the project" in said) == (trusted, trusted)

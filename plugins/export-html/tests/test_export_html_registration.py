@@ -1,0 +1,74 @@
+"""What the plugin registers, what that costs, and ``/export``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pi_export_html
+from pi_hookspecs import Exporter, UserError
+
+LEAN = """
+import sys
+import pi_export_html
+
+pi_export_html.register_exporters(), pi_export_html.register_commands()
+print([name for name in ("markdown_it", "html.parser", "pi_export_html._page") if name in sys.modules])
+"""
+
+
+class Context:
+    """A command's context: exports where it is told, or fails."""
+
+    def __init__(self, failure=None):
+        self.ui = self
+        self.failure = failure
+        self.said = []
+        self.paths = []
+
+    async def export(self, path=None):
+        self.paths.append(path)
+        if self.failure is not None:
+            raise self.failure
+        return Path(path or "pi-session-x.html")
+
+    def notify(self, message, level="info"):
+        self.said.append((level, message))
+
+
+def test_html_is_registered_as_a_format():
+    (exporter,) = pi_export_html.register_exporters()
+
+    assert isinstance(exporter, Exporter)
+    assert (exporter.format, exporter.suffixes) == ("html", (".html", ".htm"))
+
+
+def test_registering_imports_nothing_that_only_a_page_needs():
+    done = subprocess.run([sys.executable, "-c", LEAN], capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("args", "path"), [("", None), ("  ", None), ("talk.html", "talk.html"), ("'my talk.jsonl' ", "my talk.jsonl")]
+)
+async def test_the_command_exports_and_tells_where(args, path):
+    (command,) = pi_export_html.register_commands()
+    ctx = Context()
+
+    await command.handler(args, ctx)
+
+    assert ctx.paths == [path]
+    assert ctx.said == [("info", f"Session exported to: {path or 'pi-session-x.html'}")]
+
+
+async def test_the_command_tells_what_went_wrong():
+    (command,) = pi_export_html.register_commands()
+    ctx = Context(UserError("Nothing to export yet - start a conversation first"))
+
+    await command.handler("", ctx)
+
+    assert ctx.said == [("error", "Nothing to export yet - start a conversation first")]

@@ -1,0 +1,79 @@
+"""Lets calls through, asks about them or refuses them, and says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_guardrails._findings import Finding, worst
+from pi_guardrails._policy import Policy, how_to_allow
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pi_hookspecs import PiContext
+
+__all__ = ["findings_of", "refusal"]
+
+_WRITERS = frozenset({"write", "edit"})
+_LONGEST_SHOWN = 2000
+
+
+async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
+    """Return why a call may not be made, in words for whoever wanted it; None when it may.
+
+    Where the answer is up to the user he is asked; where there is nobody to ask, that is a no.
+    """
+    try:
+        policy = Policy.of(ctx)
+    except UserError as error:
+        return f"Guardrails refuse every call until the settings are mended: {error}"
+    gravest = worst(policy.settle(findings_of(tool, arguments, policy), tool))
+    if gravest is None:
+        return None
+    if gravest.verdict == "ask" and ctx.has_ui:
+        if await ctx.ui.confirm(f"Let {tool} do this?", _question(tool, arguments, gravest), signal=ctx.signal):
+            return None
+        return _explained(gravest, tool, "the user was asked and said no")
+    return _explained(gravest, tool, "nobody is there who could be asked" if gravest.verdict == "ask" else "never allowed")
+
+
+def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """Return what speaks for and against a call; the user's rules do not count yet."""
+    findings = [Finding("allow", "known", "nothing speaks against it")]
+    command, path = arguments.get("command"), arguments.get("path")
+    if tool == "bash" and isinstance(command, str):
+        from pi_guardrails._judge import judge_command  # the parser comes with the first command
+
+        findings += judge_command(command, policy.places)
+    if isinstance(path, str):
+        findings.append(_file(tool, path, policy))
+    return findings
+
+
+def _file(tool: str, given: str, policy: Policy) -> Finding:
+    places = policy.places
+    path = given.removeprefix("@").removeprefix("file://")
+    if path == "~" or path.startswith("~/"):
+        path = places.home + path[1:]
+    real = places.meanings(path)[1]
+    if tool in _WRITERS:
+        if (pattern := places.protection(path)) is not None:
+            return Finding("ask", "protected-path", f"{given!r} is protected by the pattern {pattern!r}", path=real)
+        if (folder := places.system(path)) is not None:
+            return Finding("ask", "system-path", f"it writes {given!r}, in {folder}", path=real)
+    return Finding("allow", "known", "nothing speaks against it", path=real)
+
+
+def _question(tool: str, arguments: Mapping[str, Any], finding: Finding) -> str:
+    what = str(arguments.get("command" if tool == "bash" else "path", ""))
+    shown = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
+    return f"{shown}\n\n{finding.rule}: {finding.why}.\nTo allow it for good: {how_to_allow(finding, tool)}."
+
+
+def _explained(finding: Finding, tool: str, decision: str) -> str:
+    return (
+        f"Guardrails refused this call ({finding.rule}): {finding.why}; {decision}."
+        " Do not try to reach the same in another way. If it is needed, tell the user, who can allow it with"
+        f" {how_to_allow(finding, tool)}."
+    )

@@ -1,0 +1,132 @@
+"""The user's own rules: what the settings allow, ask about or deny beyond what this plugin knows."""
+
+from __future__ import annotations
+
+import json
+import os
+from fnmatch import fnmatchcase
+from glob import escape
+from typing import TYPE_CHECKING, Any, cast
+
+from attrs import evolve, frozen
+
+from pi_guardrails._findings import SEVERITY, Finding, Verdict
+from pi_guardrails._paths import PROTECTED, Places
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import PiContext
+
+__all__ = ["Policy", "Rule", "how_to_allow"]
+
+_RULES = "guardrails.rules"
+_KEYS = frozenset({"action", "tool", "command", "path", "reason"})
+
+
+@frozen(kw_only=True)
+class Rule:
+    """One of ``guardrails.rules``.
+
+    Attributes:
+        action: What to do where everything else fits.
+        tool: Pattern of the tool's name.
+        command: Pattern of one simple command, its words parted by a space.
+        path: Pattern of a file, as in ``guardrails.protectedPaths``.
+        reason: Why, in the user's words.
+        number: Its place in the list.
+    """
+
+    action: Verdict
+    tool: str = "*"
+    command: str | None = None
+    path: str | None = None
+    reason: str | None = None
+    number: int = 0
+
+    def fits(self, finding: Finding, tool: str, places: Places) -> bool:
+        """Whether the rule speaks of what was found."""
+        if not fnmatchcase(tool, self.tool):
+            return False
+        if self.command is not None:
+            return finding.command is not None and fnmatchcase(finding.command, self.command)
+        if self.path is not None:
+            return finding.path is not None and _fits(finding.path, self.path, places)
+        return True
+
+
+@frozen(kw_only=True)
+class Policy:
+    """What the settings say.
+
+    Attributes:
+        rules: The first that fits counts.
+        places: The folders, and what in them is protected.
+    """
+
+    rules: tuple[Rule, ...]
+    places: Places
+
+    @classmethod
+    def of(cls, ctx: PiContext) -> Policy:
+        """Read the settings.
+
+        Raises:
+            UserError: They are wrong. A guard that guesses what was meant would be none.
+        """
+        given = ctx.settings.get(_RULES, [])
+        if not isinstance(given, list):
+            raise UserError(f"{_RULES} must be a list of objects, not {given!r:.60}")
+        extra = ctx.settings.get("guardrails.protectedPaths", [])
+        if not isinstance(extra, list) or not all(isinstance(each, str) and each for each in extra):
+            raise UserError(f"guardrails.protectedPaths must be a list of texts, not {extra!r:.60}")
+        places = Places(
+            cwd=os.path.abspath(ctx.cwd),
+            home=os.path.expanduser("~"),
+            agent_dir=os.path.abspath(ctx.settings.agent_dir),
+            patterns=(*PROTECTED, *extra),
+        )
+        return cls(rules=tuple(_rule(number, each) for number, each in enumerate(given)), places=places)
+
+    def settle(self, findings: list[Finding], tool: str) -> list[Finding]:
+        """Return the findings as the user's rules leave them."""
+        return [self._settled(finding, tool) for finding in findings]
+
+    def _settled(self, finding: Finding, tool: str) -> Finding:
+        rule = next((each for each in self.rules if each.fits(finding, tool, self.places)), None)
+        if rule is None:
+            return finding
+        why = rule.reason or f"{_RULES}[{rule.number}] of the settings says so"
+        return evolve(finding, verdict=rule.action, rule="settings", why=why)
+
+
+def how_to_allow(finding: Finding, tool: str) -> str:
+    """Return what the user may add to the settings so that this is allowed from now on."""
+    rule: dict[str, str] = {"tool": tool}
+    if finding.command is not None:
+        rule["command"] = escape(finding.command)
+    elif finding.path is not None:
+        rule["path"] = escape(finding.path)
+    return f"{json.dumps({**rule, 'action': 'allow'}, ensure_ascii=False)} in {_RULES} of settings.json"
+
+
+def _fits(path: str, pattern: str, places: Places) -> bool:
+    if pattern.startswith("./"):
+        pattern = os.path.join(places.cwd, pattern[2:])
+    return any(places.fits(each, pattern) for each in places.meanings(path))
+
+
+def _rule(number: int, given: Any) -> Rule:
+    name = f"{_RULES}[{number}]"
+    if not isinstance(given, dict):
+        raise UserError(f"{name} must be an object, not {given!r:.60}")
+    unknown = sorted(set(given) - _KEYS)
+    if unknown:
+        raise UserError(f"{name} has the unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    wrong = next((key for key, value in given.items() if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise UserError(f"{name}.{wrong} must be a text, not {given[wrong]!r:.60}")
+    if given.get("action") not in SEVERITY:
+        raise UserError(f"{name}.action must be 'allow', 'ask' or 'deny', not {given.get('action')!r:.60}")
+    if "command" in given and "path" in given:
+        raise UserError(f"{name} has both command and path; write two rules")
+    return Rule(**cast("dict[str, Any]", given), number=number)

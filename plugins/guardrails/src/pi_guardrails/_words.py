@@ -1,0 +1,173 @@
+"""What the shell makes of a word, as far as that is known before it runs: quotes, escapes, ``$IFS``, ``~``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tree_sitter import Node
+
+__all__ = ["UNKNOWN", "Word", "fields", "joined", "source", "text_between"]
+
+UNKNOWN = "\0"
+"""Stands in a text for what is known only when the command runs; no command line can hold this character."""
+
+_SPLIT = "split"
+_GLOB = re.compile(r"[*?\[]")
+_ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
+_ESCAPED_IN_STRING = re.compile(r'\\([\n$`"\\])')
+_ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|c.|.)", re.DOTALL)
+_ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_LARGEST_CODE_POINT = 0x10FFFF
+
+
+@frozen
+class Word:
+    """One argument.
+
+    Attributes:
+        text: As the program will get it; ``UNKNOWN`` stands where that is decided at run time.
+        source: As it was written.
+        globs: Whether the shell may put names of files in its place.
+        splits: Whether it may become several arguments, or none.
+    """
+
+    text: str
+    source: str = ""
+    globs: bool = False
+    splits: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether the whole text is known."""
+        return UNKNOWN not in self.text
+
+
+@frozen
+class _Piece:
+    text: str
+    quoted: bool
+
+
+def source(node: Node) -> str:
+    """Return a node as it was written."""
+    return (node.text or b"").decode(errors="replace")
+
+
+def joined(words: tuple[Word, ...]) -> str:
+    """Return words as one line, the way that rules of the user are compared with it."""
+    return " ".join(word.text if word.known else word.source for word in words)
+
+
+def fields(node: Node, variables: Mapping[str, str]) -> list[Word]:
+    """Return the arguments that a node becomes: one, or several where it holds an unquoted ``$IFS``.
+
+    Args:
+        node: A word of any kind.
+        variables: Those whose values are known.
+    """
+    groups: list[list[_Piece]] = [[]]
+    for piece in _pieces(node, variables):
+        if piece.text == _SPLIT and not piece.quoted:
+            groups.append([])
+        else:
+            groups[-1].append(piece)
+    written = source(node)
+    return [_word(group, written, variables) for group in groups if group or len(groups) == 1]
+
+
+def text_between(node: Node, variables: Mapping[str, str], start: int, end: int, *, quotes: str = "") -> str:
+    """Return the text of a string or here-document between two bytes of the source, expansions in their places."""
+    whole, base = node.text or b"", node.start_byte
+    parts, at = [], start
+    for child in node.named_children:
+        if child.type in _EXPANSIONS:
+            parts.append(_literal(whole[at - base : child.start_byte - base], quotes))
+            parts.append("".join(" \t\n" if each.text == _SPLIT else each.text for each in _pieces(child, variables)))
+            at = child.end_byte
+    parts.append(_literal(whole[at - base : end - base], quotes))
+    return "".join(parts)
+
+
+def _literal(raw: bytes, quotes: str) -> str:
+    text = raw.decode(errors="replace")
+    return _ESCAPED_IN_STRING.sub(_unescaped, text) if quotes != "'" else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return "" if match[1] == "\n" else match[1]
+
+
+_EXPANSIONS = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
+
+
+def _pieces(node: Node, variables: Mapping[str, str]) -> list[_Piece]:
+    kind, written = node.type, source(node)
+    if kind in ("word", "number") or not node.is_named:
+        return _bare(written)
+    if kind == "raw_string":
+        return [_Piece(written[1:-1], quoted=True)]
+    if kind == "ansi_c_string":
+        return [_Piece(_ANSI.sub(_ansi, written[2:-1]), quoted=True)]
+    if kind == "string":
+        return [_Piece(text_between(node, variables, node.start_byte + 1, node.end_byte - 1), quoted=True)]
+    if kind in ("simple_expansion", "expansion"):
+        return [_variable(written, variables)]
+    if kind in ("concatenation", "command_name"):
+        return [piece for child in node.children for piece in _pieces(child, variables)]
+    return [_Piece(UNKNOWN, quoted=False)]
+
+
+def _bare(written: str) -> list[_Piece]:
+    """Part an unquoted text at its escapes: what is escaped counts as quoted."""
+    pieces, at = [], 0
+    for match in _ESCAPED.finditer(written):
+        if match.start() > at:
+            pieces.append(_Piece(written[at : match.start()], quoted=False))
+        pieces.append(_Piece(_unescaped(match), quoted=True))
+        at = match.end()
+    if at < len(written):
+        pieces.append(_Piece(written[at:], quoted=False))
+    return pieces
+
+
+def _variable(written: str, variables: Mapping[str, str]) -> _Piece:
+    name = written[2:-1] if written.startswith("${") else written[1:]
+    if name == "IFS" and name in variables:
+        return _Piece(_SPLIT, quoted=False)
+    return _Piece(variables.get(name, UNKNOWN), quoted=False)
+
+
+def _word(pieces: list[_Piece], written: str, variables: Mapping[str, str]) -> Word:
+    bare = "".join(piece.text for piece in pieces if not piece.quoted)
+    text = "".join(piece.text for piece in pieces)
+    if "{" in bare and ("," in bare or ".." in bare):  # brace expansion: one word or twenty
+        return Word(UNKNOWN, written, globs=True, splits=True)
+    if pieces and not pieces[0].quoted and text.startswith("~"):
+        home, rest = variables.get("HOME", UNKNOWN), text[1:]
+        text = home + rest if not rest or rest.startswith("/") else UNKNOWN + rest
+    return Word(text, written, globs=_GLOB.search(bare) is not None, splits=UNKNOWN in bare)
+
+
+def _ansi(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] in "xuU" and len(code) > 1:
+        return _character(int(code[1:], 16))
+    if code[0] in "01234567":
+        return _character(int(code, 8) & 0xFF)
+    if code[0] == "c":
+        return _character(ord(code[1]) & 0x1F) if len(code) > 1 else code
+    if code in "\\'\"?":
+        return code
+    return _ANSI_LETTERS.get(code, match[0])
+
+
+def _character(number: int) -> str:
+    return chr(number) if 0 < number <= _LARGEST_CODE_POINT else UNKNOWN

@@ -1,0 +1,62 @@
+"""What a template's file says of itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_hookspecs import ResourceContent, ResourceFile
+from pi_prompt_templates._template_file import read_template
+
+
+def read(text: str, path: str = "/prompts/review.md") -> ResourceContent:
+    return read_template(ResourceFile(path=path, scope="user", source="auto", base_dir="/prompts"), text)
+
+
+def test_a_template_is_called_like_its_file():
+    assert read("Review.").name == "review"
+
+
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        ("---\ndescription: Review code\n---\nRead it.", "Review code"),
+        ("---\ndescription: |\n  Review\n  code\n---\nRead it.", "Review code"),
+        ("---\nargument-hint: x\n---\n\n  Read it.  \nThen think.", "Read it."),
+        ("\n\nRead it.", "Read it."),
+        ("x" * 60, "x" * 60),
+        ("x" * 61, "x" * 60 + "..."),
+        ("---\ndescription: 12\n---\nRead it.", "Read it."),
+        ("", ""),
+    ],
+    ids=["frontmatter", "lines", "first line", "plain", "60", "61", "a number", "empty"],
+)
+def test_a_template_is_described_by_its_frontmatter_or_its_first_line(text, description):
+    assert read(text).description == description
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"), [("<file> [more]", "<file> [more]"), ("[file]", "[file]"), ("'[a] [b]'", "[a] [b]"), ("12", "12")]
+)
+def test_the_hint_is_told_as_it_was_written(hint, told):
+    assert read(f"---\nargument-hint: {hint}\n---\nx").data == {"argumentHint": told}
+
+
+def test_broken_yaml_is_told_with_its_line_and_the_text_is_used():
+    content = read("---\ndescription: [unclosed\n---\nRead it.")
+
+    assert (content.name, content.description) == ("review", "Read it.")
+    assert [each.line for each in content.problems] in ([2], [3])
+
+
+def test_a_name_that_cannot_be_called_is_told():
+    content = read("x", "/prompts/my review.md")
+
+    assert content.name == "my review"
+    assert "cannot be called" in content.problems[0].message
+
+
+@given(st.text() | st.builds(lambda body: f"---\n{body}\n---\n", st.text()))
+def test_whatever_a_file_holds_it_is_read(text):
+    assert read(text).name == "review"

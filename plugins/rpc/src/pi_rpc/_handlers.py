@@ -1,0 +1,339 @@
+"""What each command does to the session, and what it answers (pi.md 13.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pi_core.wire import dumps, to_wire
+from pi_hookspecs import ImageContent, PiError, UserError, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from pi_client.values import Image
+    from pi_core.agent_session import AgentSession
+    from pi_hookspecs import Model
+
+__all__ = ["HANDLERS", "SLOW", "Answer", "Handler", "JsonText", "images_of"]
+
+SLOW = frozenset({"bash", "compact", "export_html"})
+"""Commands that take as long as they take; the next one does not wait for them."""
+
+_NOT_SAVED = (
+    "This session has not been saved yet. Wait for the first assistant response before cloning or forking it."
+)
+
+
+class JsonText(bytes):
+    """Data that are JSON already."""
+
+
+Answer: TypeAlias = "Mapping[str, Any] | JsonText | None"
+Handler: TypeAlias = "Callable[[AgentSession, Any, Mapping[str, Any]], Answer | Awaitable[Answer]]"
+"""Gets the session, the command and its id as given; returns the response's data.
+
+A command that is answered without data returns ``NO_DATA``; None is ``null``.
+"""
+
+NO_DATA: Mapping[str, Any] = {}
+"""Stands for a response without ``data``; known by identity."""
+
+Id: TypeAlias = "Mapping[str, Any]"
+
+
+def images_of(images: Iterable[Image]) -> tuple[ImageContent, ...]:
+    """Return a command's images as those of a message."""
+    return tuple(ImageContent(each.data, each.mime_type) for each in images)
+
+
+# Prompting; ``prompt`` itself is the server's
+
+
+async def _steer(session: AgentSession, asked: Any, _: Id) -> Answer:
+    await session.steer(asked.message, images_of(asked.images))
+    return {"disposition": "queued"}
+
+
+async def _follow_up(session: AgentSession, asked: Any, _: Id) -> Answer:
+    await session.follow_up(asked.message, images_of(asked.images))
+    return {"disposition": "queued"}
+
+
+async def _abort(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    await session.abort()
+    return NO_DATA
+
+
+def _clear_queue(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    steering, follow_up = session.clear_queue()
+    return {"steering": [*steering], "followUp": [*follow_up]}
+
+
+# State
+
+
+def _get_state(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    manager = session.session_manager
+    return _present(
+        model=_model(session.model),
+        thinkingLevel=session.thinking_level,
+        isStreaming=session.is_streaming,
+        isCompacting=session.is_compacting,
+        steeringMode=session.agent.steering_mode,
+        followUpMode=session.agent.follow_up_mode,
+        sessionFile=_path(manager.file),
+        sessionId=session.session_id,
+        sessionName=manager.name,
+        autoCompactionEnabled=session.auto_compaction_enabled,
+        messageCount=len(session.messages),
+        pendingMessageCount=session.pending_message_count,
+    )
+
+
+def _get_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    return {"messages": to_wire(session.messages)}
+
+
+def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    data: dict[str, Any] = to_wire(session.session_manager.stats())
+    usage = session.ctx.context_usage()
+    if usage is not None:
+        data["contextUsage"] = {
+            "tokens": usage.tokens,
+            "contextWindow": usage.context_window,
+            "percent": usage.percent,
+        }
+    return data
+
+
+def _get_last_assistant_text(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    answer = session.last_answer()
+    return _present(text=(answer.text.strip() or None) if answer is not None else None)
+
+
+async def _get_commands(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    return {"commands": to_wire(await session.get_commands())}
+
+
+# Model and thinking
+
+
+async def _set_model(session: AgentSession, asked: Any, _: Id) -> Answer:
+    model = session.models.get_model(asked.provider, asked.model_id)
+    if model is None and asked.provider in session.models.get_providers():
+        await session.models.discover([asked.provider])
+        model = session.models.get_model(asked.provider, asked.model_id)
+    if model is None:
+        raise UserError(f"Model not found: {asked.provider}/{asked.model_id}")
+    await session.set_model(model)
+    return _model(model)
+
+
+async def _cycle_model(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    cycle = await session.cycle_model()
+    return None if cycle is None else {**to_wire(cycle), "model": _model(cycle.model)}
+
+
+async def _get_available_models(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    await session.models.discover()
+    return {"models": [_model(each) for each in session.models.available()]}
+
+
+async def _set_thinking_level(session: AgentSession, asked: Any, _: Id) -> Answer:
+    await session.set_thinking_level(asked.level)
+    return NO_DATA
+
+
+async def _cycle_thinking_level(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    level = await session.cycle_thinking_level()
+    return None if level is None else {"level": level}
+
+
+def _get_available_thinking_levels(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    return {"levels": [*session.get_available_thinking_levels()]}
+
+
+# How it goes on
+
+
+def _set_steering_mode(session: AgentSession, asked: Any, _: Id) -> Answer:
+    session.agent.steering_mode = asked.mode
+    return NO_DATA
+
+
+def _set_follow_up_mode(session: AgentSession, asked: Any, _: Id) -> Answer:
+    session.agent.follow_up_mode = asked.mode
+    return NO_DATA
+
+
+async def _compact(session: AgentSession, asked: Any, _: Id) -> Answer:
+    answer: Answer = to_wire(await session.compact(asked.custom_instructions))
+    return answer
+
+
+def _set_auto_compaction(session: AgentSession, asked: Any, _: Id) -> Answer:
+    session.set_auto_compaction_enabled(asked.enabled)
+    return NO_DATA
+
+
+def _set_auto_retry(session: AgentSession, asked: Any, _: Id) -> Answer:
+    session.set_auto_retry_enabled(asked.enabled)
+    return NO_DATA
+
+
+def _abort_retry(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    session.abort_retry()
+    return NO_DATA
+
+
+async def _bash(session: AgentSession, asked: Any, given: Id) -> Answer:
+    done = await session.execute_bash(
+        asked.command, exclude_from_context=asked.exclude_from_context, id=given.get("id")
+    )
+    return _present(
+        output=done.output,
+        exitCode=done.exit_code,
+        cancelled=done.cancelled,
+        truncated=done.truncated,
+        fullOutputPath=done.full_output_path,
+    )
+
+
+def _abort_bash(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    session.abort_bash()
+    return NO_DATA
+
+
+# Sessions
+
+
+async def _new_session(session: AgentSession, asked: Any, _: Id) -> Answer:
+    return {"cancelled": not await session.new_session(parent_session=asked.parent_session)}
+
+
+async def _switch_session(session: AgentSession, asked: Any, _: Id) -> Answer:
+    return {"cancelled": not await session.switch_session(asked.session_path)}
+
+
+async def _fork(session: AgentSession, asked: Any, _: Id) -> Answer:
+    entry = session.session_manager.get_entry(asked.entry_id)
+    if not isinstance(getattr(entry, "message", None), UserMessage):
+        raise UserError("Invalid entry ID for forking")
+    _check_saved(session)
+    outcome = await session.fork(asked.entry_id)
+    return {"text": outcome.selected_text, "cancelled": outcome.cancelled}
+
+
+async def _clone(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    if session.session_manager.leaf_id is not None:
+        _check_saved(session)
+    return {"cancelled": not await session.clone()}
+
+
+def _get_fork_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    said = session.get_user_messages_for_forking()
+    return {"messages": [{"entryId": entry_id, "text": text} for entry_id, text in said]}
+
+
+def _get_entries(session: AgentSession, asked: Any, _: Id) -> Answer:
+    manager = session.session_manager
+    entries = [*manager.get_entries()]
+    if asked.since is not None:
+        place = next((number for number, each in enumerate(entries, 1) if each.id == asked.since), None)
+        if place is None:
+            raise UserError(f"Entry not found: {asked.since}")
+        entries = entries[place:]
+    return _present(entries=to_wire(entries), leafId=manager.leaf_id)
+
+
+def _get_tree(session: AgentSession, _asked: Any, _: Id) -> Answer:
+    manager = session.session_manager
+    leaf = b"" if manager.leaf_id is None else b',"leafId":' + dumps(manager.leaf_id)
+    return JsonText(b'{"tree":' + _nodes(manager.get_tree()) + leaf + b"}")
+
+
+def _nodes(roots: Iterable[Any]) -> bytes:
+    """Return nodes as JSON; without recursion, because a long conversation is a deep tree."""
+    text: list[bytes] = [b"["]
+    stack = [iter(roots)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            text.append(b"]}" if stack else b"]")
+            continue
+        if not text[-1].endswith(b"["):
+            text.append(b",")
+        label = b"" if node.label is None else b'"label":' + dumps(node.label) + b","
+        text.append(b'{"entry":' + dumps(node.entry) + b"," + label + b'"children":[')
+        stack.append(iter(node.children))
+    return b"".join(text)
+
+
+async def _set_session_name(session: AgentSession, asked: Any, _: Id) -> Answer:
+    name = asked.name.strip()
+    if not name:
+        raise UserError("Session name cannot be empty")
+    await session.set_session_name(name)
+    return NO_DATA
+
+
+async def _export_html(session: AgentSession, asked: Any, _: Id) -> Answer:
+    return {"path": str(await session.export_html(asked.output_path))}
+
+
+def _check_saved(session: AgentSession) -> None:
+    file = session.session_manager.file
+    if file is not None and not file.exists():
+        raise PiError(_NOT_SAVED)
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    """Return data without what is absent, which is never null on the wire."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _path(path: object) -> str | None:
+    return None if path is None else str(path)
+
+
+def _model(model: Model | None) -> dict[str, Any] | None:
+    wire: dict[str, Any] | None = to_wire(model)
+    return wire
+
+
+HANDLERS: dict[str, Handler] = {
+    "steer": _steer,
+    "follow_up": _follow_up,
+    "abort": _abort,
+    "clear_queue": _clear_queue,
+    "get_state": _get_state,
+    "get_messages": _get_messages,
+    "get_session_stats": _get_session_stats,
+    "get_last_assistant_text": _get_last_assistant_text,
+    "get_commands": _get_commands,
+    "set_model": _set_model,
+    "cycle_model": _cycle_model,
+    "get_available_models": _get_available_models,
+    "set_thinking_level": _set_thinking_level,
+    "cycle_thinking_level": _cycle_thinking_level,
+    "get_available_thinking_levels": _get_available_thinking_levels,
+    "set_steering_mode": _set_steering_mode,
+    "set_follow_up_mode": _set_follow_up_mode,
+    "compact": _compact,
+    "set_auto_compaction": _set_auto_compaction,
+    "set_auto_retry": _set_auto_retry,
+    "abort_retry": _abort_retry,
+    "bash": _bash,
+    "abort_bash": _abort_bash,
+    "new_session": _new_session,
+    "switch_session": _switch_session,
+    "fork": _fork,
+    "clone": _clone,
+    "get_fork_messages": _get_fork_messages,
+    "get_entries": _get_entries,
+    "get_tree": _get_tree,
+    "set_session_name": _set_session_name,
+    "export_html": _export_html,
+}
+"""Every command but ``prompt``, which is answered before it is done."""

@@ -1,0 +1,63 @@
+"""``--mode rpc`` from beginning to end: its streams, its signals, the warnings that go to stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_rpc._outbox import Outbox
+from pi_rpc._server import Server
+from pi_rpc._signals import ending_signals
+from pi_rpc._streams import LineReader, own_streams
+from pi_rpc._ui import RpcUI
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.agent_session import AgentSession
+
+__all__ = ["run_rpc"]
+
+
+async def run_rpc(session: AgentSession, options: Any) -> int:
+    """Serve the session on stdin and stdout; returns the exit code.
+
+    Raises:
+        BrokenPipeError: The client does not read any more.
+        PiError: The session could not start.
+    """
+    if options.prompts:
+        _warn("messages on the command line are not said in RPC mode; send the command prompt")
+    gone = False
+
+    def nobody_reads() -> None:
+        nonlocal gone
+        gone = True
+        server.end(0)
+
+    with own_streams() as (stdin, stdout):
+        outbox = Outbox(stdout, nobody_reads)
+        session.ui, session.has_ui = RpcUI(outbox), True
+        server = Server(session, outbox, session.ui)
+        server.reader = LineReader(stdin, server.hear, server.hear_no_more)
+        with ending_signals(server.end):
+            for problem in _problems(session):
+                _warn(problem)
+            server.reader.start()
+            code = await server.serve()
+    if gone:
+        raise BrokenPipeError
+    return code
+
+
+def _problems(session: AgentSession) -> Iterator[str]:
+    yield from session.settings.problems
+    yield from map(str, session.host.problems)
+    yield from session.models.warnings
+    yield from session.toolbox.warnings
+    yield from session.session_manager.notices
+
+
+def _warn(problem: str) -> None:
+    if sys.stderr is not None:
+        print(f"Warning: {' '.join(problem.split())}", file=sys.stderr, flush=True)  # noqa: T201 - for people; stdout is the protocol's

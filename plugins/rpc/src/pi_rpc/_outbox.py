@@ -1,0 +1,266 @@
+"""What goes to the client: written as fast as it is read, and kept small where it is not.
+
+The descriptor stays as it is, since whoever started us may share it: it is asked before each piece whether it would
+take one. While it does not, deltas of one block become one delta, and what replaces what came before replaces it. Above
+a mebibyte the run waits for the reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+from typing import TYPE_CHECKING, Any
+
+from pi_core.wire import dumps, to_wire
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+
+    from pi_hookspecs import AbortSignal
+
+__all__ = ["Outbox"]
+
+_PIECE = 4096
+"""Bytes that a pipe takes at once when it takes any (``PIPE_BUF``)."""
+
+_TURN = 1024 * 1024
+"""Bytes to write before others on the event loop have their turn."""
+
+FULL = 1024 * 1024
+"""Bytes that may wait before the run waits, too."""
+
+OVERFULL = 4 * FULL
+"""Bytes that may wait before commands wait, and notices that nobody can make wait are dropped."""
+
+_TAIL = 256 * 1024
+"""Characters of a command's output that are kept for a client that does not read; its result has all that counts."""
+
+_PATIENCE = 1.0
+"""Seconds without any progress after which a client that does not read the last words is left."""
+
+
+class Outbox:
+    """Lines on their way to the client.
+
+    Args:
+        descriptor: Where they are written.
+        on_gone: Called once when nobody reads any more.
+    """
+
+    def __init__(self, descriptor: int, on_gone: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._on_gone = on_gone
+        self._loop = asyncio.get_running_loop()
+        self._lines: list[bytes] = []
+        self._rest = memoryview(b"")
+        self._late: dict[Hashable, _Waiting] = {}
+        self._growing: dict[Hashable, _Waiting] = {}
+        self._size = 0
+        self._blocked = self._scheduled = self._gone = self._closing = False
+        self._less = asyncio.Event()
+        self._poll = select.poll() if hasattr(select, "poll") else None
+        if self._poll is not None:
+            self._poll.register(descriptor, select.POLLOUT)
+
+    # In
+
+    def send(self, value: Any) -> None:
+        """Send a value as a line, whatever happens."""
+        self.send_line(dumps(value))
+
+    def send_line(self, line: bytes, key: Hashable = None, *, droppable: bool = False) -> None:
+        """Send a line.
+
+        Args:
+            line: Without the newline.
+            key: Of what it says; a line with the same key that still waits is not worth sending any more.
+            droppable: Nobody needs it who has not read for so long.
+        """
+        if self._gone or (droppable and self._size > OVERFULL):
+            return
+        if self._blocked:
+            self._replace(key if key is not None else object(), _Waiting(line + b"\n"))
+            return
+        self._lines.append(line)
+        self._size += len(line) + 1
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
+
+    def send_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
+        """Send an event; the run that it belongs to waits where the client is too slow, until it is aborted."""
+        if self._gone:
+            return None
+        if self._blocked:
+            self._keep(event)
+        else:
+            self.send_line(dumps(event), droppable=event.type == "extension_error")
+        return None if self._size <= FULL or signal is None or self._closing else self._room(signal)
+
+    def _keep(self, event: Any) -> None:
+        delta = _delta_of(event)
+        if delta is not None:
+            key, text = delta
+            waiting = self._growing.get(key)
+            if waiting is None:
+                waiting = self._growing[key] = _Waiting(to_wire(event), tail=_TAIL if key[0] == "bash" else None)
+                self._replace(object(), waiting)
+            self._size += waiting.add(text)
+            return
+        if event.type not in ("queue_update", "extension_error", "entry_appended", "tool_execution_update"):
+            self._growing.clear()  # a block, or a message, is over
+        key = (event.type, event.tool_call_id) if event.type == "tool_execution_update" else None
+        key = event.type if event.type == "queue_update" else key
+        self.send_line(dumps(event), key, droppable=event.type == "extension_error")
+
+    def _replace(self, key: Hashable, waiting: _Waiting) -> None:
+        before = self._late.pop(key, None)
+        self._size += waiting.size - (before.size if before is not None else 0)
+        self._late[key] = waiting
+
+    # Waiting
+
+    async def room(self) -> None:
+        """Return when commands may be taken: nobody has to keep answers for a client that only asks."""
+        while self._size > OVERFULL and not self._closing and not self._gone:
+            await self._until_less()
+
+    async def _room(self, signal: AbortSignal) -> None:
+        forget = signal.on_abort(self._less.set)
+        try:
+            while self._size > FULL // 2 and not (self._closing or self._gone or signal.aborted):
+                await self._until_less()
+        finally:
+            forget()
+
+    async def _until_less(self) -> None:
+        self._less.clear()
+        await self._less.wait()
+
+    def wait_no_more(self) -> None:
+        """Let nothing wait for the client from now on: the end is near."""
+        self._closing = True
+        self._less.set()
+
+    async def close(self) -> None:
+        """Return when everything is written, or when the client does not read it."""
+        self.wait_no_more()
+        before = -1
+        while self._size and not self._gone and self._size != before:
+            before = self._size
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    while self._size and not self._gone:
+                        await self._until_less()
+            except TimeoutError:
+                continue
+        self._unblock()
+
+    # Out
+
+    def _flush(self) -> None:
+        """Write as much as is taken."""
+        self._scheduled = False
+        written = 0
+        try:
+            while self._size and written < _TURN:
+                if not self._rest:
+                    self._rest = self._next()
+                if not self._takes_more():
+                    self._block()
+                    return
+                count = os.write(self._descriptor, self._rest[:_PIECE])
+                self._rest = self._rest[count:]
+                self._size -= count
+                written += count
+        except OSError:
+            self._nobody_reads()
+            return
+        self._less.set()
+        if self._size and not self._blocked:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
+        elif not self._size:
+            self._unblock()
+
+    def _next(self) -> memoryview:
+        if self._lines:
+            lines, self._lines = self._lines, []
+            return memoryview(b"\n".join((*lines, b"")))
+        late, self._late = self._late, {}
+        self._growing.clear()
+        text = b"".join(each.line() for each in late.values())
+        self._size = len(text)
+        return memoryview(text)
+
+    def _takes_more(self) -> bool:
+        return self._poll is None or bool(self._poll.poll(0))
+
+    def _block(self) -> None:
+        self._less.set()
+        if not self._blocked:
+            self._blocked = True
+            self._loop.add_writer(self._descriptor, self._flush)
+
+    def _unblock(self) -> None:
+        if self._blocked:
+            self._blocked = False
+            self._loop.remove_writer(self._descriptor)
+
+    def _nobody_reads(self) -> None:
+        self._gone = True
+        self._unblock()
+        self._lines.clear()
+        self._late.clear()
+        self._growing.clear()
+        self._rest = memoryview(b"")
+        self._size = 0
+        self._less.set()
+        self._on_gone()
+
+
+class _Waiting:
+    """A line that waits; one that grows is written down when it is sent.
+
+    Args:
+        said: The line, or a delta event's wire form.
+        tail: Characters of a delta to keep, its last; all when None.
+    """
+
+    def __init__(self, said: bytes | dict[str, Any], tail: int | None = None) -> None:
+        self._said = said
+        self._tail = tail
+        self._parts: list[str] = []
+        self._characters = 0
+        self.size = len(said) if isinstance(said, bytes) else 0
+
+    def add(self, text: str) -> int:
+        """Add to a delta; returns by how much the line grew."""
+        before = self._characters
+        self._parts.append(text)
+        self._characters += len(text)
+        if self._tail is not None and self._characters > 2 * self._tail:
+            kept = "".join(self._parts)[-self._tail :]
+            self._parts, self._characters = [kept], len(kept)
+        self.size += self._characters - before
+        return self._characters - before
+
+    def line(self) -> bytes:
+        """Return the line as it is sent."""
+        if isinstance(self._said, bytes):
+            return self._said
+        holder = self._said.get("assistantMessageEvent", self._said)
+        holder["delta"] = "".join(self._parts)
+        return dumps(self._said) + b"\n"
+
+
+def _delta_of(event: Any) -> tuple[tuple[str, Any], str] | None:
+    """Return what a delta belongs to, and its text; None for every other event."""
+    if event.type == "bash_execution_update":
+        return ("bash", event.id), event.delta
+    if event.type != "message_update":
+        return None
+    update = event.assistant_message_event
+    delta = getattr(update, "delta", None)
+    return None if delta is None else ((update.type, update.content_index), delta)

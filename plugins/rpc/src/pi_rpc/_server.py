@@ -1,0 +1,256 @@
+"""One session and its client: commands in, answers and events out, and an end in good order whoever ends it.
+
+Commands are carried out in the order in which they come, beside the run that is going on. Each waits until the one
+before is answered, so that what it asks is asked of the session as that one left it; but not for long, and not for
+those that take as long as they take. Replies to dialogs wait for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from pi_core.wire import dumps
+from pi_hookspecs import PiError
+from pi_rpc._handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
+from pi_rpc._requests import Asked, Refused, UiReply, parse, response
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Coroutine, Sequence
+
+    from pi_core.agent_session import AgentSession
+    from pi_hookspecs import AbortSignal
+    from pi_rpc._handlers import Answer
+    from pi_rpc._outbox import Outbox
+    from pi_rpc._streams import LineReader
+    from pi_rpc._ui import RpcUI
+
+__all__ = ["Server"]
+
+_TURN_SECONDS = 1.0
+"""How long a command waits for the answer to the one before: a plugin may be asking the user there, whose client has
+to be heard."""
+
+_MANY = 256
+"""Commands that may wait before no more are read."""
+
+_LAST_SECONDS = 2.0
+"""How long commands that are being carried out have to stop at the end."""
+
+_ENDING = "pi is ending; the command was not carried out"
+
+
+class Server:
+    """Serves a session to a client.
+
+    Args:
+        session: Not started yet; it is shut down at the end.
+        outbox: Where everything goes.
+        ui: Gets the replies to dialogs.
+
+    Attributes:
+        reader: What ``hear`` and ``hear_no_more`` are called by; it is told when to wait.
+    """
+
+    def __init__(self, session: AgentSession, outbox: Outbox, ui: RpcUI) -> None:
+        self._session = session
+        self._outbox = outbox
+        self._ui = ui
+        self._waiting: deque[Asked | Refused] = deque()
+        self._heard = asyncio.Event()
+        self._input_over = False
+        self._at_work: set[asyncio.Task[None]] = set()
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.reader: LineReader | None = None
+
+    # From outside
+
+    def hear(self, lines: Sequence[bytes | None]) -> None:
+        """Take lines of the client."""
+        for line in lines:
+            said = parse(line)
+            if isinstance(said, UiReply):
+                self._ui.answer(said.id, said.data)
+            else:
+                self._waiting.append(said)
+        self._heard.set()
+        if len(self._waiting) > _MANY and self.reader is not None:
+            self.reader.hold(True)
+
+    def hear_no_more(self) -> None:
+        """Take the end of what the client says; what it said before is carried out."""
+        self._input_over = True
+        self._heard.set()
+
+    def end(self, exit_code: int) -> None:
+        """Ask for the end."""
+        if not self._ended.done():
+            self._ended.set_result(exit_code)
+
+    async def serve(self) -> int:
+        """Serve until the client, a signal or a plugin ends it; returns the exit code.
+
+        Raises:
+            PiError: The session could not start.
+        """
+        self._session.subscribe(self._on_event)
+        steps = [asyncio.create_task(step) for step in (self._work(), self._until_shutdown())]
+        try:
+            await asyncio.wait([self._ended, *steps], return_when=asyncio.FIRST_COMPLETED)
+            for step in steps:
+                if step.done():
+                    step.result()
+            return await self._ended
+        finally:
+            await self._stop(steps)
+
+    # Commands
+
+    async def _work(self) -> None:
+        """Carry out what comes, one after another."""
+        await self._session.start()
+        while (said := await self._next()) is not None:
+            await self._outbox.room()
+            if isinstance(said, Refused):
+                self._outbox.send(response(said, success=False, error=said.error))
+            else:
+                await self._carry_out(said)
+        self.end(0)
+        await self._ended
+
+    async def _next(self) -> Asked | Refused | None:
+        while not self._waiting:
+            if self._input_over:
+                return None
+            self._heard.clear()
+            await self._heard.wait()
+        said = self._waiting.popleft()
+        if len(self._waiting) <= _MANY // 2 and self.reader is not None:
+            self.reader.hold(False)
+        return said
+
+    async def _carry_out(self, asked: Asked) -> None:
+        reply = _Reply(self._outbox, asked)
+        if asked.command == "prompt":
+            self._start(self._prompt(asked.request, reply))
+        else:
+            try:
+                answer = HANDLERS[asked.command](self._session, asked.request, asked.id)
+            except Exception as error:  # noqa: BLE001 - whatever a command meets, the next one is heard
+                reply.failed(error)
+                return
+            if not hasattr(answer, "__await__"):
+                reply.done(answer)  # type: ignore[arg-type] - what is not awaitable is the answer itself
+                return
+            self._start(self._finish(answer, reply))  # type: ignore[arg-type] - as above
+        if asked.command in SLOW:
+            await asyncio.sleep(0)  # it has begun, and can be aborted
+        else:
+            await asyncio.wait([reply.given, self._ended], timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._at_work.add(task)
+        task.add_done_callback(self._at_work.discard)
+
+    async def _finish(self, answer: Awaitable[Answer], reply: _Reply) -> None:
+        try:
+            reply.done(await answer)
+        except Exception as error:  # noqa: BLE001 - as above
+            reply.failed(error)
+        except asyncio.CancelledError:
+            reply.refuse(_ENDING)
+            raise
+
+    async def _prompt(self, asked: Any, reply: _Reply) -> None:
+        """Say something; answered when it is accepted, what fails later is an event (pi.md 13.1)."""
+        try:
+            await self._session.prompt(
+                asked.message,
+                images=images_of(asked.images),
+                streaming_behavior=asked.streaming_behavior,
+                source="rpc",
+                on_accepted=lambda disposition: reply.done({"disposition": disposition}),
+            )
+        except Exception as error:  # noqa: BLE001 - as above
+            if not reply.given.done():
+                reply.failed(error)
+            else:
+                self._session.complain("(prompt)", "prompt", _text_of(error))
+        except asyncio.CancelledError:
+            reply.refuse(_ENDING)
+            raise
+
+    # Events
+
+    def _on_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
+        return self._outbox.send_event(event, signal)
+
+    # The end
+
+    async def _until_shutdown(self) -> None:
+        """End when a plugin wants it and the run is over."""
+        await self._session.shutdown_requested.wait()
+        await self._session.wait_for_idle()
+        self.end(0)
+        await self._ended
+
+    async def _stop(self, steps: Sequence[asyncio.Task[None]]) -> None:
+        """Stop what is going on and shut the session down; nothing waits for the client any more."""
+        self._ui.dismiss_all()
+        self._outbox.wait_no_more()
+        for step in steps:
+            step.cancel()
+        await asyncio.wait(steps, timeout=_LAST_SECONDS)
+        self._session.abort_bash()
+        await self._session.dispose()
+        if self._at_work:
+            await asyncio.wait(self._at_work, timeout=0.1)
+        for task in tuple(self._at_work):
+            task.cancel()
+        if self._at_work:
+            await asyncio.wait(self._at_work, timeout=_LAST_SECONDS)
+        for said in self._waiting:
+            self._outbox.send(response(said, success=False, error=_ENDING))
+        await self._outbox.close()
+
+
+class _Reply:
+    """The one response to a command.
+
+    Attributes:
+        given: Done when the response is on its way.
+    """
+
+    def __init__(self, outbox: Outbox, asked: Asked) -> None:
+        self._outbox = outbox
+        self._asked = asked
+        self.given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def done(self, answer: Answer) -> None:
+        """Say that it went well."""
+        if answer is NO_DATA:
+            self._send(dumps(response(self._asked, success=True)))
+        elif isinstance(answer, JsonText):
+            head = dumps(response(self._asked, success=True))
+            self._send(head[:-1] + b',"data":' + answer + b"}")
+        else:
+            self._send(dumps(response(self._asked, success=True, data=answer)))
+
+    def failed(self, error: Exception) -> None:
+        """Say what went wrong."""
+        self.refuse(_text_of(error))
+
+    def refuse(self, why: str) -> None:
+        """Say that it was not done."""
+        self._send(dumps(response(self._asked, success=False, error=why)))
+
+    def _send(self, line: bytes) -> None:
+        if not self.given.done():
+            self.given.set_result(None)
+            self._outbox.send_line(line)
+
+
+def _text_of(error: Exception) -> str:
+    return str(error) if isinstance(error, PiError) and str(error) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,199 @@
+"""The user at the other end: dialogs go out as requests and come back as replies (pi.md 13.3).
+
+Timeouts are kept here, not by the client, so that a client that forgets a dialog holds up nobody for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from pi_core.wire import dumps
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from pi_hookspecs import AbortSignal, NoticeLevel
+    from pi_rpc._outbox import Outbox
+
+__all__ = ["RpcUI"]
+
+
+class RpcUI:
+    """Implements ``UserInterface`` over the wire, and what pi.md 13.3 says of the rest.
+
+    Args:
+        outbox: Where requests go.
+    """
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._ids = count(1)
+        self._open: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._over = False
+
+    # Dialogs
+
+    async def select(
+        self,
+        title: str,
+        options: Sequence[Any],
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Let the user choose; an answer that is none of the options is no choice.
+
+        Options may be ``{"label", "value"}`` (decisions D33 to D36): the client is told the labels.
+        """
+        choices = {_label(each): _value(each) for each in options}
+        reply = await self._ask("select", signal, timeout, title=title, options=[*choices])
+        said = reply.get("value")
+        said = said.get("value", said.get("label")) if isinstance(said, Mapping) else said
+        if not isinstance(said, str):
+            return None
+        return choices.get(said, said if said in choices.values() else None)
+
+    async def confirm(
+        self,
+        title: str,
+        message: str = "",
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> bool:
+        """Ask yes or no; both replies are understood, ``confirmed`` and ``value``."""
+        reply = await self._ask("confirm", signal, timeout, title=title, message=message)
+        return reply.get("confirmed", reply.get("value")) is True
+
+    async def input(
+        self,
+        title: str,
+        placeholder: str | None = None,
+        *,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
+    ) -> str | None:
+        """Ask for a line of text."""
+        return _text(await self._ask("input", signal, timeout, title=title, placeholder=placeholder))
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Let the user edit a longer text."""
+        return _text(await self._ask("editor", None, None, title=title, prefill=prefill or None))
+
+    def answer(self, request_id: str, reply: Mapping[str, Any]) -> None:
+        """Take a reply; one to a dialog that is not open any more changes nothing."""
+        waiting = self._open.get(request_id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(reply)
+
+    def dismiss_all(self) -> None:
+        """Answer every dialog, present and future, as if dismissed: nobody is there any more."""
+        self._over = True
+        for each in self._open.values():
+            if not each.done():
+                each.set_result({})
+
+    async def _ask(
+        self, method: str, signal: AbortSignal | None, seconds: float | None, **fields: Any
+    ) -> Mapping[str, Any]:
+        if self._over or (signal is not None and signal.aborted):
+            return {}
+        request_id = f"ui-{next(self._ids)}"
+        waiting = self._open[request_id] = asyncio.get_running_loop().create_future()
+        forget = signal.on_abort(lambda: self.answer(request_id, {})) if signal is not None else None
+        try:
+            limit = None if seconds is None else round(seconds * 1000)
+            self._tell(method, request_id, **fields, timeout=limit)
+            await asyncio.wait([waiting], timeout=seconds)
+            reply: Mapping[str, Any] = waiting.result() if waiting.done() else {}
+            return {} if reply.get("cancelled") is True else reply
+        finally:
+            del self._open[request_id]
+            if forget is not None:
+                forget()
+
+    # Notices
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Show a notice."""
+        self._tell("notify", message=message, notifyType=level)
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Show a short text under a key."""
+        self._tell("setStatus", key=("setStatus", key), statusKey=key, statusText=text)
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None, *, placement: str | None = None) -> None:
+        """Show lines under a key; ``placement`` is ``aboveEditor`` or ``belowEditor``."""
+        shown = None if lines is None else [*map(str, lines)]
+        name = ("setWidget", key)
+        self._tell("setWidget", key=name, widgetKey=key, widgetLines=shown, widgetPlacement=placement)
+
+    def set_title(self, title: str) -> None:
+        """Set the window's title."""
+        self._tell("setTitle", key="setTitle", title=title)
+
+    def set_editor_text(self, text: str) -> None:
+        """Put a text where the user writes."""
+        self._tell("set_editor_text", key="set_editor_text", text=text)
+
+    def paste_to_editor(self, text: str) -> None:
+        """Put a text where the user writes; what stands there is not known here."""
+        self.set_editor_text(text)
+
+    # What only a terminal has
+
+    def get_editor_text(self) -> str:
+        """Return nothing: what the user writes is the client's."""
+        return ""
+
+    async def custom(self, *_: Any, **__: Any) -> None:
+        """Dismiss: components are drawn on terminals."""
+
+    def set_working_message(self, *_: Any, **__: Any) -> None:
+        """Do nothing: the client shows that pi works as it likes."""
+
+    set_working_visible = set_working_indicator = set_hidden_thinking_label = set_working_message
+    set_footer = set_header = set_editor_component = set_tools_expanded = set_working_message
+
+    def get_tools_expanded(self) -> bool:
+        """Return False: what is shown of tools is the client's."""
+        return False
+
+    def get_all_themes(self) -> tuple[()]:
+        """Return no theme."""
+        return ()
+
+    def get_theme(self, name: str) -> None:
+        """Return no theme."""
+
+    def set_theme(self, theme: object) -> None:
+        """Refuse.
+
+        Raises:
+            UserError: Always.
+        """
+        raise UserError("Theme switching not supported in RPC mode")
+
+    def _tell(self, method: str, request_id: str | None = None, key: Hashable = None, **fields: Any) -> None:
+        if self._over:
+            return
+        given = {name: value for name, value in fields.items() if value is not None}
+        request = {"type": "extension_ui_request", "id": request_id or f"ui-{next(self._ids)}", "method": method, **given}
+        self._outbox.send_line(dumps(request), key, droppable=request_id is None)
+
+
+def _label(option: Any) -> str:
+    return str(option.get("label", option.get("value")) if isinstance(option, Mapping) else option)
+
+
+def _value(option: Any) -> str:
+    return str(option.get("value", option.get("label")) if isinstance(option, Mapping) else option)
+
+
+def _text(reply: Mapping[str, Any]) -> str | None:
+    said = reply.get("value")
+    return said if isinstance(said, str) else None

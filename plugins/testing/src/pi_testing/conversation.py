@@ -1,0 +1,74 @@
+"""Messages in short, and what a stream of events ended with: for tests of a provider's codec.
+
+```python
+from pi_testing import conversation as said
+
+messages = said.user("Hi"), said.answer(model, said.call("c1", "read", {"path": "a"})), said.result("c1", "ok")
+```
+
+Every message is from the beginning of time, so that two that say the same are equal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import (
+    AssistantMessage,
+    Done,
+    Error,
+    ImageContent,
+    Start,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import AssistantMessageEvent, Model
+
+__all__ = ["answer", "call", "final_message", "image", "result", "text", "thinking", "user"]
+
+text = TextContent
+thinking = ThinkingContent
+call = ToolCall
+
+
+def image(data: str = "aW1n", kind: str = "image/png") -> ImageContent:
+    """Return an image; ``data`` is base64."""
+    return ImageContent(data, kind)
+
+
+def user(*content: Any) -> UserMessage:
+    """Return what a user says: one text as it is, or blocks."""
+    plain = len(content) == 1 and isinstance(content[0], str)
+    return UserMessage(content=content[0] if plain else content, timestamp=0)
+
+
+def answer(model: Model, *content: Any, **fields: Any) -> AssistantMessage:
+    """Return what a model says in blocks; ``fields`` are those of the message."""
+    known: dict[str, Any] = {"api": model.api, "provider": model.provider, "model": model.id}
+    return AssistantMessage(content=content, timestamp=0, **{**known, **fields})
+
+
+def result(call_id: str, *content: Any, name: str = "read", **fields: Any) -> ToolResultMessage:
+    """Return what a tool says: texts as they are, or blocks; ``fields`` are those of the message."""
+    blocks = tuple(TextContent(each) if isinstance(each, str) else each for each in content)
+    return ToolResultMessage(tool_call_id=call_id, tool_name=name, content=blocks, timestamp=0, **fields)
+
+
+def final_message(events: Sequence[AssistantMessageEvent]) -> AssistantMessage:
+    """Return the message that a stream ended with.
+
+    Raises:
+        AssertionError: It did not end, went on after its end, or did not begin with its start.
+    """
+    ends = [event for event in events if isinstance(event, Done | Error)]
+    assert ends == [events[-1]], "a stream ends once"
+    if len(events) > 1 or isinstance(ends[0], Done):
+        assert isinstance(events[0], Start), "a stream begins with its start"
+    return ends[0].message if isinstance(ends[0], Done) else ends[0].error

@@ -1,0 +1,117 @@
+"""Write docs/settings.md from the settings' class.
+
+Run it with ``uv run python tools/build_settings_page.py``; with ``--check`` it writes nothing and fails if something
+would change.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_core.settings.described import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.settings.described import Setting
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
+
+HEADINGS = {
+    "defaultProvider": "Model",
+    "steeringMode": "Messages and tools",
+    "compaction": "Long conversations and failures",
+    "sessionDir": "Sessions",
+    "plugins": "Plugins",
+    "defaultProjectTrust": "Resources and trust",
+    "theme": "Front ends that draw",
+}
+"""The heading above each of these keys."""
+
+HEAD = """\
+<!-- Made by tools/build_settings_page.py from pi_core/settings/schema.py; change it there. -->
+
+# Settings
+
+Settings are JSON objects in two files: the user's own, `~/.pi/agent/settings.json` (`PI_CODING_AGENT_DIR` moves the
+folder), and `.pi/settings.json` in the folder where pi works. What counts, the strongest first:
+
+1. options on the command line
+2. environment variables
+3. the folder's file, if the folder is trusted
+4. the user's own file
+5. the default
+
+Objects are merged key by key, lists are replaced, `null` means not set. A file that cannot be used, and a value of the
+wrong type, are told in one line with file and line; everything else counts. Keys that are not listed here are kept:
+they may belong to a plugin.
+
+```text
+$ pi config list                       every value that is set, and where
+$ pi config get retry.maxRetries       the value in force
+$ pi config set retry.maxRetries 5     in the user's own file; --project writes into the folder's
+$ pi config unset retry.maxRetries
+$ pi config schema                     a JSON schema, for editors
+```
+
+A program reads them with `pi_core.Settings.load(folder)`, a plugin with `ctx.settings`. Writing happens in one step,
+under a lock, and keeps what other processes wrote meanwhile, the order of the keys, and unknown ones.
+`queueMode` (now `steeringMode`), `websockets` (now `transport`) and `skills` as an object are read and written anew.
+
+## Trust
+
+A folder may have files of its own that run code and instruct the model: in `.pi` `settings.json`, `mcp.json`,
+`extensions`, `skills`, `prompts`, `themes`, `SYSTEM.md` and `APPEND_SYSTEM.md`, and `.agents/skills` there and in the
+folders above it, up to the root of the git repository. None of them counts before somebody has said so, the first of:
+
+1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
+2. a plugin, in the hook `project_trust`
+3. `trust.json` beside the user's own settings: `pi trust` writes it, and the decision for the folder itself, or else
+   for the closest one above it, counts
+4. the setting `defaultProjectTrust`: `always` or `never`; with `ask` an interactive front end asks, and elsewhere the
+   answer is no, with a line that says what was left out
+
+A folder cannot ask for trust itself: `defaultProjectTrust` counts in the user's own file alone.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    return "\n".join([HEAD, *_lines()])
+
+
+def _lines() -> Iterator[str]:
+    seen: set[str] = set()
+    for each in settings():
+        key = each.steps[0]
+        if key in HEADINGS and key not in seen:
+            yield from ("", f"## {HEADINGS[key]}", "", "| setting | type | default | what it does |")
+            yield "| --- | --- | --- | --- |"
+        seen.add(key)
+        yield _row(each)
+    yield ""
+
+
+def _row(setting: Setting) -> str:
+    default = "" if setting.default is None else f"`{json.dumps(setting.default)}`"
+    notes = ["The user's own file only."] if setting.global_only else []
+    notes += [f"Variable: `{setting.variable}`."] if setting.variable else []
+    return f"| `{setting.name}` | {setting.kind} | {default} | {' '.join([setting.description + '.', *notes])} |"
+
+
+def main() -> int:
+    """Write the page, or check it; return the exit code."""
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    print(f"{PAGE.name} is not what tools/build_settings_page.py writes; run it")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
