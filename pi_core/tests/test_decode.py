@@ -24,6 +24,7 @@ from pi_hookspecs import (
     CustomEntry,
     CustomMessage,
     CustomMessageEntry,
+    EditedContent,
     ImageContent,
     LabelEntry,
     MessageEntry,

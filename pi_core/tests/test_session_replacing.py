@@ -145,6 +145,18 @@ async def test_a_file_that_is_no_session_leaves_the_present_one(session_of, scri
     assert len(session.messages) == 2
 
 
+async def test_a_session_file_from_elsewhere_is_copied_and_gone_on_with(session_of, script, stored, tmp_path):
+    away = session_of(session_manager=stored())
+    await talked(away, script, "one")
+    await away.export_jsonl(tmp_path / "away.jsonl")
+    away.session_manager.file.unlink()
+    session = session_of(session_manager=stored())
+
+    assert await session.import_from_jsonl(tmp_path / "away.jsonl")
+    assert [message.text for message in session.messages] == ["one", "re one"]
+    assert session.session_manager.file != tmp_path / "away.jsonl"
+
+
 async def test_a_fork_ends_before_what_the_user_said(session_of, script):
     session = session_of()
     _, _, said, _ = await talked(session, script)

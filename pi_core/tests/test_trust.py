@@ -230,3 +230,16 @@ class TestWithoutACommandLine:
         async with create_agent_session(cwd=project, agent_dir=agent, model="offline/rules") as session:
             assert session.is_project_trusted() is session.ctx.is_project_trusted() is trusted
             assert session.settings.get("theme") == ("dark" if trusted else None)
+
+    async def test_trust_in_one_project_is_none_in_another(self, project, agent, tmp_path):
+        other = tmp_path / "other"
+        (other / ".pi" / "skills").mkdir(parents=True)
+        settings = Settings.load(project, agent, trust=True)
+
+        async with create_agent_session(cwd=other, settings=settings, model="offline/rules") as session:
+            assert session.is_project_trusted() is False
+
+        assert settings.trust_of(project).is_trusted is True
+        assert settings.trust_of(other).skipped == (other / ".pi" / "skills",)
+        TrustStore(agent).remember(other, trusted=True)
+        assert settings.trust_of(other).is_trusted is True

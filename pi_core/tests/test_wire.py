@@ -46,6 +46,7 @@ from pi_hookspecs import (
     CustomEntry,
     CustomMessage,
     CustomMessageEntry,
+    EditedContent,
     EntryAppendedEvent,
     ExtensionErrorEvent,
     ImageContent,

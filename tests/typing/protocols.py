@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pi_core import DefaultResourceLoader
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext, ToolCallContext
     from pi_core.session import ReadOnlySession
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
         PiAPI,
         PiContext,
         Provider,
+        ResourceLoader,
         SessionStore,
         SessionTreeNode,
         SessionView,
@@ -32,6 +34,10 @@ def scripted_provider_is_a_provider(script: ScriptedProvider) -> tuple[Provider,
 
 def user_interfaces_are_complete(fake: FakeUI, nobody: NoUserInterface) -> tuple[UserInterface, UserInterface]:
     return fake, nobody
+
+
+def the_usual_resource_loader_is_one(loader: DefaultResourceLoader) -> ResourceLoader:
+    return loader
 
 
 def what_plugins_hold_is_complete(

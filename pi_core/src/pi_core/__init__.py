@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pi_core._json_file import change_text
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
     from pi_core.auth_storage import AuthStorage
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pi_core.trust_asking import ask_for_trust, confirm_trust
 
 _HOMES = {
+    "_json_file": "change_text",
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
     "auth_storage": "AuthStorage",
@@ -80,6 +82,7 @@ __all__ = [  # literal, because type checkers read it
     "agent_loop",
     "agent_loop_continue",
     "ask_for_trust",
+    "change_text",
     "confirm_trust",
     "context_tokens",
     "convert_to_llm",

@@ -82,6 +82,10 @@ class ProjectTrust:
             resources=tuple(project_resources(folder, environ)),
         )
 
+    def is_about(self, cwd: str | Path) -> bool:
+        """Whether this decision is about a folder."""
+        return _resolved(cwd) == self.cwd
+
     @property
     def skipped(self) -> tuple[Path, ...]:
         """What is there and does not count."""

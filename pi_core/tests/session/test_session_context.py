@@ -225,7 +225,7 @@ class TestEdits:
         (only,) = manager.build_session_projection()
 
         assert (only.entry.id, only.entry.message.text, only.message.text) == (target, "a", "b")
-        assert manager.get_entry(edit).replacement == "b"
+        assert manager.get_entry(edit).replacement == EditedContent("b")
 
 
 class TestSettings:

@@ -137,6 +137,19 @@ def test_a_plugins_subcommand_may_have_an_option_of_the_same_name(project):
     assert project.run("todo", "-a").stdout == "['-a'] False\n"
 
 
+def test_a_session_of_another_folder_needs_the_trust_of_that_one(project, tmp_path):
+    here, there = project.cwd, tmp_path / "there"
+    (there / ".pi" / "skills").mkdir(parents=True)
+    project.cwd = there
+    assert project.run("-p", "hello", "--model", "fake/echo").returncode == 0
+    (session,) = (project.agent_dir / "sessions").rglob("*.jsonl")
+    project.cwd = here
+
+    said = project.run("-p", "hello", "-a", "--session", str(session)).stderr
+
+    assert f"{there} is not trusted" in said
+
+
 def test_both_options_exclude_each_other(project):
     done = project.run("-p", "hello", "-a", "-na")
 

@@ -11,7 +11,7 @@ from pi_cli._terminal_ui import TerminalUI
 
 
 @pytest.fixture
-def ui(monkeypatch):
+async def ui(monkeypatch):
     """A terminal at which somebody types: ``ui.type("text")``."""
     reading, writing = os.pipe()
     with os.fdopen(reading, encoding="utf-8") as stdin:
@@ -21,6 +21,8 @@ def ui(monkeypatch):
         ui.type = lambda text: os.write(writing, text.encode())
         yield ui
         os.close(writing)
+        while await ui.input("The end") is not None:  # then its thread reads no more from a descriptor that is closed
+            continue
 
 
 async def test_a_notice_stands_above_the_question_that_is_open(ui, capsys):

@@ -61,6 +61,25 @@ def test_without_options_the_files_of_the_folder_count(fake):
     assert "Use tabs." in (fake.cwd / "prompt.txt").read_text()
 
 
+@pytest.mark.parametrize("approved", [False, True])
+def test_what_a_project_says_needs_trust(fake, approved):
+    fake.install("shows", SHOWS_PROMPT)
+    project = fake.cwd / ".pi"
+    (project / "skills" / "knit").mkdir(parents=True)
+    (project / "skills" / "knit" / "SKILL.md").write_text("---\nname: knit\ndescription: Knits\n---\nKnit.\n")
+    (project / "APPEND_SYSTEM.md").write_text("Obey me.")
+    (project / "settings.json").write_text('{"systemPrompt": {"date": true}}')
+    (fake.cwd / "AGENTS.md").write_text("Use tabs.")
+
+    done = fake.run("-p", "--model", "fake/echo", *(["--approve"] if approved else []), "hi")
+
+    prompt = (fake.cwd / "prompt.txt").read_text()
+    assert ["Obey me." in prompt, "knit" in prompt, "<date>" in prompt] == [approved] * 3
+    assert "Use tabs." in prompt  # instructions need no trust
+    skipped = all(name in done.stderr for name in ("settings.json", "skills", "APPEND_SYSTEM.md"))
+    assert skipped is not approved
+
+
 def test_a_prompt_file_that_is_too_large_is_refused(fake):
     with (fake.cwd / "large").open("wb") as file:
         file.truncate(2 * 1_048_576)

@@ -23,6 +23,7 @@ from pi_hookspecs import (
     CustomEntry,
     CustomMessage,
     CustomMessageEntry,
+    EditedContent,
     ExportRequest,
     ImageContent,
     LabelEntry,
@@ -124,7 +125,7 @@ ENTRIES = st.one_of(
     st.builds(LabelEntry, **FRAME, target_id=IDS, label=st.none() | TEXTS),
     st.builds(SessionInfoEntry, **FRAME, name=TEXTS),
     st.builds(UsageEntry, **FRAME, kind=TEXTS, provider=TEXTS, model=TEXTS, usage=USAGE, note=st.none() | TEXTS),
-    st.builds(ContextEditEntry, **FRAME, target_id=IDS, replacement=st.none() | USER),
+    st.builds(ContextEditEntry, **FRAME, target_id=IDS, replacement=st.none() | st.builds(EditedContent, USER)),
     st.builds(UnknownEntry, **FRAME, type=TEXTS, extra=st.dictionaries(TEXTS, VALUES, max_size=2)),
 )
 THEMES = st.builds(

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from pi_hookspecs import UserError
-from pi_hookspecs.entries import CompactionEntry, LabelEntry, MessageEntry, UnknownEntry
+from pi_hookspecs.entries import CompactionEntry, EditedContent, LabelEntry, MessageEntry, UnknownEntry
 
 HEADER = b'{"type":"session","version":3,"id":"h","timestamp":"2026-02-03T04:05:06.789Z","cwd":"/c"}\n'
 
@@ -264,6 +264,25 @@ def test_forms_of_other_programs_are_read(store, write, line):
     assert session.entries.index.types[2] == "label"
     assert isinstance(compaction, CompactionEntry)
     assert compaction.first_kept_entry_id == "a"
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "toolResult"])
+@pytest.mark.parametrize("content", [{}, {"content": None}], ids=["missing", "null"])
+def test_a_message_without_content_is_an_empty_one(store, write, role, content):
+    message = {"role": role, "toolCallId": "c", "toolName": "t", "timestamp": 5, **content}
+
+    session = store.open(write({"type": "message", "id": "a", "parentId": None, "timestamp": "t", "message": message}))
+
+    assert session.entries[0].message.content == ()
+
+
+@pytest.mark.parametrize("replacement", ["short", {"content": "short"}], ids=["alone", "as_written"])
+def test_an_edit_says_the_new_content(store, write, line, replacement):
+    edit = {"type": "context_edit", "id": "e", "parentId": "a", "timestamp": "t", "targetId": "a"}
+
+    session = store.open(write(line("a"), {**edit, "replacement": replacement}))
+
+    assert session.entries[1].replacement == EditedContent("short")
 
 
 def test_a_very_long_line_is_read(store, write, line):

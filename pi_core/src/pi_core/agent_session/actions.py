@@ -55,6 +55,14 @@ class SessionActions:
         """
         return await self.parts.replacing.switch(session_path)
 
+    async def import_from_jsonl(self, path: str | Path) -> bool:
+        """Copy a session file to where sessions are kept, and go over to it; False when a plugin cancelled it.
+
+        Raises:
+            UserError: It is no session, one of its id is stored already, or it cannot be stored.
+        """
+        return await self.switch_session(self.session_manager.import_beside(path))
+
     async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
         """Go over to a copy of the conversation that ends before a message of the user, or ``at`` any entry.
 

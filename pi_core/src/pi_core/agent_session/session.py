@@ -163,7 +163,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
 
     def is_project_trusted(self) -> bool:
         """Whether files of the project itself may be used: settings, extensions, skills, prompts."""
-        return self.settings.project_trust.is_trusted
+        return self.settings.trust_of(self.cwd).is_trusted
 
     @property
     def is_streaming(self) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -73,14 +73,14 @@ class FileReader:
         if status.st_size > self._kind.max_bytes:
             size, limit = _megabytes(status.st_size), _megabytes(self._kind.max_bytes)
             return mark, self._refused(file, identity, f"is {size} large and not read: the limit is {limit}")
-        content = self._kept.get(file.path, mark[:3])
+        content = self._kept.get(file.path, mark)
         if content is None:
             try:
                 text = self._text(file.path)
             except OSError as error:
                 return (), self._refused(file, identity, f"cannot be read: {error.strerror}")
             content = self._ask(file, text)
-            self._kept.put(file.path, mark[:3], content)
+            self._kept.put(file.path, mark, content)
         return mark, self._made(file, identity, content)
 
     def _text(self, path: str) -> str:

@@ -295,6 +295,14 @@ class SessionManager(SessionAppends):
         chosen = chosen_store(session_dir=session_dir, host=host, environ=environ)
         return cls(chosen, import_jsonl(chosen, path), begun=True)
 
+    def import_beside(self, path: str | Path) -> str:
+        """Copy a session file to where this session is kept; returns what ``open`` takes. Raises as ``import_jsonl``."""
+        from pi_core.session.jsonl import import_jsonl
+
+        stored = import_jsonl(self._chosen, path)
+        stored.close()
+        return stored.reference
+
     # Inside
 
     @classmethod

@@ -30,6 +30,8 @@ __all__ = ["Settings", "SettingsManager"]
 C = TypeVar("C", bound=str)
 T = TypeVar("T")
 
+_DEFAULT_TRUST = ("ask", "always", "never")
+
 
 class Settings:
     """All layers as one, objects merged key by key. Make them with ``load``, ``in_memory`` or ``from_storage``.
@@ -40,7 +42,7 @@ class Settings:
     Attributes:
         agent_dir: The folder of the user's own files.
         problems: What could not be used, one readable line each, in the order it was noticed.
-        project_trust: Whether the project's own files count, and why.
+        project_trust: Whether the files of the project that these settings are for count, and why.
     """
 
     project_trust: ProjectTrust
@@ -119,7 +121,17 @@ class Settings:
         self._merged: dict[str, Any] = {}
         for layer in self._layers:
             self._merged = merge(self._merged, layer.values)
-        self.get_choice("defaultProjectTrust", ("ask", "always", "never"), "ask")  # sources.py read it already
+        self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")  # for its complaint; sources.py has acted on it
+
+    def trust_of(self, cwd: str | Path) -> ProjectTrust:
+        """Return the decision about a folder: ``project_trust`` is about one alone, and a session may be elsewhere.
+
+        About another folder the command line and plugins have said nothing: ``trust.json`` and the user's default count.
+        """
+        if isinstance(self._source, MemorySource) or self.project_trust.is_about(cwd):
+            return self.project_trust
+        default = self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")
+        return ProjectTrust.decide(cwd, self.agent_dir, default=default)
 
     # What is in force
 

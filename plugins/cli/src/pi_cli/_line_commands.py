@@ -118,6 +118,13 @@ async def _resume(run: LineRun, _argument: str) -> None:
         run.say(f"{len(session.messages)} messages, {session.model.reference if session.model else 'no model'}.")
 
 
+async def _import(run: LineRun, argument: str) -> None:
+    if not argument:
+        run.say("Say which file: /import PATH")
+    elif await run.session.import_from_jsonl(run.session.cwd / argument):
+        run.say(f"{len(run.session.messages)} messages.")
+
+
 async def _name(run: LineRun, argument: str) -> None:
     if argument:
         await run.session.set_session_name(argument)
@@ -142,6 +149,7 @@ COMMANDS: dict[str, tuple[str, Callable[[LineRun, str], Awaitable[Any]]]] = {
     "new": ("Begin a new session", _new),
     "resume": ("Go on with another session of this folder", _resume),
     "tree": ("Go on from before something that you said", _tree),
+    "import": ("Copy a session file here and go on with it: /import PATH", _import),
     "name": ("Name the session", _name),
     "session": ("Show file, size and cost of the session", _session),
     "quit": ("End", _quit),

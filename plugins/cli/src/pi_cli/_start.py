@@ -73,8 +73,6 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         if options.print_only:
             return 0
         raise UserError(_NOTHING_TO_DO)
-    if host.settings.project_trust.notice is not None:
-        warn(host.settings.project_trust.notice)
     last_moment = LastMoment()
     try:
         return asyncio.run(_run(mode or _named_mode(host, "print"), options, host, cwd, environ, last_moment))
@@ -229,6 +227,9 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     models = ModelRegistry(host, host.settings, environ)
     try:
         manager = choose_session(options, host, cwd, environ)
+        notice = host.settings.trust_of(manager.cwd).notice
+        if notice is not None:
+            warn(notice)
         model, thinking_level = await _model(options, models, manager)
         session = create_agent_session(
             cwd=manager.cwd,

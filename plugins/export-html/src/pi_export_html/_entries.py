@@ -267,5 +267,5 @@ def _data(entry: SessionEntry) -> Any:
     if isinstance(entry, CustomEntry):
         return entry.data
     if isinstance(entry, ContextEditEntry):
-        return asdict(entry)["replacement"]
+        return asdict(entry.replacement)["content"] if entry.replacement is not None else None
     return None if type(entry) in _NOTES else entry.extra

@@ -1,1 +1,42 @@
-"""Placeholder."""
+"""What the user wants pi to remember: MEMORY.md in the prompt, and tools that add to it and take from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import PiAPI, PiContext, ResourceKind, SystemPromptEvent, SystemPromptResult
+
+__all__ = ["activate", "register_resource_kinds", "system_prompt"]
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    """Offer ``remember`` and ``forget`` in sessions that have a memory."""
+    from pi_memory._offer import Offer
+
+    pi.on("session_start", Offer(pi).session_start)
+
+
+@hookimpl
+def register_resource_kinds() -> Sequence[ResourceKind]:
+    """Add the kind ``memory``."""
+    from pi_memory._kind import memory_kind
+
+    return [memory_kind()]
+
+
+@hookimpl
+async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
+    """Add what the files say."""
+    from pi_memory._places import exists_any
+
+    if not exists_any(ctx):  # most sessions remember nothing: two looks are all they pay
+        return None
+    from pi_memory._section import section
+
+    return await section(ctx)

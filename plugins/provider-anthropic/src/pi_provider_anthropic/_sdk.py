@@ -120,7 +120,7 @@ async def _client(model: Model, options: StreamOptions, compat: Compat, waits: T
         ) from error
     timeout = httpx2.Timeout(waits.idle, connect=waits.connect, read=waits.idle)
     # Redirects are not followed, as in the kit: they would carry the key elsewhere.
-    http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
+    http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, verify=tls_context(httpx2))
     common = {"http_client": http, "max_retries": 0}
     makers = {"bedrock": _bedrock, "vertex": _vertex, "foundry": _foundry, "anthropic": _anthropic}
     make = makers.get(compat.sdk_client)

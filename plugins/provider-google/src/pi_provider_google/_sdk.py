@@ -6,11 +6,10 @@ answers are taken before it parses them into models, which would lose what they 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import PiError, RequestFailed
-from pi_provider_kit import AbortWatch, HttpFailed, Timeouts, answer_failure, transport_failure
+from pi_provider_kit import AbortWatch, HttpFailed, Timeouts, answer_failure, tls_context, transport_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -34,7 +33,7 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
     try:
         with AbortWatch(options.signal) as watch:
             async with border.http(httpx) as http:
-                known = border.options(genai.types, http, _certificates(httpx))
+                known = border.options(genai.types, http, tls_context(httpx))
                 client = genai.Client(**_who(call), http_options=known)
                 # The public method would take the body apart and the answer too.
                 api = client.aio._api_client  # noqa: SLF001 - as said above
@@ -68,7 +67,7 @@ class _Border:
     def http(self, httpx: Any) -> Any:
         """Return the client's HTTP: without redirects, which would carry the key elsewhere."""
         hooks = {"request": [self._asked], "response": [self._answered]}
-        return httpx.AsyncClient(follow_redirects=False, event_hooks=hooks, verify=_certificates(httpx))
+        return httpx.AsyncClient(follow_redirects=False, event_hooks=hooks, verify=tls_context(httpx))
 
     def options(self, types: Any, http: Any, certificates: Any) -> Any:
         """Return the client's options; the base URL has the version in it already."""
@@ -101,12 +100,6 @@ class _Border:
             error_text=self._call.error_text,
             secrets=self._secrets,
         )
-
-
-@cache
-def _certificates(httpx: Any) -> Any:
-    """Return the TLS context of the process: reading the certificates takes some 30 ms."""
-    return httpx.create_ssl_context()
 
 
 def _who(call: Call) -> dict[str, Any]:

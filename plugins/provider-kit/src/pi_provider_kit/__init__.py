@@ -34,7 +34,7 @@ _HOMES: dict[str, str] = {
     "_builder": "AnswerBuilder REPAIR_NOTE",
     "_explain": "explain explained",
     "_failure": "HttpFailed answer_failure redact secrets_of transport_failure",
-    "_http": "Http import_httpx user_agent",
+    "_http": "Http import_httpx tls_context user_agent",
     "_json": "compact_json dicts parse_json shown_bytes token_count",
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
     "_partial": "PartialJson",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
+    from ssl import SSLContext
     from types import ModuleType
 
     import httpx
 
-__all__ = ["Http", "import_httpx", "user_agent"]
+__all__ = ["Http", "import_httpx", "tls_context", "user_agent"]
 
 _VERSION = "1.0.0"
 
@@ -33,6 +36,21 @@ def import_httpx() -> ModuleType:
         if sys.modules.get(blocked, httpx) is None:
             del sys.modules[blocked]
     return httpx
+
+
+def tls_context(client: ModuleType) -> SSLContext:
+    """Return the TLS context for a vendor's client, the same one each time: reading the certificates takes some 30 ms.
+
+    Args:
+        client: httpx, or the fork of it that the vendor's client is built on.
+    """
+    return _tls_context(client, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _tls_context(client: ModuleType, _file: str | None, _folder: str | None) -> SSLContext:
+    context: SSLContext = client.create_ssl_context()
+    return context
 
 
 def user_agent() -> str:

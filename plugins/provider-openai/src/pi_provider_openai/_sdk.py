@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import AbortWatch, SseDecoder, Timeouts, answer_failure, secrets_of, transport_failure
+from pi_provider_kit import AbortWatch, SseDecoder, Timeouts, answer_failure, secrets_of, tls_context, transport_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -36,7 +36,7 @@ async def sdk_events(
     timeouts = Timeouts.of(options)
     watch = AbortWatch(options.signal)
     try:
-        client = await watch(_client(sdk, call, options, _waits(httpx, timeouts), user_agent))
+        client = await watch(_client(sdk, httpx, call, options, user_agent))
         async with client:
             resource = client.chat.completions if call.path == "/chat/completions" else client.responses
             # The payload is finished: as ``extra_body`` it replaces what the client would make of its own parameters.
@@ -82,15 +82,16 @@ def _refuse_page(response: Any, chunk: bytes) -> None:
         raise answer_failure(response.status_code, _lower(response.headers), chunk)
 
 
-async def _client(sdk: Any, call: Call, options: StreamOptions, waits: Any, user_agent: str) -> Any:
+async def _client(sdk: Any, httpx: Any, call: Call, options: StreamOptions, user_agent: str) -> Any:
+    timeouts = Timeouts.of(options)
     headers = {"user-agent": user_agent, **call.headers, **(options.headers or {})}
     common: dict[str, Any] = {
         "base_url": call.base_url.rstrip("/"),
         "max_retries": 0,
         "default_headers": headers,
-        "timeout": waits,
+        "timeout": httpx.Timeout(timeouts.idle, connect=timeouts.connect),
         # A redirect would carry the key elsewhere.
-        "http_client": sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+        "http_client": sdk.DefaultAsyncHttpxClient(follow_redirects=False, verify=tls_context(httpx)),
     }
     if call.azure_version is None:
         return sdk.AsyncOpenAI(api_key=call.key or _NO_KEY, **common)
@@ -102,10 +103,6 @@ async def _client(sdk: Any, call: Call, options: StreamOptions, waits: Any, user
 
         token = await entra_token()
     return sdk.AsyncAzureOpenAI(azure_ad_token=token, api_version=call.azure_version, **common)
-
-
-def _waits(httpx: Any, timeouts: Timeouts) -> Any:
-    return httpx.Timeout(timeouts.idle, connect=timeouts.connect)
 
 
 def _sdk() -> tuple[Any, Any]:

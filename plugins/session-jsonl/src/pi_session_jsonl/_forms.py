@@ -69,6 +69,8 @@ _MISSING: dict[str, dict[str, Any]] = {
     "custom": {"customType": ""},
     "bashExecution": {"command": "", "output": ""},
 }
+_WITH_BLOCKS = frozenset({"assistant", "toolResult"})
+_WITH_CONTENT = _WITH_BLOCKS | {"user"}
 _MISSING_IN_ENTRY: dict[str, dict[str, Any]] = {
     "compaction": {"tokensBefore": 0, "firstKeptEntryId": "", "summary": ""},
     "branch_summary": {"fromId": "root", "summary": ""},
@@ -76,12 +78,24 @@ _MISSING_IN_ENTRY: dict[str, dict[str, Any]] = {
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with empty values for what it should have and has not, as short forms of document 003 do."""
+    """Return an entry with empty values for what it should have and has not, as short forms of document 003 do.
+
+    A message may have no content, or null; an edit of the context, the new content alone.
+    """
     new = {"timestamp": "", **_MISSING_IN_ENTRY.get(data["type"], {}), **data}
+    if new["type"] == "context_edit" and isinstance(new.get("replacement"), str | list):
+        new["replacement"] = {"content": new["replacement"]}
     message = new.get("message")
     if isinstance(message, dict):
-        message = {**_MISSING.get(str(message.get("role")), {}), **message}
-        if message.get("role") in ("assistant", "toolResult") and isinstance(message.get("content"), str):
-            message["content"] = [{"type": "text", "text": message["content"]}]
-        new["message"] = message
+        new["message"] = _completed_message(message)
+    return new
+
+
+def _completed_message(message: dict[str, Any]) -> dict[str, Any]:
+    role = message.get("role")
+    new = {**_MISSING.get(str(role), {}), **message}
+    if role in _WITH_CONTENT and new.get("content") is None:
+        new["content"] = []
+    elif role in _WITH_BLOCKS and isinstance(new["content"], str):
+        new["content"] = [{"type": "text", "text": new["content"]}]
     return new

@@ -1,0 +1,42 @@
+"""MEMORY.md as a kind of resource: which files there are, and that the whole text is what one says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind
+from pi_memory._document import entries
+from pi_memory._places import NAME, project_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pi_hookspecs import ResourceRequest, ResourceScope
+
+__all__ = ["MAX_BYTES", "memory_kind"]
+
+MAX_BYTES = 32_768
+"""Largest memory: it is sent with every request. A larger file is left out, and the user is told its size."""
+
+
+def memory_kind() -> ResourceKind:
+    """Return the kind."""
+    return ResourceKind("memory", read=_read, find=_find, unique=False, keep=False, max_bytes=MAX_BYTES)
+
+
+def _find(request: ResourceRequest) -> Iterator[ResourceFile]:
+    """Go through the user's own file and, where it is trusted, the project's: what is closer to the work comes last."""
+    if (request.agent_dir / NAME).is_file():
+        yield _file(request.agent_dir / NAME, "user")
+    if request.project_trusted and (file := project_file(request.cwd)) is not None and file.is_file():
+        yield _file(file, "project")
+
+
+def _file(path: Path, scope: ResourceScope) -> ResourceFile:
+    return ResourceFile(path=str(path), scope=scope, source="auto", base_dir=str(path.parent))
+
+
+def _read(file: ResourceFile, text: str) -> ResourceContent:
+    count = len(entries(text))
+    return ResourceContent(name=NAME, description=f"{count} {'entry' if count == 1 else 'entries'}", data={"text": text})

@@ -1,0 +1,77 @@
+"""What this prompt has read from outside the project: a text from there may have asked for what is to be remembered.
+
+Nothing is kept for it while the session runs: the calls since the user's last message stand in the session.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import AssistantMessage, ToolResultMessage, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pi_hookspecs import PiContext, ToolCall
+
+__all__ = ["outside_sources"]
+
+_WITH_PATH = frozenset({"read", "grep", "find", "ls", "edit", "write"})
+_HARMLESS = frozenset({"remember", "forget", "load_skill", "create_skill"})
+_NETWORK = re.compile(
+    r"\w://|(?<![\w./-])(curl|wget|ssh|scp|sftp|rsync|ftp|nc|ncat|telnet|http|https|aria2c|lynx|w3m|gh|glab|dig|nslookup"
+    r"|git\s+(clone|fetch|pull|ls-remote|submodule)|(npm|pnpm|yarn|pip3?|uv|cargo|gem|docker|kubectl|aws|gcloud|az)\s)\b"
+)
+_PATH = re.compile(r"(?<![\w./~-])(?:~|\.\.|/)[^\s'\"`;|&<>()$]*")
+_SHOWN = 80
+
+
+def outside_sources(ctx: PiContext) -> list[str]:
+    """Return the calls since the user's last message whose results may hold what others wrote, in words."""
+    answered: set[str] = set()
+    found: list[str] = []
+    for entry in reversed(ctx.session.branch()):
+        message = getattr(entry, "message", None)
+        if isinstance(message, UserMessage):
+            break
+        if isinstance(message, ToolResultMessage):
+            answered.add(message.tool_call_id)
+        elif isinstance(message, AssistantMessage):
+            calls = [call for call in message.tool_calls if call.id in answered]
+            found += [each for call in reversed(calls) if (each := _source(call, ctx.cwd)) is not None]
+    return list(dict.fromkeys(reversed(found)))
+
+
+def _source(call: ToolCall, cwd: Path) -> str | None:
+    arguments = call.arguments
+    if call.name in _HARMLESS:
+        return None
+    if call.name in _WITH_PATH:
+        path = str(arguments.get("path") or ".")
+        return f"{call.name} {path}"[:_SHOWN] if _leads_out(path, cwd) else None
+    if call.name == "bash":
+        command = str(arguments.get("command", ""))
+        return f"bash {command}"[:_SHOWN] if _reaches_out(command, cwd) else None
+    return call.name  # whose tool it is and where it reads is not known here
+
+
+def _reaches_out(command: str, cwd: Path) -> bool:
+    """Whether a command may read from the network or other folders; a guess that would rather mark too much."""
+    return _NETWORK.search(command) is not None or any(_leads_out(path, cwd) for path in _paths(command))
+
+
+def _paths(command: str) -> Iterator[str]:
+    yield from (path for path in _PATH.findall(command) if path not in ("/dev/null", "/dev/stdout", "/dev/stderr"))
+
+
+def _leads_out(path: str, cwd: Path) -> bool:
+    folder = os.path.realpath(cwd)
+    path = path.removeprefix("@").removeprefix("file://")
+    try:
+        real = os.path.realpath(os.path.join(folder, os.path.expanduser(path)))
+    except (OSError, ValueError):
+        return True
+    return real != folder and not real.startswith(folder.rstrip(os.sep) + os.sep)
