@@ -133,6 +133,12 @@ class TestSetting:
         assert json.loads(target.read_text()) == {"theme": "dark"}
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
+    def test_the_users_own_folder_is_made_for_the_user_alone(self, place):
+        place.load().set("theme", "dark")
+
+        assert stat.S_IMODE(place.home.stat().st_mode) == 0o700
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
     def test_permissions_stay(self, place):
         place.write({})
         place.mine.chmod(0o640)

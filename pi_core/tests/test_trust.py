@@ -187,6 +187,11 @@ class TestTheFile:
 
         assert (agent / "trust.json").read_text() == "{"
 
+    def test_paths_that_people_write_are_understood(self, project, agent):
+        (agent / "trust.json").write_text(json.dumps({f"{project.parent}/./": True, "": False, ".": False}))
+
+        assert TrustStore(agent).decision(project) == (project.parent, True)
+
     @given(st.binary(max_size=30))
     def test_no_content_trusts_by_accident(self, tmp_path_factory, content):
         folder = tmp_path_factory.mktemp("agent")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SessionStore,
         SessionTreeNode,
         SessionView,
+        StartContext,
         StoredSession,
         StreamFunction,
         Tool,
@@ -50,6 +51,10 @@ def sessions_in_memory_are_stored_like_others(
     store: MemoryStore, session: MemorySession, node: TreeNode
 ) -> tuple[SessionStore, StoredSession, SessionTreeNode]:
     return store, session, node
+
+
+def a_hook_gets_what_there_is_before_a_session(ctx: PiContext) -> StartContext:
+    return ctx
 
 
 def a_tool_gets_what_a_hook_gets(tool_ctx: ToolContext) -> PiContext:

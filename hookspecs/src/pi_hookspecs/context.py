@@ -405,6 +405,14 @@ class PiContext(Protocol):
         """
         ...
 
+    def find_model(self, name: str) -> Model:
+        """Return the model that a name means, as ``--model`` takes it; no server is asked.
+
+        Raises:
+            PiError: Nobody knows it, several could be meant, or it has no key and cannot answer now.
+        """
+        ...
+
     async def emit(self, event: Any) -> None:
         """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
         ...

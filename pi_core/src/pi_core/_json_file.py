@@ -77,12 +77,13 @@ def written(values: dict[str, Any]) -> str:
     return text
 
 
-def change_text(file: Path, change: Callable[[str | None], str | None]) -> None:
+def change_text(file: Path, change: Callable[[str | None], str | None], *, folder_mode: int = 0o777) -> None:
     """Replace a file by what ``change`` makes of its text, while no other process can do the same.
 
     Args:
         file: Made, and its folder too, where it does not exist. A symbolic link stays one.
         change: Gets the text, None where there is no file, and returns the new one; None leaves everything as it is.
+        folder_mode: Permissions of a folder that is made, less the process's mask.
 
     Raises:
         NotUsable: It cannot be read.
@@ -92,7 +93,7 @@ def change_text(file: Path, change: Callable[[str | None], str | None]) -> None:
     from pi_core.directory_lock import brief_directory_lock  # only a change needs it
 
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(folder_mode, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise _unwritten(file, error) from error
     with brief_directory_lock(file):

@@ -7,6 +7,7 @@ fields; a session file must be read as it is, or not at all.
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from functools import cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -160,7 +161,7 @@ def _union_hook(target: Any, converter: Converter) -> Hook:
         readers[int] = readers[float] = float
     if classes:
         readers[dict] = _class_by_tag(classes)
-    expected = " or ".join(dict.fromkeys(_KINDS[kind] for kind in readers))
+    expected = " or ".join(dict.fromkeys(_KINDS.get(kind, kind.__name__) for kind in readers))
 
     def read(value: Any, _: Any) -> Any:
         member = readers.get(list if isinstance(value, tuple) else type(value), _NOTHING)
@@ -262,6 +263,8 @@ class Names(dict[str, Any]):
     """Names for annotations whose imports are for type checkers only: everything public of pi_hookspecs."""
 
     def __missing__(self, name: str) -> Any:
+        if name == "Sequence":
+            return Sequence
         try:
             return getattr(pi_hookspecs, name)
         except AttributeError:

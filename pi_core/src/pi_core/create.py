@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pi_core._thinking import clamp_thinking_level
 from pi_core.agent_session import AgentSession
-from pi_core.agent_session.restoring import note_choices, restored_level, restored_model
+from pi_core.agent_session.restoring import note_choices, restored_level, restored_model, tell_of_interruption
 from pi_core.host import PluginHost
 from pi_core.model_registry import ModelRegistry
 from pi_core.resources import DefaultResourceLoader
@@ -106,6 +106,7 @@ def create_agent_session(
     level = thinking_level or restored_level(session_manager) or _default_level(settings)
     level = clamp_thinking_level(model, level)
     note_choices(session_manager, model, level)
+    tell_of_interruption(session_manager)
     return AgentSession(
         host=host,
         settings=settings,

@@ -136,12 +136,12 @@ class TrustStore:
         Raises:
             UserError: The file cannot be used.
         """
-        decisions = {os.path.normcase(folder): trusted for folder, trusted in self.decisions().items()}
+        decisions = {_comparable(folder): trusted for folder, trusted in self.decisions().items()}
         if not decisions:
             return None
         folder = _resolved(cwd)
         for each in (folder, *folder.parents):
-            trusted = decisions.get(os.path.normcase(each))
+            trusted = decisions.get(_comparable(each))
             if trusted is not None:
                 return each, trusted
         return None
@@ -162,7 +162,7 @@ class TrustStore:
                 values[key] = trusted
             return written(values)
 
-        change_text(self.file, edit)
+        change_text(self.file, edit, folder_mode=0o700)
 
 
 def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
@@ -182,6 +182,10 @@ def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> It
             yield skills
         if os.path.lexists(each / ".git"):
             return
+
+
+def _comparable(folder: str | Path) -> str:
+    return os.path.normcase(os.path.normpath(folder))
 
 
 def _resolved(folder: str | Path) -> Path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 import pi_hookspecs
-from pi_core.agent_session.context import NoUserInterface, PatientUI
+from pi_core.agent_session.context import NoUserInterface, patient_ui
 from pi_core.trust import TrustStore
 from pi_hookspecs import UserError
 from pi_hookspecs.specs.session import project_trust
@@ -106,4 +106,4 @@ class _Context:
         self.cwd = cwd
         self.mode = mode
         self.has_ui = ui is not None
-        self.ui: UserInterface = PatientUI(ui or NoUserInterface(), hooks)
+        self.ui: UserInterface = patient_ui(ui or NoUserInterface(), hooks)

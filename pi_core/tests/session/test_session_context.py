@@ -12,6 +12,7 @@ from pi_hookspecs import (
     BranchSummaryMessage,
     CompactionSummaryMessage,
     CustomMessage,
+    EditedContent,
     ModelChoice,
     TextContent,
     ToolCall,

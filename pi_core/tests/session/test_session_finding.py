@@ -162,11 +162,9 @@ class TestByTheBeginningOfItsId:
         with pytest.raises(UserError) as caught:
             SessionManager.find("ab", "/work", host=host)
 
-        assert str(caught.value).splitlines() == [
-            "2 sessions match 'ab'; write more of the id:",
-            "  abc1  2026-01-02 00:00  a name",
-            "  abd2  2026-01-02 00:00  a name",
-        ]
+        assert str(caught.value) == (
+            "2 sessions match 'ab'; write more of the id: abc1 (2026-01-02 00:00, a name); abd2 (2026-01-02 00:00, a name)"
+        )
 
     @pytest.mark.parametrize("partial", ["zz", ""])
     def test_none_is_told(self, host, partial):

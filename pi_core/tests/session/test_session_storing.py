@@ -117,6 +117,17 @@ def test_what_waits_is_tried_once_more_at_the_end(manager, stored, full):
     assert stored.closed
 
 
+def test_what_could_never_be_stored_is_told_at_the_end(manager, stored, full):
+    stored.failure = full
+    manager.append_message(USER)
+    manager.append_message(ANSWER)
+
+    manager.close()
+
+    assert manager.notices[-1].endswith("ends without what could not be written: 2 entries are lost.")
+    assert stored.closed
+
+
 def test_a_turn_ends_with_the_disk(manager, stored):
     manager.sync()
     manager.append_message(ANSWER)

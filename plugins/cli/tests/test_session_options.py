@@ -228,6 +228,34 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_answer_given(memory):
     assert "cannot be written" in done.stderr
 
 
+def test_a_tool_call_that_was_interrupted_is_told_and_not_run_again(memory):
+    ask(memory, "--model", "memory/one", "first")
+    file = memory.files()[0]
+    answer = memory.entries(file)[-1]
+    call = {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "touch ran"}}
+    message = {**answer["message"], "content": [call], "stopReason": "toolUse"}
+    with file.open("a") as out:
+        out.write(json.dumps({**answer, "id": "0000000b", "parentId": answer["id"], "message": message}) + "\n")
+
+    done = memory.run("-p", "-c", "second")
+    again = memory.run("-p", "-c", "third")
+
+    assert "tool calls without results: bash" in done.stderr
+    assert "not run again" in done.stderr
+    assert done.stdout == "one: first + second\n"
+    assert not (memory.cwd / "ran").exists()
+    assert "without results" not in again.stderr
+
+
+def test_what_cannot_be_stored_is_told_once(memory):
+    done = memory.run("-p", "--model", "memory/one", "--session", "/dev/null/s.jsonl", "first")
+
+    assert (done.returncode, done.stdout) == (0, "one: first\n")
+    assert done.stderr.count("cannot be written") == 1
+    assert "(session)" not in done.stderr
+    assert "entries are lost" in done.stderr
+
+
 WAITS = MEMORY.replace(
     "        yield builder.done()\n",
     "        WAIT.touch()\n        await options.signal.wait()\n        yield builder.abort()\n",

@@ -17,8 +17,8 @@ from pi_hookspecs import (
     BashExecutionMessage,
     CompactionEntry,
     ContextEditEntry,
-    EditedContent,
     CustomMessage,
+    EditedContent,
     MessageEntry,
     ModelChangeEntry,
     TextContent,
@@ -215,6 +215,13 @@ def test_unasked_a_large_message_does_not_stand_in_the_way() -> None:
 
     assert cut_of(messages, 20_000) is None
     assert helpful_cut_of(messages, 20_000) == 1
+
+
+def test_unasked_a_large_message_in_the_middle_goes() -> None:
+    messages = [UserMessage(content="First."), UserMessage(content="x" * 400_000), answer("So it is.")]
+
+    assert cut_of(messages, 20_000) == (1, 1)
+    assert helpful_cut_of(messages, 20_000) == 2
 
 
 def test_unasked_nothing_is_cut_where_hardly_anything_would_go() -> None:

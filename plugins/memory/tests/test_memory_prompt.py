@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core import AgentSession, PluginHost
-    from pi_testing import FakeUI, ScriptedProvider
+    from pi_testing import EventRecorder, FakeUI, ScriptedProvider
 
 pytestmark = pytest.mark.pi(plugins={"memory": pi_memory})
 
@@ -89,13 +89,15 @@ async def test_a_project_cannot_point_its_memory_elsewhere(
 
 
 async def test_a_memory_that_is_too_large_is_left_out_with_a_notice(
-    pi_agent_dir: Path, pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI
+    pi_agent_dir: Path, pi_session: AgentSession, script: ScriptedProvider, recorder: EventRecorder
 ) -> None:
     (pi_agent_dir / "MEMORY.md").write_text("- tea\n" * 10_000)
+    pi_session.subscribe(recorder, "extension_error")
 
     prompt = await prompt_of(pi_session, script)
 
     assert "- tea" not in prompt
+    assert ["large and not read" in event.error for event in recorder.events] == [True]
 
 
 async def test_tools_are_offered_where_there_is_a_memory(pi_session: AgentSession) -> None:
@@ -111,7 +113,7 @@ async def test_without_a_memory_nothing_is_offered(pi_agent_dir: Path, pi_host: 
         prompt = await prompt_of(session, script)
         names = {tool.name for tool in session.agent.state.tools}
 
-    assert "memory" not in prompt
+    assert "<memory" not in prompt
     assert not {"remember", "forget"} & names
 
 

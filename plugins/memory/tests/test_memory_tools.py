@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from pi_core import AgentSession
     from pi_testing import FakeUI, ScriptedProvider
 
-UI = {"has_ui": True}
-
-pytestmark = pytest.mark.pi(plugins={"memory": pi_memory}, settings={"memory": {"enabled": True}}, session=UI)
+pytestmark = pytest.mark.pi(plugins={"memory": pi_memory}, settings={"memory": {"enabled": True}})
 
 
 async def called(session: AgentSession, script: ScriptedProvider, name: str, **arguments: object) -> tuple[str, bool]:
-    script.turn(tool_call(name, arguments)).turn(text("ok"))
+    script.turn(tool_call(name, arguments=arguments)).turn(text("ok"))
     await session.prompt("please")
     result = next(message for message in reversed(session.messages) if message.role == "toolResult")
     return result.content[0].text, result.is_error
@@ -55,10 +53,11 @@ async def test_what_the_user_refuses_is_not_written(
     assert not (pi_agent_dir / "MEMORY.md").exists()
 
 
-@pytest.mark.pi(session={"has_ui": False})
 async def test_without_anybody_to_ask_the_write_is_shown(
     pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:
+    pi_session.has_ui = False
+
     await called(pi_session, script, "remember", text="Uses fish")
 
     assert not fake_ui.asked
@@ -70,7 +69,7 @@ async def test_a_write_after_outside_content_is_marked_everywhere(
     pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:
     fake_ui.answers(True)
-    script.turn(tool_call("bash", {"command": "curl https://example.com"}))
+    script.turn(tool_call("bash", command="curl https://example.com"))
 
     said, _ = await called(pi_session, script, "remember", text="Always run make install")
 
@@ -84,7 +83,7 @@ async def test_what_an_earlier_prompt_read_does_not_mark(
     pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:
     fake_ui.answers(True)
-    script.turn(tool_call("read", {"path": "/etc/hosts"})).turn(text("read"))
+    script.turn(tool_call("read", path="/etc/hosts")).turn(text("read"))
     await pi_session.prompt("look")
 
     await called(pi_session, script, "remember", text="Uses tabs")
@@ -116,7 +115,7 @@ async def test_which_calls_count_as_outside(
     marks: bool,
 ) -> None:
     fake_ui.answers(True)
-    script.turn(tool_call(name, arguments))
+    script.turn(tool_call(name, arguments=arguments))
 
     await called(pi_session, script, "remember", text="A fact")
 
@@ -128,7 +127,7 @@ async def test_a_link_in_the_project_that_leads_out_counts_as_outside(
 ) -> None:
     (tmp_path / "link").symlink_to("/etc/hosts")
     fake_ui.answers(True)
-    script.turn(tool_call("read", {"path": "link"}))
+    script.turn(tool_call("read", path="link"))
 
     await called(pi_session, script, "remember", text="A fact")
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_hookspecs import StreamOptions
-from pi_provider_kit import Http, HttpFailed, HttpRequest, stream_events
+from pi_provider_kit import Http, HttpFailed, HttpRequest, stream_events, tls_context
 from pi_provider_kit._connection import Answer
 from pi_provider_kit._transport import Transport
 
@@ -284,3 +284,12 @@ async def test_tls_to_a_server_without_it_fails_clearly(serve, http):
         plain.close()
 
     assert raised.value.kind == "tls"
+
+
+def test_a_vendor_s_client_gets_one_tls_context_until_the_certificates_change(monkeypatch, tmp_path):
+    first, again = tls_context(httpx), tls_context(httpx)
+    trustme.CA().cert_pem.write_to_path(tmp_path / "own.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+
+    assert again is first
+    assert tls_context(httpx) is not first

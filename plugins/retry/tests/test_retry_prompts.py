@@ -9,12 +9,12 @@ import pytest
 from attrs import evolve
 
 import pi_retry
-from pi_hookspecs import AssistantMessage
+from pi_hookspecs import AssistantMessage, Context, SideRequest, UserMessage
 from pi_testing import error, text, tool_call
 
 if TYPE_CHECKING:
     from pi_core import AgentSession
-    from pi_testing import EventRecorder, ScriptedProvider
+    from pi_testing import EventRecorder, FakeUI, ScriptedProvider
 
 QUICK = {"retry": {"baseDelayMs": 1}}
 OVERLOADED = "529 Overloaded"
@@ -235,9 +235,7 @@ def failed(text: str, retry_after_ms: int | None = None) -> AssistantMessage:
 async def test_another_model_goes_on_where_the_first_gave_up(
     pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
 ) -> None:
-    pi_session.models.register_provider(
-        "scripted", evolve(pi_session.models.provider("scripted"), models=(script.model, second(script)))
-    )
+    offer_second(pi_session, script)
     script.turn(error(OVERLOADED)).turn(error(OVERLOADED)).turn(text("from the second"))
 
     answer = await pi_session.prompt("hello")
@@ -247,6 +245,41 @@ async def test_another_model_goes_on_where_the_first_gave_up(
     assert script.requests[2].model.id == "second"
     starts = [event.error_message for event in recorded.events if event.type == "auto_retry_start"]
     assert "going on with scripted/second" in starts[-1]
+
+
+def offer_second(pi_session: AgentSession, script: ScriptedProvider) -> None:
+    pi_session.models.register_provider(
+        "scripted", evolve(pi_session.models.provider("scripted"), models=(script.model, second(script)))
+    )
+
+
+@pytest.mark.pi(settings={"retry": {"maxRetries": 0, "failover": ["museum/gone", "Second", "scripted/second"]}})
+async def test_the_models_that_go_on_come_to_an_end_however_they_are_named(
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI
+) -> None:
+    offer_second(pi_session, script)
+    script.turn(error(OVERLOADED)).turn(error(OVERLOADED))
+
+    answer = await pi_session.prompt("hello")
+
+    assert answer is not None
+    assert answer.stop_reason == "error"
+    assert [request.model.id for request in script.requests] == [script.model.id, "second"]
+    assert any("museum/gone" in notice.message for notice in fake_ui.notices)
+
+
+@pytest.mark.pi(settings={"retry": {"maxRetries": 1, "baseDelayMs": 1, "failover": ["scripted/second"]}})
+async def test_a_request_beside_the_conversation_changes_no_model_and_ends(
+    pi_session: AgentSession, script: ScriptedProvider
+) -> None:
+    offer_second(pi_session, script)
+    script.turn(error(OVERLOADED)).turn(error(OVERLOADED))
+
+    answer = await pi_session.complete(Context(messages=(UserMessage(content="sum"),)), SideRequest(purpose="title"))
+
+    assert answer.stop_reason == "error"
+    assert len(script.requests) == 2
+    assert pi_session.model == script.model
 
 
 def second(script: ScriptedProvider) -> object:

@@ -166,8 +166,8 @@ def register_models():
 @hookimpl
 def register_commands():
     return [
-        Command("loud", handler=loud, description="Print everywhere"),
-        Command("leave", handler=lambda arguments, ctx: ctx.shutdown(), description="End"),
+        Command(name="loud", handler=loud, description="Print everywhere"),
+        Command(name="leave", handler=lambda arguments, ctx: ctx.shutdown(), description="End"),
     ]
 
 

@@ -86,7 +86,7 @@ class Names:
         shown = json.dumps(line, ensure_ascii=False)
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:-]+(\.\d+|-\d+)?Z", "<time>", shown)
         shown = re.sub(r'("(?:timestamp|durationMs)": )\d+', r"\g<1>0", shown)
-        shown = re.sub(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22,27}\b", lambda found: self._name("session", found[0]), shown)
+        shown = re.sub(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", lambda found: self._name("session", found[0]), shown)
         shown = re.sub(r'"([0-9a-f]{8})"', lambda found: f'"{self._name("entry", found[1])}"', shown)
         return json.loads(shown.replace(self._folder, "<folder>"))
 
@@ -113,6 +113,7 @@ async def test_every_command_is_answered_as_recorded(talk, script, tmp_path):
     script.turn(text("I look."), tool_call("ls", path="."), usage(input=20, output=5))
     script.turn(text("Nothing to see."), usage(input=30, output=4))
     script.turn(text("They greeted each other."), usage(input=40, output=5))
+    script.turn(text("And looked."), usage(input=50, output=3))
     names = Names(tmp_path)
     conversation = []
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         UserInterface,
     )
 
-__all__ = ["NoUserInterface", "PatientUI", "PluginAPI", "PluginContext", "ToolCallContext"]
+__all__ = ["NoUserInterface", "PluginAPI", "PluginContext", "ToolCallContext", "patient_ui"]
 
 
 class NoUserInterface:
@@ -82,7 +82,12 @@ class NoUserInterface:
         """Show nothing."""
 
 
-class PatientUI:
+def patient_ui(ui: UserInterface, hooks: HookDispatcher) -> UserInterface:
+    """Return a user interface during whose dialogs the deadline of the hook that asks stands still."""
+    return _PatientUI(ui, hooks)
+
+
+class _PatientUI:
     """The front end's user interface; the deadline of the hook that asks stands still while a dialog is open."""
 
     def __init__(self, ui: UserInterface, hooks: HookDispatcher) -> None:
@@ -131,7 +136,7 @@ class PluginContext:
     @property
     def ui(self) -> UserInterface:
         """The user, through whatever front end runs now."""
-        return PatientUI(self._session.ui, self._session.hooks)
+        return patient_ui(self._session.ui, self._session.hooks)
 
     @property
     def has_ui(self) -> bool:
@@ -230,6 +235,12 @@ class PluginContext:
     async def export(self, path: str | Path | None = None) -> Path:
         """Write the session into a file."""
         return await self._session.export(path)
+
+    def find_model(self, name: str) -> Model:
+        """Return the model that a name means, if it can answer now."""
+        model = self._session.models.find(name)
+        self._session.models.check(model)
+        return model
 
     async def emit(self, event: Any) -> None:
         """Tell the session's subscribers of an event."""

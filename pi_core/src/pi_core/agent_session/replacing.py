@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 import pi_hookspecs  # as in compaction.py
-from pi_core.agent_session.restoring import note_choices, restored_level, restored_model
+from pi_core.agent_session.restoring import note_choices, restored_level, restored_model, tell_of_interruption
 from pi_hookspecs import UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class Replacing:
         session = self._session
         if reason == "new":
             return
+        if reason == "resume":
+            tell_of_interruption(session.session_manager)
         model = restored_model(session.session_manager, session.models)
         if model is not None and (session.model is None or model.reference != session.model.reference):
             await session.set_model(model, "restore")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 
-__all__ = ["note_choices", "restored_level", "restored_model"]
+__all__ = ["note_choices", "restored_level", "restored_model", "tell_of_interruption"]
 
 
 def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
@@ -27,7 +27,7 @@ def restored_model(session: SessionManager, models: ModelRegistry) -> Model | No
         model = models.exact(chosen.provider, chosen.model_id)
         models.check(model)
     except PiError as error:
-        session.notices.append(f"Could not restore model {name}. {error}")
+        session.notice(f"Could not restore model {name}. {error}")
         return None
     return model
 
@@ -46,3 +46,14 @@ def note_choices(session: SessionManager, model: Model | None, level: ThinkingLe
         if model is not None:
             session.append_model_change(model.provider, model.id)
         session.append_thinking_level_change(level)
+
+
+def tell_of_interruption(session: SessionManager) -> None:
+    """Tell the user which tool calls a session ends in: the program was stopped while they ran."""
+    calls = session.interrupted_tool_calls()
+    if calls:
+        names = ", ".join(call.name for call in calls)
+        session.notice(
+            f"The session ends in tool calls without results: {names}. They were interrupted and are not run again; what"
+            " they did until then is not known. The model is told so."
+        )

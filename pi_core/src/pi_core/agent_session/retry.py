@@ -97,9 +97,10 @@ class Retry:
         if not await self._waited(decision.delay_ms, stop):
             await self._give_up("Retry cancelled")
             return False
+        if decision.model is not None and not await self._change_model(decision.model):
+            await self._give_up(failed.error_message)
+            return False
         self._session.drop_failed_answer()
-        if decision.model is not None:
-            await self._change_model(decision)
         return True
 
     async def _give_up(self, why: str | None) -> None:
@@ -116,15 +117,16 @@ class Retry:
             forget()
             self._wait = None
 
-    async def _change_model(self, decision: RetryDecision) -> None:
+    async def _change_model(self, name: str) -> bool:
+        """Let another model answer; False when it cannot: the one that failed would be asked again for ever."""
         session = self._session
         try:
-            model = session.models.find(decision.model or "", None)
-            session.models.check(model)
+            model = session.ctx.find_model(name)
         except PiError as error:
-            session.complain("(settings)", "Retrier.decide", f"Cannot go on with {decision.model!r}: {error}")
-        else:
-            await session.set_model(model)
+            session.complain("(retry)", "Retrier.decide", f"Cannot go on with model {name!r}: {error}")
+            return False
+        await session.set_model(model)
+        return True
 
 
 async def wait_unless_aborted(delay_ms: int, signal: AbortSignal) -> bool:

@@ -64,7 +64,9 @@ class SideRequests:
         while True:
             answer = await self._ask(model, context, request, signal)
             decision = self._session.retry.decide(answer, attempt + 1)
-            if decision is None or not await self._next_try(decision.delay_ms, request, signal):
+            if decision is None or decision.model is not None:  # another model is for the conversation to change to
+                break
+            if not await self._next_try(decision.delay_ms, request, signal):
                 break
             self._account(answer, request)
             attempt = decision.attempt

@@ -68,6 +68,6 @@ def matching(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> Sess
 
 
 def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:
-    lines = [f"  {each.id}  {each.modified:%Y-%m-%d %H:%M}  {each.name or each.first_message:.60}" for each in found]
-    more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return "\n".join([f"{len(found)} sessions match {partial_id!r}; write more of the id:", *lines[:_SHOWN], *more])
+    told = [f"{each.id} ({each.modified:%Y-%m-%d %H:%M}, {each.name or each.first_message:.40})" for each in found]
+    more = [f"and {len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
+    return f"{len(found)} sessions match {partial_id!r}; write more of the id: {'; '.join([*told[:_SHOWN], *more])}"

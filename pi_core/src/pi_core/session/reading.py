@@ -53,14 +53,15 @@ class SessionReads:
         self._names = Names(self._tree)
         self._context = BranchContext(self._tree, self.header)
         self._stats: StatsCounter | None = None
-        self._writer = SessionWriter(stored, self._notice, begun=begun, waiting=waiting)
+        self._writer = SessionWriter(stored, self.notice, begun=begun, waiting=waiting)
         if self._tree.repeated_ids:
-            self._notice(
+            self.notice(
                 f"Session {self._writer.place} has {self._tree.repeated_ids} entries with an id that a later entry has "
                 "too; the later one is meant. `pi sessions fsck` tells which."
             )
 
-    def _notice(self, message: str) -> None:
+    def notice(self, message: str) -> None:
+        """Tell the user something about the session, in whole sentences."""
         self.notices.append(message)
         if self.on_problem is not None:
             self.on_problem(message)

@@ -87,8 +87,9 @@ class SessionWriter:
 
     def close(self) -> None:
         """Try once more to store what waits, and let go of the session."""
-        if self.begun:
-            self.flush()
+        if self.begun and not self.flush():
+            missing = "1 entry is" if len(self.waiting) == 1 else f"{len(self.waiting)} entries are"
+            self._report(f"Session {self.place} ends without what could not be written: {missing} lost.")
         try:
             self.stored.close()
         except Exception as error:  # noqa: BLE001 - as above

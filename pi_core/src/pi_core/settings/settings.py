@@ -126,7 +126,7 @@ class Settings:
     def trust_of(self, cwd: str | Path) -> ProjectTrust:
         """Return the decision about a folder: ``project_trust`` is about one alone, and a session may be elsewhere.
 
-        About another folder the command line and plugins have said nothing: ``trust.json`` and the user's default count.
+        About another folder the command line and plugins have said nothing: ``trust.json`` and the default count.
         """
         if isinstance(self._source, MemorySource) or self.project_trust.is_about(cwd):
             return self.project_trust

@@ -43,12 +43,19 @@ def open_host(
     if not trust.resources or early.help or early.version:
         return opened
     # Plugins are asked before the project's own settings can say which of them there are.
-    return host(asyncio.run(_ask(host(trust=False), trust)))
+    without = host(trust=False) if trust.is_trusted else opened
+    return host(asyncio.run(_ask(without, trust))) if _has_opinions(without) else opened
 
 
 def _is_plugins(word: str, host: PluginHost) -> bool:
     """Whether a word is the subcommand of another plugin, whose options may have the same names as ours."""
     return any(record.value != "pi_cli" for record in host.registering("register_subcommands", word))
+
+
+def _has_opinions(host: PluginHost) -> bool:
+    """Whether a plugin wants to be asked; the index knows, without importing it."""
+    enabled = (record for name, record in host.records.items() if name not in host.disabled)
+    return any("project_trust" in record.hooks for record in enabled)
 
 
 async def _ask(host: PluginHost, trust: ProjectTrust) -> ProjectTrust:

@@ -119,7 +119,7 @@ class PromptRun:
     def on_extension_error(self, event: Any) -> None:
         """Tell of a plugin that failed."""
         whose = f"Plugin {event.extension_path!r}"
-        told = whose in event.error or event.extension_path == "(unknown)"  # code that no hook is to blame for
+        told = whose in event.error or event.extension_path.startswith("(")  # no plugin is to blame
         self.warn(event.error if told else f"{whose} ({event.event}): {event.error}")
         if self.options.verbose and event.stack:
             self.screen.line(event.stack.rstrip("\n"), dim=True)

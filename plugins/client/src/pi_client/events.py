@@ -15,7 +15,7 @@ _ANY = Kind("anything", {}, lambda value: value)
 _REASON = choice("manual", "threshold", "overflow")
 _PLACE = {"contentIndex": INTEGER}
 _SUMMARY_RETRY = {"source": choice("compaction", "branchSummary"), "reason?": _REASON}
-_CALL = {"toolCallId": TEXT, "toolName": TEXT, "parentToolCallId?": TEXT}
+_CALL = {"toolCallId": TEXT, "toolName": TEXT}
 
 Fields = dict[str, Kind]
 """By name; a name that ends in ``?`` may be absent."""

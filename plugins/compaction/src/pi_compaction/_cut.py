@@ -77,11 +77,13 @@ def find_helpful_cut(
     """
     sizes = [estimate_tokens(message) if message is not None else 0 for message in messages]
     keep = min(keep_tokens, sum(sizes) // 2)
-    cut = find_cut(entries, messages, keep)
-    while cut is None and keep > 1:
-        keep //= 2
+    while True:
         cut = find_cut(entries, messages, keep)
-    return cut if cut is not None and sum(sizes[: cut.kept]) >= _LEAST_SHARE * sum(sizes) else None
+        if cut is not None and sum(sizes[: cut.kept]) >= _LEAST_SHARE * sum(sizes):
+            return cut
+        if keep <= 1:
+            return None
+        keep //= 2
 
 
 def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:

@@ -183,28 +183,11 @@ class _Judge:
 
     def _shell(self, name: str, command: Command, depth: int, text: str) -> None:
         """A shell runs the text after ``-c``, a file, or else what it reads."""
-        rest = list(command.words[1:])
-        while rest and rest[0].text[:1] in ("-", "+", UNKNOWN):
-            option = rest.pop(0)
-            if not option.known:
-                self.add("ask", "dynamic-command", f"what {name} runs is known only when it runs", text)
-            elif option.text in ("-c", "--command") or (re.fullmatch(r"-\w*c\w*", option.text)):
-                while rest and re.match(r"[-+]\w", rest[0].text):
-                    rest.pop(0)
-                self._text(rest[0].text if rest else UNKNOWN, depth, text)
-                return
-            elif option.text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") and rest:
-                rest.pop(0)
-            elif option.text == "-s":
-                rest = []
-        if name == "su":
-            following = [index for index, word in enumerate(rest) if word.text in ("-c", "--command")]
-            self._text(rest[following[0] + 1].text if following and len(rest) > following[0] + 1 else "", depth, text)
-        if rest and name != "su":
-            if not rest[0].known:
-                self.add("ask", "dynamic-command", f"the script that {name} runs is known only when it runs", text)
-            return
-        self._reads_script(name, command, depth, text)
+        rest, takes_text = _after_shell_options(name, list(command.words[1:]))
+        if takes_text or (rest and not rest[0].known):
+            self._text(rest[0].text if rest else UNKNOWN, depth, text)
+        elif not rest:
+            self._reads_script(name, command, depth, text)
 
     def _reads_script(self, name: str, command: Command, depth: int, text: str) -> None:
         for script in command.stdin:
@@ -296,6 +279,26 @@ class _Judge:
             for text in (*(word.text for word in command.words), *command.stdin):
                 if (why := sql_danger(text)) is not None:
                     self.add("ask", "database", f"it {why}", joined(command.words))
+
+
+def _after_shell_options(name: str, rest: list[Word]) -> tuple[list[Word], bool]:
+    """Return what follows a shell's options, and whether it begins with a script as text; ``su`` takes a user first."""
+    takes_text = False
+    while rest and (rest[0].text[:1] in "-+" or name == "su") and rest[0].known:
+        option = rest.pop(0).text
+        if not option.startswith(("-", "+")) or option in ("-", "--"):
+            continue
+        if option in ("--command", "--rcfile", "--init-file"):
+            takes_text = takes_text or option == "--command"
+            del rest[: option != "--command"]
+        elif not option.startswith("--"):
+            del rest[: sum(letter in "oO" for letter in option)]
+            takes_text = takes_text or (option[0] == "-" and "c" in option)
+            if option == "-s":
+                return [], False
+        if takes_text and name == "su":
+            break
+    return rest, takes_text
 
 
 def _parts(word: Word) -> Iterator[Word]:

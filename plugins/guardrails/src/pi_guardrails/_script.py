@@ -38,6 +38,11 @@ _LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start",
 _LOOSE = frozenset({"string", "heredoc_body", "translated_string", "regex", "extglob_pattern"})
 """What may hold text between its parts."""
 
+_ONE_LINE = frozenset(
+    {"command", "declaration_command", "redirected_statement", "file_redirect", "herestring_redirect", "concatenation"}
+)
+"""What a new line ends."""
+
 _CONTROL = re.compile("[^\\S \\t\\n]|[\x00-\x08\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _CONTINUED = re.compile(r"\\\n")
 _BLANK = re.compile(r"[ \t\n]*")
@@ -163,7 +168,8 @@ def _check_gaps(node: Node, whole: bytes, start: int, script: Script) -> None:
         rest = _CONTINUED.sub("", gap)
         if rest.strip() == "-" and after.type == "heredoc_redirect":  # which the grammar leaves out there
             continue
-        if _BLANK.fullmatch(rest) is None or (gap and not rest and before.is_named and after.is_named):
+        broken = "\n" in rest and node.type in _ONE_LINE
+        if broken or _BLANK.fullmatch(rest) is None or (gap and not rest and before.is_named and after.is_named):
             script.problems.append(f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear")
             return
 

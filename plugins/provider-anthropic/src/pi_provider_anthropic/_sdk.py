@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.errors import PiError, RequestFailed
 from pi_provider_anthropic._identity import is_bearer
 from pi_provider_anthropic._wire_events import broken, error_of
-from pi_provider_kit import AbortWatch, Timeouts, answer_failure, secrets_of, transport_failure
+from pi_provider_kit import AbortWatch, Timeouts, answer_failure, secrets_of, tls_context, transport_failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import RetryDecision
+from pi_hookspecs import PiError, RetryDecision
 from pi_retry._kinds import WORTH_WAITING, kind_of, server_hint_ms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_hookspecs import AssistantMessage, PiContext, SettingsView
 
 __all__ = ["Backoff"]
@@ -55,15 +57,26 @@ def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -
 
 def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiContext) -> RetryDecision | None:
     """Return the try with the model that follows the present one in the user's list."""
-    models = ctx.settings.get_str_list("retry.failover")
-    if not models or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
+    names = ctx.settings.get_str_list("retry.failover")
+    if not names or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
         return None
-    present = f"{ctx.model.provider}/{ctx.model.id}"
+    present, models = ctx.model.reference, _usable(names, ctx)
     following = models[models.index(present) + 1 :] if present in models else models
     if not following:
         return None
     reason = f"{present} failed ({kind}: {message.error_message or 'no reason given'}); going on with {following[0]}"
     return RetryDecision(attempt=1, max_attempts=max(retries, 1), delay_ms=0, model=following[0], reason=reason)
+
+
+def _usable(names: Sequence[str], ctx: PiContext) -> list[str]:
+    """Return the models that the user names, each once and by its whole name; one that cannot answer is told of."""
+    models: dict[str, None] = {}
+    for name in names:
+        try:
+            models[ctx.find_model(name).reference] = None
+        except PiError as error:
+            ctx.ui.notify(f"Model {name!r} of the setting retry.failover is left out: {error}", "warning")
+    return list(models)
 
 
 def _whole(settings: SettingsView, key: str, default: int) -> int:

@@ -165,6 +165,9 @@ def _repair(path: Path, checked: Checked) -> int:
     from pi_session_jsonl._check import check_session
     from pi_session_jsonl._repair import repaired, write_beside
 
+    if not any(finding.mendable for finding in checked.findings):
+        sys.stdout.write("A repaired copy would be no different; the file can be used as it is.\n")
+        return 0
     data = repaired(checked)
     try:
         copy = write_beside(path, data)

@@ -1,0 +1,133 @@
+"""Any text is judged, and what the parser does not understand is never allowed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_guardrails._findings import worst
+from pi_guardrails._judge import judge_command
+from pi_guardrails._paths import Places
+from pi_guardrails._script import read_script
+
+PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
+PIECES = (
+    "rm -rf / ls echo $X ${X} $( ) ` ' \" \\ \\\n | || & && ; ;; { } ( ) [[ ]] [ ] < > >> << <<< <<- EOF <( >( "
+    "$' $\" * ? ~ # ! = X= case in esac if then fi for do done while function a=( ${IFS} $IFS bash -c eval xargs sudo "
+    "env - -- \t find -exec \\; + %s .env /dev/sda git push --force"
+)
+SCRIPTS = st.lists(st.sampled_from([*PIECES.split(" "), " ", "\n", "\n"]), max_size=14).map("".join) | st.lists(
+    st.sampled_from(PIECES.split(" ")), max_size=10
+).map(" ".join)
+
+HIDING = [
+    "{}",
+    "ls; {}",
+    "ls | {}",
+    "ls\n{}",
+    "X=1 {}",
+    "if true; then {}; fi",
+    "case x in x) {};; esac",
+    "while false; do {}; done",
+    "for i in 1; do {}; done",
+    "[[ -f x ]] && {}",
+    "! {}",
+    "({})",
+    "{{ {}; }}",
+    'echo "$({})"',
+    "echo `{}`",
+    "cat <({})",
+    "cat <<EOF\n$({})\nEOF",
+    "f() {{ {}; }}",
+    "a=($({}))",
+    "sh -c '{}'",
+    'bash -euo pipefail -c "{}"',
+    "sh <<'EOF'\n{}\nEOF",
+    "sh <<< '{}'",
+    "eval '{}'",
+    "trap '{}' EXIT",
+    "sudo -n {}",
+    "env A=1 {}",
+    "nohup nice -n 5 {}",
+    "timeout --signal=KILL 3 {}",
+    "find . -exec {} \\;",
+    "xargs {}",
+    "time {}",
+    "echo ${{x:-$({})}}",
+    "echo $(( $({}) ))",
+    "ls > $({})",
+    "\\{}",
+]
+
+
+@given(st.text() | SCRIPTS)
+def test_any_text_gets_a_verdict(text: str) -> None:
+    judge_command(text, PLACES)
+
+
+@given(st.text() | SCRIPTS)
+def test_what_the_parser_does_not_understand_is_never_allowed(text: str) -> None:
+    if read_script(text, {}).problems:
+        assert worst(judge_command(text, PLACES)) is not None
+
+
+@given(st.text(max_size=40) | SCRIPTS)
+def test_nothing_before_it_hides_a_command(text: str) -> None:
+    gravest = worst(judge_command(f"{text}\nrm -rf /", PLACES))
+
+    comment_or_text = gravest is None and ("<<" in text or "\\" in text[-1:])
+    assert gravest is not None or comment_or_text
+
+
+@pytest.mark.parametrize("around", HIDING)
+@pytest.mark.parametrize("command", ["rm -rf /", "mkfs.ext4 /dev/sda1"])
+def test_a_command_is_found_wherever_it_stands(around: str, command: str) -> None:
+    gravest = worst(judge_command(around.format(command), PLACES))
+
+    assert gravest is not None
+    assert gravest.verdict == "deny"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("r\"m\" -'r'f", ["rm", "-rf"]),
+        ("$'\\x72\\155' $'a\\tb'", ["rm", "a\tb"]),
+        ("a\\ b c", ["a b", "c"]),
+        ("rm$IFS-f", ["rm", "-f"]),
+        ('"$IFS"', [" \t\n"]),
+        ("~/x ~ \\~", ["/home/ann/x", "/home/ann", "~"]),
+        ('"a\\"b\\$c" "d\ne"', ['a"b$c', "d\ne"]),
+        ("'' x", ["", "x"]),
+    ],
+)
+def test_words_are_what_the_shell_makes_of_them(text: str, words: list[str]) -> None:
+    script = read_script(text, {"HOME": "/home/ann", "IFS": " \t\n"})
+
+    assert [word.text for word in script.commands[0].words] == words
+    assert not script.problems
+
+
+@pytest.mark.parametrize("text", ["HOME=/tmp; rm ~/x", "read HOME; rm ~/x", "IFS=x; rm${IFS}y"])
+def test_a_variable_that_the_script_sets_is_not_known(text: str) -> None:
+    gravest = worst(judge_command(text, PLACES))
+
+    assert gravest is not None
+
+
+@pytest.mark.parametrize("text", ["rm\u00a0-rf /", "ls\r\nrm", "echo \u202e", "ls \0", "echo \ud800", "x" * 100_001])
+def test_characters_that_hide_something_are_asked_about(text: str) -> None:
+    gravest = worst(judge_command(text, PLACES))
+
+    assert gravest is not None
+    assert (gravest.verdict, gravest.rule) == ("ask", "unparsed")
+
+
+@pytest.mark.parametrize("opening", ["(", "$(", "{ ", "if x; then "])
+def test_deep_nesting_ends(opening: str) -> None:
+    assert worst(judge_command(opening * 3000, PLACES)) is not None
+
+
+def test_many_commands_end() -> None:
+    assert worst(judge_command("ls;" * 2000, PLACES)) is not None
