@@ -89,7 +89,7 @@ def deltas(pi: Pi) -> float:
 
 
 def end(pi: Pi) -> float:
-    pi.say(type="prompt", message=prompt(1_000_000))
+    pi.say(type="prompt", message=prompt(100_000))
     pi.until(b'"text_delta"')
     started = time.perf_counter()
     assert pi.process.stdin is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from pi_hookspecs._markers import *
     from pi_hookspecs.abort import *
+    from pi_hookspecs.actions import *
     from pi_hookspecs.api import *
     from pi_hookspecs.content import *
     from pi_hookspecs.context import *
@@ -39,6 +40,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
 _HOMES: dict[str, str] = {
     "_markers": "Answers Deadline OnFailure Order Rule answers answers_of hookimpl hookspec",
     "abort": "ABORT_GRACE AbortController AbortSignal",
+    "actions": "CommandActions EventBus ExecResult ModelCatalog SessionChange ToolInfo",
     "api": "PiAPI",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
     "context": (
@@ -51,7 +53,8 @@ _HOMES: dict[str, str] = {
         "UnknownEntry UsageEntry"
     ),
     "errors": (
-        "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed UnknownName UserError"
+        "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed StaleObject UnknownName "
+        "UserError"
     ),
     "events.agent": (
         "AgentBeforeSettleEvent AgentBeforeSettleResult AgentEndEvent AgentEvent AgentSettledEvent "

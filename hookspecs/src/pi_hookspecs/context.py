@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_che
 
 from attrs import frozen
 
+from pi_hookspecs.actions import CommandActions
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.actions import ExecResult, ModelCatalog
     from pi_hookspecs.entries import BranchSummaryEntry, SessionEntry, SessionHeader
     from pi_hookspecs.messages import AgentMessage, AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
@@ -272,7 +275,7 @@ class StartContext(Protocol):
 
 
 @runtime_checkable
-class PiContext(Protocol):
+class PiContext(CommandActions, Protocol):
     """Everything that a plugin may use while it answers a hook."""
 
     @property
@@ -330,6 +333,20 @@ class PiContext(Protocol):
         """The system prompt as the next request would send it."""
         ...
 
+    def get_system_prompt(self) -> str:
+        """Return ``system_prompt``, by its name in pi.md 10.4."""
+        ...
+
+    @property
+    def models(self) -> ModelCatalog:
+        """The models that there are."""
+        ...
+
+    @property
+    def scoped_models(self) -> Sequence[Model]:
+        """The models that the user cycles through; empty for all that can be used."""
+        ...
+
     def is_project_trusted(self) -> bool:
         """Whether files of the project itself may be used: settings, extensions, skills, prompts (pi.md 10.4)."""
         ...
@@ -363,28 +380,29 @@ class PiContext(Protocol):
         """
         ...
 
-    async def navigate_tree(
+    async def exec(
         self,
-        target_id: str,
+        command: str,
+        args: Sequence[str] = (),
         *,
-        summarize: bool = False,
-        custom_instructions: str | None = None,
-        replace_instructions: bool = False,
-        label: str | None = None,
-    ) -> TreeNavigation:
-        """Go on from another entry; from before it when the user said it. For commands: no prompt may be going on.
+        cwd: str | Path | None = None,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as PiAPI.exec
+        env: Mapping[str, str] | None = None,
+    ) -> ExecResult:
+        """Run a program, see ``PiAPI.exec``; an abort of the run kills it, or that of ``signal``."""
+        ...
+
+    def create_session(self, **options: Any) -> Any:
+        """Return an ``AgentSession`` of its own, for a helper: ``async with ctx.create_session(...) as session``.
+
+        It is kept in memory and has this one's working directory, model, plugins, settings and keys.
 
         Args:
-            target_id: The entry.
-            summarize: Have what is left behind summed up where the conversation goes on.
-            custom_instructions: What the summary should look at.
-            replace_instructions: They stand in place of the summariser's own.
-            label: A name for the place.
+            options: Those of ``create_agent_session``.
 
         Raises:
-            AgentBusy: A prompt is being answered.
-            UserError: No such entry, or nobody who could sum up.
-            PiError: The summary failed; the conversation is where it was.
+            PiError: Helpers have helpers have helpers: nobody wanted that.
         """
         ...
 
@@ -442,4 +460,8 @@ class ToolContext(PiContext, Protocol):
 
     def update(self, partial: ToolResult | str) -> None:
         """Show a partial result while the tool runs."""
+        ...
+
+    async def relay(self, event: Any) -> None:
+        """Show a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
         ...

@@ -10,7 +10,8 @@ PiError
 ├── AgentBusy              a second prompt while one is running
 ├── RequestFailed          a model request ended in an error; providers turn it into an ``Error`` event
 ├── InvalidArguments       a tool call's arguments do not fit the tool's schema
-└── PluginError            a plugin did something that cannot be; names the plugin
+├── PluginError            a plugin did something that cannot be; names the plugin
+└── StaleObject            a ``pi`` or ``ctx`` of before a reload, or of a session that has ended
 ```
 """
 
@@ -30,6 +31,7 @@ __all__ = [
     "PiError",
     "PluginError",
     "RequestFailed",
+    "StaleObject",
     "UnknownName",
     "UserError",
 ]
@@ -128,3 +130,7 @@ class PluginError(PiError):
     def __init__(self, plugin: str, message: str) -> None:
         super().__init__(message)
         self.plugin = plugin
+
+
+class StaleObject(PiError):
+    """A ``pi`` or ``ctx`` was used after a reload, or after its session had ended (pi.md 10.1, hot reload)."""

@@ -35,6 +35,7 @@ def create_agent_session(
     provider: str | None = None,
     thinking_level: ThinkingLevel | None = None,
     tools: Sequence[str] | None = None,
+    exclude_tools: Sequence[str] = (),
     read_only_tools: bool = False,
     custom_tools: Sequence[Tool] = (),
     system_prompt: str | None = None,
@@ -61,7 +62,9 @@ def create_agent_session(
         provider: Narrows ``model`` down; without a model, its default one is used.
         thinking_level: The session's own, else the setting ``defaultThinkingLevel``, else ``medium``, when None
             (decision D27); what the model does not have becomes the nearest that it has.
-        tools: Names of the tools to offer; those that are active by default when None.
+        tools: Names and patterns of the tools to offer, ``+name`` and ``-name`` change what is active by default;
+            those that are active by default when None.
+        exclude_tools: Names and patterns of tools that are not offered.
         read_only_tools: Offers read, grep, find and ls.
         custom_tools: Further tools of the program.
         system_prompt: Stands in place of pi's own: a text, or the path of a file that holds it.
@@ -112,7 +115,7 @@ def create_agent_session(
         settings=settings,
         models=models,
         session_manager=session_manager,
-        toolbox=Toolbox(host, READ_ONLY_TOOLS if read_only_tools else tools, custom_tools),
+        toolbox=Toolbox(host, READ_ONLY_TOOLS if read_only_tools else tools, custom_tools, exclude_tools),
         cwd=here,
         model=model,
         thinking_level=level,

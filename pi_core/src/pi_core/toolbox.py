@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_core.tool_selection import ToolSelection
 from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:
@@ -23,31 +24,36 @@ class Toolbox:
 
     Args:
         host: Where plugins registered theirs.
-        names: What the user selected, in this order; None offers every tool that is active by default.
+        names: What the user selected, see ``ToolSelection``; None offers every tool that is active by default.
         custom: Tools of the program; they are offered whatever was selected (decision D12).
+        excluded: Names and patterns of what is not offered.
     """
 
-    def __init__(self, host: PluginHost, names: Sequence[str] | None = None, custom: Sequence[Tool] = ()) -> None:
+    def __init__(
+        self,
+        host: PluginHost,
+        names: Sequence[str] | None = None,
+        custom: Sequence[Tool] = (),
+        excluded: Sequence[str] = (),
+    ) -> None:
         self._host = host
-        self._names = list(dict.fromkeys(names)) if names is not None else None
+        self._selection = ToolSelection(names, excluded)
         self._custom = tuple(custom)
         self._added: list[tuple[str, Tool]] = []
 
     @property
     def warnings(self) -> list[str]:
         """What to tell the user: selected names that no tool has, now that plugins had their chance to add it."""
-        return [str(UnknownName("tool", name, self._known())) for name in self._names or () if self._find(name) is None]
+        said = self._selection.exact_names()
+        return [str(UnknownName("tool", name, self._known())) for name in said if self._find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
         """Return what the model is offered."""
-        wanted = self._default_names() if self._names is None else self._names
         tools: dict[str, Tool] = {}
-        for name in wanted:
+        for name in self._selection.names(self._known(), self._default_names()):
             tool = self._find(name)
             if tool is not None:
                 tools[tool.name] = tool
-        if self._names is None:
-            tools.update((tool.name, tool) for _, tool in self._added if tool.default_active)
         tools.update((tool.name, tool) for tool in self._custom)
         return tuple(tools.values())
 
@@ -78,7 +84,8 @@ class Toolbox:
             if each["default_active"]
         ]
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
-        return list(dict.fromkeys([each["name"] for each in described] + loaded))
+        added = [tool.name for _, tool in self._added if tool.default_active]
+        return list(dict.fromkeys([each["name"] for each in described] + loaded + added))
 
     def _find(self, name: str) -> Tool | None:
         for plugin, tool in reversed(self._added):
@@ -90,9 +97,9 @@ class Toolbox:
             return registered
         return next((tool for tool in self._custom if tool.name == name), None)
 
-    def _known(self) -> set[str]:
-        described = {
-            name for record in self._host.registering("register_tools") for name in record.names("register_tools")
-        }
-        loaded = {each.name for each in self._host.registrations("register_tools")}
-        return described | loaded | {tool.name for _, tool in self._added} | {tool.name for tool in self._custom}
+    def _known(self) -> list[str]:
+        records = self._host.registering("register_tools")
+        described = [name for record in records for name in record.names("register_tools")]
+        loaded = [each.name for each in self._host.registrations("register_tools")]
+        own = [tool.name for tool in (*(tool for _, tool in self._added), *self._custom)]
+        return list(dict.fromkeys([*described, *loaded, *own]))

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINES = st.lists(
-    st.sampled_from(["", "# Memory", "## Preferences", "## Other ##", "- one", "  - inner", "* two", "text", "```", "  more"])
+    st.sampled_from(
+        ["", "# Memory", "## Preferences", "## Other ##", "- one", "  - inner", "* two", "text", "```", "  more"]
+    )
     | st.text(max_size=12)
 )
 
@@ -94,5 +96,7 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(write, range(24)))
 
-    assert sorted(entry.text for entry in entries(file.read_text())) == sorted(f"entry {number}" for number in range(24))
+    assert sorted(entry.text for entry in entries(file.read_text())) == sorted(
+        f"entry {number}" for number in range(24)
+    )
     assert file.read_text().startswith("# Mine\n")

@@ -106,7 +106,9 @@ async def test_tools_are_offered_where_there_is_a_memory(pi_session: AgentSessio
     assert {"remember", "forget"} <= names
 
 
-async def test_without_a_memory_nothing_is_offered(pi_agent_dir: Path, pi_host: PluginHost, tmp_path: Path, script: ScriptedProvider) -> None:
+async def test_without_a_memory_nothing_is_offered(
+    pi_agent_dir: Path, pi_host: PluginHost, tmp_path: Path, script: ScriptedProvider
+) -> None:
     (pi_agent_dir / "MEMORY.md").unlink()
 
     async with await trusted_session(tmp_path, pi_agent_dir, pi_host, script) as session:

@@ -26,7 +26,7 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
         ctx: The session.
 
     When: before every request.
-    Answers: ``messages`` are piped. Veto for ``block``, the first wins: no request is made, and ``reason`` is its error.
+    Answers: ``messages`` are piped. Veto for ``block``: the first wins, and no request is made.
     On error: reported; the messages stay as they were.
     Since: 1.0
     """

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["common_options", "option_groups", "parse", "parse_strictly", "peek", "plugin_flags", "written"]
 
+_BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls")
+
 _HINT = "--help lists them; a message that starts with a dash goes behind --"
 
 
@@ -51,6 +53,8 @@ def option_groups() -> dict[str, list[click.Option]]:
             _value(
                 "--api-key", metavar="KEY", help="The provider's key, for this run alone; with --model or --provider"
             ),
+            _value("--thinking", metavar="LEVEL", help="How hard it thinks: off, minimal, low, medium, high ..."),
+            _value("--models", metavar="A,B", help="The models to cycle through: names, patterns, :LEVEL behind them"),
             _value(
                 "--list-models",
                 metavar="[SEARCH]",
@@ -61,8 +65,10 @@ def option_groups() -> dict[str, list[click.Option]]:
         ],
         "What the model is told": told_options(),
         "Tools and plugins": [
-            _value("--tools", metavar="A,B", help="Offer the model these tools and no others"),
-            _switch("--no-tools", help="Offer the model no tools"),
+            _value("-t", "--tools", metavar="A,B", help="Offer these tools: names, patterns (*), +NAME, -NAME"),
+            _value("-xt", "--exclude-tools", metavar="A,B", help="Offer all but these"),
+            _switch("-nt", "--no-tools", help="Offer the model no tools"),
+            _switch("-nbt", "--no-builtin-tools", help="Offer none of pi's own tools"),
             _value("--disable", "disabled", metavar="NAME", multiple=True, help="Leave a plugin out; repeatable"),
         ],
         "About": [
@@ -192,9 +198,8 @@ def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool | str | None]) -> Options:
     words = params["words"] or ()
-    tools: tuple[str, ...] | None = None
-    if params["tools"] is not None:
-        tools = tuple(name for name in map(str.strip, params["tools"].split(",")) if name)
+    tools = _items(params["tools"]) if params["tools"] is not None else None
+    excluded = _items(params["exclude_tools"] or "")
     return Options(
         messages=(*(word for word in words if not _is_file(word)), *after),
         files=tuple(word[1:] for word in words if _is_file(word)),
@@ -206,6 +211,9 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         api_key=params["api_key"],
         list_models=params["list_models"],
         tools=() if params["no_tools"] else tools,
+        exclude_tools=(*excluded, *_BUILTIN_TOOLS) if params["no_builtin_tools"] else excluded,
+        thinking=params["thinking"],
+        models=_items(params["models"] or ""),
         no_session=params["no_session"],
         continue_=params["continue_"],
         session=params["session"],
@@ -222,6 +230,11 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         version=params["version"],
         flags=flags,
     )
+
+
+def _items(text: str) -> tuple[str, ...]:
+    """Read a list with commas."""
+    return tuple(item for item in map(str.strip, text.split(",")) if item)
 
 
 def _is_file(word: str) -> bool:

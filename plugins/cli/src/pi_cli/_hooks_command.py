@@ -27,14 +27,23 @@ _NAMES = 8
 
 _USAGE = """\
 Usage: pi hooks [NAME]
+       pi hooks fire NAME [--event FILE.json] [--plugin NAME] [--json]
 
 List the hooks, with the number of plugins that implement each and the rule by
 which their answers combine. Or describe one: its signature, rules and
 documentation, and the implementing plugins in the order in which they are
 asked.
 
-  -h, --help   Print this and end
+fire     Ask one hook, and print what each plugin answered, changed and took,
+         and how the answers combine. The exit code is 1 when a plugin failed.
+
+  --event FILE   The event as JSON, as in docs/events; without it, a sample
+  --plugin NAME  Ask this plugin alone
+  --json         Print an object
+  -h, --help     Print this and end
 """
+
+_FIRE_OPTIONS = ("event", "plugin", "json")
 
 
 def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
@@ -49,6 +58,12 @@ def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
     if params["help"]:
         sys.stdout.write(_USAGE)
         return 0
+    if names[:1] == ("fire",):
+        return _fire(names[1:], params, host)
+    given = [option for option in _FIRE_OPTIONS if params[option]]
+    if given:
+        message = f"--{given[0]} goes with pi hooks fire"
+        raise UserError(message)
     if len(names) > 1:
         message = f"pi hooks takes one name, not {len(names)}: {' '.join(names)}"
         raise UserError(message)
@@ -59,10 +74,22 @@ def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
     return 0
 
 
+def _fire(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
+    from pi_cli._hooks_fire import run_fire
+
+    if len(names) != 1:
+        message = f"pi hooks fire takes the name of one hook, not {len(names)}. pi hooks lists them"
+        raise UserError(message)
+    return run_fire(names[0], host, event=params["event"], plugin=params["plugin"], as_json=params["json"])
+
+
 def _command() -> click.Command:
     return click.Command(
         "pi hooks",
         params=[
+            click.Option(["--event"]),
+            click.Option(["--plugin"]),
+            click.Option(["--json"], is_flag=True),
             *common_options(),
             click.Argument(["names"], nargs=-1),
         ],

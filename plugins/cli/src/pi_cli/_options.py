@@ -61,6 +61,9 @@ class Options:
         fork: Path or id of a session to go on with in a copy.
         name: What the session is called.
         export: Path or id of a session to write as a document; nothing else is done then.
+        exclude_tools: Names and patterns from ``--exclude-tools``, and pi's own with ``--no-builtin-tools``.
+        thinking: The level that ``--thinking`` names.
+        models: Patterns from ``--models``.
         disabled: Plugins from ``--disable``.
         approve: Whether files of the project itself are used; None leaves it to what was decided before.
         told: What the model is told beside the prompt.
@@ -78,7 +81,10 @@ class Options:
     provider: str | None = None
     api_key: str | None = field(default=None, repr=False)
     list_models: str | None = None
+    thinking: str | None = None
+    models: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
+    exclude_tools: tuple[str, ...] = ()
     no_session: bool = False
     continue_: bool = False
     session: str | None = None

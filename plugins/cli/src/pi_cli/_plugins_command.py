@@ -28,12 +28,20 @@ _ROOM = 36
 
 _USAGE = """\
 Usage: pi plugins [--json]
+       pi plugins show NAME [--time] [--json]
 
 List the installed plugins: name and version, the milliseconds that loading
 took, the distribution, and what the plugin adds. A line that begins with !
 tells of a problem, one with - of a plugin that is disabled.
 
-  --json       Print a list of objects
+show     Tell all that is known of one plugin: where it comes from, what it
+         registers and who wins where another registers the same, which hooks it
+         implements and when in the row it is asked, settings, problems. The
+         exit code is 1 when there are problems.
+
+  --time       Ask each of its event hooks once, with a sample event, and tell
+               the milliseconds
+  --json       Print a list of objects; with show, one object
   -h, --help   Print this and end
 """
 
@@ -48,8 +56,14 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     if params["help"]:
         sys.stdout.write(_USAGE)
         return 0
-    if params["words"]:
-        message = f"pi plugins takes no argument, not {params['words'][0]!r}"
+    words: tuple[str, ...] = params["words"]
+    if words[:1] == ("show",):
+        return _show(words[1:], params, host)
+    if words:
+        message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME tells of one plugin"
+        raise UserError(message)
+    if params["time"]:
+        message = "--time goes with pi plugins show NAME"
         raise UserError(message)
     rows = [_plain(record, host) for record in host.records.values()]
     if params["json"]:
@@ -62,10 +76,20 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     return 0
 
 
+def _show(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
+    from pi_cli._plugins_show import show_plugin
+
+    if len(names) != 1:
+        message = f"pi plugins show takes the name of one plugin, not {len(names)}. pi plugins lists them"
+        raise UserError(message)
+    return show_plugin(names[0], host, timed=params["time"], as_json=params["json"])
+
+
 def _command() -> click.Command:
     return click.Command(
         "pi plugins",
         params=[
+            click.Option(["--time"], is_flag=True),
             click.Option(["--json"], is_flag=True),
             *common_options(),
             click.Argument(["words"], nargs=-1),

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_core.hooks import HookTrace
     from pi_core.host import PluginHost
-    from pi_core.model_patterns import ModelMatch
-    from pi_core.model_registry import ModelRegistry
-    from pi_core.session import SessionManager
     from pi_hookspecs import Mode, Subcommand
 
 __all__ = ["start"]
@@ -58,12 +55,9 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
     options = _options(arguments, host, environ)
-    if options.list_models is not None:
-        return _list_models(options.list_models, host, environ)
-    if options.export is not None:
-        from pi_cli._export import export
-
-        return export(options, host, cwd, environ)
+    done = _without_a_session(options, host, cwd, environ)
+    if done is not None:
+        return done
     mode = _mode(options, host)
     if mode is not None and mode.name == "rpc" and options.files:
         raise UserError("@file arguments are not supported in RPC mode")
@@ -145,6 +139,17 @@ def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, s
     return evolve(parse(arguments, records), color=color)
 
 
+def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int | None:
+    """Do what needs no session, and return the exit code; None when there is nothing of the kind."""
+    if options.list_models is not None:
+        return _list_models(options.list_models, host, environ)
+    if options.export is not None:
+        from pi_cli._export import export
+
+        return export(options, host, cwd, environ)
+    return None
+
+
 def _list_models(search: str, host: PluginHost, environ: Mapping[str, str]) -> int:
     from pi_cli._list_models import print_models
     from pi_core.model_registry import ModelRegistry
@@ -218,6 +223,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     """Make a session and let a front end drive it; the front end starts it and shuts it down."""
     import gc
 
+    from pi_cli._model_choice import choose_model
     from pi_cli._session_choice import choose_session
     from pi_cli._told import resource_loader
     from pi_core.create import create_agent_session
@@ -230,14 +236,17 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         notice = host.settings.trust_of(manager.cwd).notice
         if notice is not None:
             warn(notice)
-        model, thinking_level = await _model(options, models, manager)
+        choice = await choose_model(options, models, manager)
+        for warning in choice.warnings:
+            warn(warning)
         session = create_agent_session(
             cwd=manager.cwd,
             session_manager=manager,
-            model=model,
-            thinking_level=thinking_level,
+            model=choice.model,
+            thinking_level=choice.thinking_level,
             model_registry=models,
             tools=options.tools,
+            exclude_tools=options.exclude_tools,
             resource_loader=resource_loader(options.told, environ),
             settings=host.settings,
             host=host,
@@ -253,6 +262,10 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         ):  # what is missing may be what could not be loaded
             warn(problem)
         raise
+    if choice.scope:
+        from pi_core.agent_session.choices import ScopedModel
+
+        session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
     gc.freeze()
     gc.enable()
     code = 1
@@ -261,21 +274,6 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     finally:
         last_moment.begins(code)
     return code
-
-
-async def _model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelMatch | tuple[None, None]:
-    """Return the model that the options mean, and the thinking level in its name; ``--api-key`` goes with it.
-
-    None where they say nothing and the session knows its own.
-    """
-    own = session.build_session_context().model
-    if options.model is None and options.provider is None and own is not None:
-        await models.discover([own.provider])
-        return None, None
-    meant = await models.resolve(options.model, options.provider)
-    if options.api_key is not None:
-        models.auth.set_runtime_api_key(meant.model.provider, options.api_key)
-    return meant
 
 
 def _trace(call: HookTrace) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from pi_guardrails._findings import Verdict
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pi_guardrails._findings import Verdict
     from pi_guardrails._words import Word
 
 __all__ = ["git", "reads_only"]
@@ -17,7 +16,9 @@ __all__ = ["git", "reads_only"]
 Judgement: TypeAlias = "tuple[Verdict, str, str]"
 
 _WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"})
-_READERS = frozenset("add annotate blame cat-file check-ignore describe diff grep log ls-files rev-parse show status".split())
+_READERS = frozenset(
+    "add annotate blame cat-file check-ignore describe diff grep log ls-files rev-parse show status".split()
+)
 _REWRITES = ("git-rewrite", "it rewrites or deletes what others may have")
 _DISCARDS = ("git-discard", "it throws away work that is not committed")
 
@@ -100,12 +101,14 @@ def _stash(texts: list[str]) -> Iterator[Judgement]:
 
 
 def _config(texts: list[str]) -> Iterator[Judgement]:
-    runs = re.compile(r"(alias|filter|diff|merge|core\.(pager|editor|sshcommand|hookspath|fsmonitor)|credential)", re.IGNORECASE)
+    runs = re.compile(
+        r"(alias|filter|diff|merge|core\.(pager|editor|sshcommand|hookspath|fsmonitor)|credential)", re.IGNORECASE
+    )
     if any(runs.match(text) for text in texts) and len(texts) > 1 and not _long(texts, "--get", "--unset", "--list"):
         yield "ask", "git-config", "it sets options with which git can run any program"
 
 
-def _always(texts: list[str]) -> Iterator[Judgement]:
+def _always(_texts: list[str]) -> Iterator[Judgement]:
     yield "ask", *_REWRITES
 
 

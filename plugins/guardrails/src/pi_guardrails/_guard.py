@@ -35,7 +35,9 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
         if await ctx.ui.confirm(f"Let {tool} do this?", _question(tool, arguments, gravest), signal=ctx.signal):
             return None
         return _explained(gravest, tool, "the user was asked and said no")
-    return _explained(gravest, tool, "nobody is there who could be asked" if gravest.verdict == "ask" else "never allowed")
+    return _explained(
+        gravest, tool, "nobody is there who could be asked" if gravest.verdict == "ask" else "never allowed"
+    )
 
 
 def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:

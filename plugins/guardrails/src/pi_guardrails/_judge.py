@@ -26,6 +26,7 @@ __all__ = ["judge_command"]
 _DEEPEST = 6
 _MOST_COMMANDS = 500
 _MOST_FOLDERS = 8
+_MOST_ARGUMENTS = 500
 _LONGEST_PATH = 4096
 
 _SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish rbash".split())
@@ -45,7 +46,15 @@ _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node)[\d.]+")
 _PRIVILEGED = frozenset("sudo doas su pkexec runuser chroot nsenter setpriv".split())
 _DOWNLOADERS = re.compile(r"\b(curl|wget|fetch|aria2c|http|https|xh|lwp-request)\b")
 _STARTS_PROGRAMS = {
-    "tar": ("--to-command", "--checkpoint-action", "-I", "--use-compress-program", "--rsh-command", "-F", "--info-script"),
+    "tar": (
+        "--to-command",
+        "--checkpoint-action",
+        "-I",
+        "--use-compress-program",
+        "--rsh-command",
+        "-F",
+        "--info-script",
+    ),
     "rsync": ("-e", "--rsh"),
     "scp": ("-S", "-o", "-D"),
     "zip": ("-TT", "--unzip-command"),
@@ -73,16 +82,15 @@ _READERS = frozenset(
 )
 _WRITES_LAST = frozenset("cp mv install ln rsync scp".split())
 _WRITES_ALL = frozenset("rm rmdir mv tee touch truncate chmod chown chgrp mkdir unlink shred sed gsed".split())
-_LOADS_CODE = frozenset("BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PROMPT_COMMAND PS4 IFS SHELLOPTS".split())
+_LOADS_CODE = frozenset(
+    "BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PROMPT_COMMAND PS4 IFS SHELLOPTS".split()
+)
 
 
 def judge_command(text: str, places: Places) -> list[Finding]:
     """Return everything that was found in a shell command; empty for a text without a command. Never raises for it."""
     judge = _Judge(places)
-    try:
-        judge.script(text, 0)
-    except RecursionError:
-        judge.add("ask", "unparsed", "it is nested too deeply")
+    judge.script(text, 0)
     return list(dict.fromkeys(judge.findings))
 
 
@@ -153,7 +161,15 @@ class _Judge:
             self._wrapped(name, command, depth, text)
         elif name in _SHELLS or name == "su":
             self._shell(name, command, depth, text)
-        elif name == "eval":
+        else:
+            self._runs_text(name, command, depth, text)
+        options = _STARTS_PROGRAMS.get(name, ())
+        if any(word.text.startswith(option) for word in arguments for option in options):
+            self.add("ask", "dynamic-command", f"{name} starts another program with these options", text)
+
+    def _runs_text(self, name: str, command: Command, depth: int, text: str) -> None:
+        arguments = command.words[1:]
+        if name == "eval":
             self._text(" ".join(word.text for word in arguments), depth, text)
         elif name in ("trap", "alias"):
             for word in arguments[:1] if name == "trap" else arguments:
@@ -165,15 +181,16 @@ class _Judge:
             self.add("ask", "dynamic-command", "the script that it runs is known only when it runs", text)
         else:
             self._interpreter(_VERSIONED.sub(r"\1", name), command, text)
-        options = _STARTS_PROGRAMS.get(name, ())
-        if any(word.text.startswith(option) for word in arguments for option in options):
-            self.add("ask", "dynamic-command", f"{name} starts another program with these options", text)
 
     def _wrapped(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]
         if name == "command" and any(word.text in ("-v", "-V") for word in arguments[:1]):
             return
-        if any(re.match(r"-\w*[Sc]|--split|--command", word.text) for word in arguments) and name in ("env", "flock", "unshare"):
+        if any(re.match(r"-\w*[Sc]|--split|--command", word.text) for word in arguments) and name in (
+            "env",
+            "flock",
+            "unshare",
+        ):
             self.add("ask", "dynamic-command", f"{name} takes a text apart to find its command", text)
         if name == "sudo" and any(re.match(r"-\w*[is]|--(login|shell)", word.text) for word in arguments[:1]):
             self._shell("sh", Command((Word("sh"),), command.stdin, command.piped, command.feeds), depth + 1, text)
@@ -249,6 +266,9 @@ class _Judge:
             return
         operands = [word for word in arguments if not word.text.startswith("-")]
         last = operands[-1:] if name in _WRITES_LAST else []
+        if len(arguments) > _MOST_ARGUMENTS:
+            self.add("ask", "unparsed", f"it has more than {_MOST_ARGUMENTS} arguments")
+            return
         for word in arguments:
             self._file(word, writes=name in _WRITES_ALL or word in last)
             for part in _parts(word):
@@ -272,7 +292,11 @@ class _Judge:
             self.add("ask", "writes", f"where {path!r} lies is known only when it runs, because of cd")
 
     def _databases(self, script: Script) -> None:
-        names = [command for command in script.commands if any(word.text.rsplit("/", 1)[-1] in SQL_CLIENTS for word in command.words)]
+        names = [
+            command
+            for command in script.commands
+            if any(word.text.rsplit("/", 1)[-1] in SQL_CLIENTS for word in command.words)
+        ]
         if not names:
             return
         for command in script.commands:

@@ -88,7 +88,7 @@ class Places:
     def system(self, path: str) -> str | None:
         """Return the folder of the operating system that a path lies in; the working directory is never part of it."""
         for each in self.meanings(path):
-            if each in _HARMLESS or each.startswith("/dev/fd/") or self._inside(each, self.root):
+            if self._is_harmless(each) or self._inside(each, self.root):
                 continue
             found = next((folder for folder in _SYSTEM if self._inside(each, folder)), None)
             if found is not None:
@@ -136,7 +136,7 @@ class Places:
         return any(self._inside(each, path) for each in around)
 
     def _is_harmless(self, path: str) -> bool:
-        return path in _HARMLESS or path.startswith("/dev/fd/") or path.startswith("/dev/pts/")
+        return path in _HARMLESS or path.startswith(("/dev/fd/", "/dev/pts/"))
 
     def _pattern(self, path: str) -> str | None:
         """Of the patterns that fit, the last counts, as in an ignore file."""
@@ -157,7 +157,7 @@ class Places:
 
 
 def _fits(path: str, pattern: str) -> bool:
-    """Whether a path, or a folder that it is in, has a name like the pattern; an absolute one must fit from the root."""
+    """Whether a path, or a folder that it is in, has a name like the pattern; an absolute one fits from the root."""
     pattern = pattern.removesuffix("/**").removeprefix("**/")
     parts, wanted = path.strip("/").split("/"), pattern.strip("/").split("/")
     starts = range(1) if pattern.startswith("/") else range(len(parts) - len(wanted) + 1)

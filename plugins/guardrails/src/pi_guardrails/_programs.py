@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from pi_guardrails._findings import Verdict
 from pi_guardrails._git import git
 from pi_guardrails._words import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pi_guardrails._findings import Verdict
     from pi_guardrails._paths import Places
     from pi_guardrails._words import Word
 
@@ -23,7 +23,9 @@ __all__ = ["SQL_CLIENTS", "judge_program", "sql_danger"]
 Judgement: TypeAlias = "tuple[Verdict, str, str]"
 Arguments: TypeAlias = "Sequence[Word]"
 
-_WORLD_WRITABLE = re.compile(r"[0-7]?[0-7]{2}[2367]|(?:[ugoa]*[oa][ugoa]*|)\+[rxst]*w[rwxst]*|[ugoa]*[oa][ugoa]*=[rx]*w.*")
+_WORLD_WRITABLE = re.compile(
+    r"[0-7]?[0-7]{2}[2367]|(?:[ugoa]*[oa][ugoa]*|)\+[rxst]*w[rwxst]*|[ugoa]*[oa][ugoa]*=[rx]*w.*"
+)
 _SET_ID = re.compile(r"[2467][0-7]{3}|[ugoa]*[+=][rwxt]*s[rwxst]*")
 SQL_CLIENTS = frozenset("psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus".split())
 _SQL = (
@@ -224,7 +226,9 @@ def _rsync(arguments: Arguments, places: Places) -> Iterator[Judgement]:
 
 _JUDGES: dict[str, Callable[[Arguments, Places], Iterator[Judgement]]] = {
     **dict.fromkeys(("rm", "unlink", "srm"), _remove),
-    **dict.fromkeys("mkswap wipefs blkdiscard fdisk sfdisk sgdisk cfdisk gdisk parted mke2fs diskutil".split(), _disk_tool),
+    **dict.fromkeys(
+        "mkswap wipefs blkdiscard fdisk sfdisk sgdisk cfdisk gdisk parted mke2fs diskutil".split(), _disk_tool
+    ),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     **dict.fromkeys(("sed", "gsed"), _sed),
     **dict.fromkeys(("nc", "ncat", "netcat"), _netcat),
@@ -274,7 +278,9 @@ def _rows(words: str, reason: tuple[str, str]) -> tuple[tuple[str, str, str], ..
 
 
 _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "cargo", "uv", "poetry", "flit", "hatch"), _rows("publish unpublish", _PUBLISH)),
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn", "cargo", "uv", "poetry", "flit", "hatch"), _rows("publish unpublish", _PUBLISH)
+    ),
     **dict.fromkeys(("apt", "apt-get", "dnf", "yum"), _rows("remove purge autoremove erase", _PACKAGES)),
     **dict.fromkeys(
         ("docker", "podman"), _rows("system_prune volume_rm volume_prune image_prune container_prune", _IMAGES)

@@ -23,6 +23,10 @@ __all__ = ["Command", "Redirect", "Script", "read_script"]
 LONGEST = 100_000
 """Longer scripts are not read: the person who is asked could not read them either."""
 
+_DEEPEST = 100
+_MOST_NODES = 20_000
+_MOST_COMMANDS = 500
+
 _KNOWN = frozenset(
     "ansi_c_string arithmetic_expansion array binary_expression brace_expression c_style_for_statement case_item "
     "case_statement command command_name command_substitution comment compound_statement concatenation "
@@ -34,7 +38,7 @@ _KNOWN = frozenset(
     "translated_string unary_expression unset_command variable_assignment variable_assignments variable_name "
     "while_statement word".split()
 )
-_LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_end"})
+_LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_body", "heredoc_end"})
 _LOOSE = frozenset({"string", "heredoc_body", "translated_string", "regex", "extglob_pattern"})
 """What may hold text between its parts."""
 
@@ -49,6 +53,9 @@ _BLANK = re.compile(r"[ \t\n]*")
 _HIDDEN = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$[({])")
 _DELIMITER = re.compile(r"([\"']?)([\w.+-]+)\1|\\([\w.+-]+)")
 _PIPES = ("|", "|&")
+_OUTSIDE = frozenset({"program", "ERROR", "command_substitution", "process_substitution"})
+"""What reads nothing for the commands inside it."""
+
 _READS = ("<", "<<<", "<&", "<&-", ">&-")
 
 
@@ -112,12 +119,10 @@ def read_script(text: str, variables: Mapping[str, str]) -> Script:
         script.problems.append(f"it holds the character {strange[0]!r}, which shells and people read differently")
     else:
         root = _parser().parse(text.encode()).root_node
-        try:
+        if _fits(root, script):
             _check(root, script)
             known = {name: value for name, value in variables.items() if name not in script.assigned | script.named}
             _collect(root, script, known)
-        except RecursionError:
-            script.problems.append("it is nested too deeply")
     return script
 
 
@@ -126,6 +131,20 @@ def _parser() -> Parser:
     from tree_sitter_bash import language
 
     return Parser(Language(language()))
+
+
+def _fits(root: Node, script: Script) -> bool:
+    """Whether the tree is small enough to be looked at while the agent waits."""
+    waiting, nodes, commands = [(root, 0)], 0, 0
+    while waiting:
+        node, depth = waiting.pop()
+        nodes += 1
+        commands += node.type == "command"
+        if depth > _DEEPEST or nodes > _MOST_NODES or commands > _MOST_COMMANDS:
+            script.problems.append("it is nested too deeply, or has too many parts")
+            return False
+        waiting += [(child, depth + 1) for child in node.children]
+    return True
 
 
 def _nodes(root: Node) -> Iterator[Node]:
@@ -160,7 +179,7 @@ def _names_variable(node: Node) -> bool:
 
 
 def _check_gaps(node: Node, whole: bytes, start: int, script: Script) -> None:
-    """Between two words must be white space: the grammar parts ``r\\<newline>m``, which a shell joins."""
+    """Between two words must be white space: the grammar parts words that a shell joins, at the end of a line."""
     if node.type in _LOOSE:
         return
     for before, after in zip(node.children, node.children[1:], strict=False):
@@ -170,15 +189,17 @@ def _check_gaps(node: Node, whole: bytes, start: int, script: Script) -> None:
             continue
         broken = "\n" in rest and node.type in _ONE_LINE
         if broken or _BLANK.fullmatch(rest) is None or (gap and not rest and before.is_named and after.is_named):
-            script.problems.append(f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear")
+            script.problems.append(
+                f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear"
+            )
             return
 
 
 def _check_leaf(node: Node, script: Script) -> None:
     """Find substitutions that the grammar took for text."""
-    if node.is_named and not node.children and node.type not in _LITERAL and node.type != "heredoc_body":
-        if _HIDDEN.search(source(node)):
-            script.problems.append(f"{source(node)[:40]!r} holds a substitution in a place that is not understood")
+    is_text = node.is_named and not node.children and node.type not in _LITERAL
+    if is_text and _HIDDEN.search(source(node)):
+        script.problems.append(f"{source(node)[:40]!r} holds a substitution in a place that is not understood")
 
 
 def _check_here_document(node: Node, script: Script) -> None:
@@ -189,12 +210,11 @@ def _check_here_document(node: Node, script: Script) -> None:
     if start is None or end is None or given is None:
         script.problems.append("where its here-document ends is unclear")
         return
-    delimiter, tabs = given[2] or given[3], "<<-" in parts
+    delimiter = given[2] or given[3]
     lines = source(body).split("\n") if body is not None else []
-    strip = "\t" if tabs else ""
-    if source(end).strip("\n") != delimiter or any(line.lstrip(strip or None) == delimiter for line in lines if tabs):
-        script.problems.append("where its here-document ends is unclear")
-    elif not tabs and delimiter in lines:
+    if "<<-" in parts:
+        lines = [line.lstrip("\t") for line in lines]
+    if source(end).strip("\n") != delimiter or delimiter in lines:
         script.problems.append("where its here-document ends is unclear")
     if body is not None and source(start) == delimiter and _HIDDEN.search(_without_expansions(body)):
         script.problems.append("its here-document holds a substitution that is not understood")
@@ -211,34 +231,23 @@ def _collect(root: Node, script: Script, variables: Mapping[str, str]) -> None:
         elif node.type == "file_redirect":
             _redirect(node, script, variables)
         elif node.type in ("declaration_command", "unset_command"):
-            script.commands.append(_declaration(node, variables))
+            script.commands.append(Command(tuple(Word(source(child), source(child)) for child in node.children)))
         elif node.type == "function_definition":
             _function(node, script)
 
 
 def _command(node: Node, variables: Mapping[str, str]) -> Command:
     skipped = ("variable_assignment", "file_redirect", "herestring_redirect", "heredoc_redirect")
-    words = [
-        word
-        for child in node.children
-        if child.type not in skipped
-        for word in fields(child, variables)
-    ]
+    words = [word for child in node.children if child.type not in skipped for word in fields(child, variables)]
     feeds = _feeds(node)
     return Command(tuple(words), tuple(_stdin(node, variables)), feeds is not None, feeds or ())
-
-
-def _declaration(node: Node, variables: Mapping[str, str]) -> Command:
-    words = [Word(source(node.children[0]))]
-    words += [Word(source(child), source(child)) for child in node.children[1:]]
-    return Command(tuple(words))
 
 
 def _stdin(node: Node, variables: Mapping[str, str]) -> Iterator[str]:
     """Go through the texts that a command may read: its own, and those of the groups and pipelines around it."""
     at: Node | None = node
-    while at is not None and at.type not in ("program", "command_substitution", "process_substitution"):
-        for child in at.children:
+    while at is not None and at.type not in _OUTSIDE:
+        for child in at.children if at.type in ("command", "redirected_statement") else ():
             if child.type == "herestring_redirect":
                 yield " ".join(word.text for word in fields(child.named_children[-1], variables))
             elif child.type == "heredoc_redirect":
@@ -259,13 +268,14 @@ def _here_document(node: Node, variables: Mapping[str, str]) -> str:
 def _feeds(node: Node) -> tuple[str, ...] | None:
     """Return the sources of what is piped into a command, or into a group that it is part of; None for nothing."""
     at, parent = node, node.parent
-    while parent is not None and at.type not in ("program", "command_substitution", "process_substitution"):
-        before = [child for child in parent.children if child.end_byte <= at.start_byte]
-        if parent.type == "pipeline" and any(child.type in _PIPES for child in before):
+    while parent is not None and at.type not in _OUTSIDE:
+        if parent.type == "pipeline":
+            before = [child for child in parent.children if child.end_byte <= at.start_byte]
             outer = parent.parent
-            if before[0].type in _PIPES and outer is not None:  # the rest of a line that begins a here-document
+            if before and before[0].type in _PIPES and outer is not None:  # of a line that begins a here-document
                 return (source(outer.parent or outer),)
-            return tuple(source(child) for child in before if child.type not in _PIPES)
+            if before:
+                return tuple(source(child) for child in before if child.type not in _PIPES)
         at, parent = parent, parent.parent
     return None
 

@@ -41,7 +41,7 @@ class Switch:
         while self._off:
             self._off.pop()()
         self._limits = None
-        if not ctx.settings.get_bool("guardrails.enabled", False):
+        if not ctx.settings.get_bool("guardrails.enabled", default=False):
             return
         # First of all, so that whatever fails below leaves the gate shut and not open.
         self._off += [self._pi.on("tool_call", self.tool_call), self._pi.on("user_bash", self.user_bash)]

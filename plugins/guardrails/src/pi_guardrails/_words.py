@@ -17,7 +17,7 @@ __all__ = ["UNKNOWN", "Word", "fields", "joined", "source", "text_between"]
 UNKNOWN = "\0"
 """Stands in a text for what is known only when the command runs; no command line can hold this character."""
 
-_SPLIT = "split"
+_SPLIT = UNKNOWN + "IFS"
 _GLOB = re.compile(r"[*?\[]")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_STRING = re.compile(r'\\([\n$`"\\])')
@@ -112,12 +112,13 @@ def _pieces(node: Node, variables: Mapping[str, str]) -> list[_Piece]:
     kind, written = node.type, source(node)
     if kind in ("word", "number") or not node.is_named:
         return _bare(written)
-    if kind == "raw_string":
-        return [_Piece(written[1:-1], quoted=True)]
-    if kind == "ansi_c_string":
-        return [_Piece(_ANSI.sub(_ansi, written[2:-1]), quoted=True)]
+    if kind in ("raw_string", "ansi_c_string"):
+        text = written[1:-1] if kind == "raw_string" else _ANSI.sub(_ansi, written[2:-1])
+        return [_Piece(text, quoted=True)]
     if kind == "string":
-        return [_Piece(text_between(node, variables, node.start_byte + 1, node.end_byte - 1), quoted=True)]
+        text = text_between(node, variables, node.start_byte + 1, node.end_byte - 1)
+        several = any("@" in source(child) for child in node.named_children if child.type in _EXPANSIONS)
+        return [_Piece(text, quoted=not several)]  # "$@" becomes several words
     if kind in ("simple_expansion", "expansion"):
         return [_variable(written, variables)]
     if kind in ("concatenation", "command_name"):

@@ -20,7 +20,9 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"(\s*)[-*+]\s+(\S.*)$")
 _COMMENT = re.compile(r"\s*<!--.*?-->")
-_INVISIBLE = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+_INVISIBLE = re.compile(
+    r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
 _SECTION_LEVEL = 2
 
 

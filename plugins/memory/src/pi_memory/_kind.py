@@ -37,6 +37,8 @@ def _file(path: Path, scope: ResourceScope) -> ResourceFile:
     return ResourceFile(path=str(path), scope=scope, source="auto", base_dir=str(path.parent))
 
 
-def _read(file: ResourceFile, text: str) -> ResourceContent:
+def _read(_file: ResourceFile, text: str) -> ResourceContent:
     count = len(entries(text))
-    return ResourceContent(name=NAME, description=f"{count} {'entry' if count == 1 else 'entries'}", data={"text": text})
+    return ResourceContent(
+        name=NAME, description=f"{count} {'entry' if count == 1 else 'entries'}", data={"text": text}
+    )

@@ -31,7 +31,7 @@ class Offer:
         while self._take_away:
             self._take_away.pop()()
         there = exists_any(ctx)
-        if not (there or ctx.settings.get_bool("memory.enabled", False)):
+        if not (there or ctx.settings.get_bool("memory.enabled", default=False)):
             return
         from pi_memory._tools import forget, remember
 

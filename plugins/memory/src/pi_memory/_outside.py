@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import AssistantMessage, ToolResultMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
     from pi_hookspecs import PiContext, ToolCall
 
 __all__ = ["outside_sources"]
@@ -71,7 +70,7 @@ def _leads_out(path: str, cwd: Path) -> bool:
     folder = os.path.realpath(cwd)
     path = path.removeprefix("@").removeprefix("file://")
     try:
-        real = os.path.realpath(os.path.join(folder, os.path.expanduser(path)))
-    except (OSError, ValueError):
+        real = os.path.realpath(Path(folder, Path(path).expanduser()))
+    except (OSError, ValueError, RuntimeError):
         return True
     return real != folder and not real.startswith(folder.rstrip(os.sep) + os.sep)

@@ -55,7 +55,9 @@ async def remember(
     changed = await _change(path, edit)
     said = f"Remembered in {path}, section {heading!r}: {entry}" if changed else f"{path} says so already: {entry}"
     ctx.ui.notify(said + warning, "warning" if outside else "info")
-    mark = " It is marked, because this prompt has read content from outside the project." if changed and outside else ""
+    mark = (
+        " It is marked, because this prompt has read content from outside the project." if changed and outside else ""
+    )
     details = {"path": str(path), "section": heading, "entry": entry, "outside": outside, "changed": changed}
     return ToolResult.text(f"{said}.{mark}", details=details)
 
@@ -136,7 +138,9 @@ def _meant(path: Path, text: str, wanted: str) -> str:
     """Return the one entry that is meant."""
     found = find(text, wanted)
     if not found:
-        raise UserError(f"{path} has no entry with {wanted!r}. It has: {_listed([each.text for each in entries(text)])}")
+        raise UserError(
+            f"{path} has no entry with {wanted!r}. It has: {_listed([each.text for each in entries(text)])}"
+        )
     if len(found) > 1:
         raise UserError(f"{wanted!r} fits {len(found)} entries of {path}; say more: {_listed([e.text for e in found])}")
     return found[0].text

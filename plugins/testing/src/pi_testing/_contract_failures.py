@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FailuresContract"]
 
+_PATIENCE_MS = 500
+"""Until a silent server is given up; a client that has to connect first does so within it on a busy machine, too."""
+
 OVERFLOWS = (
     "prompt is too long: 213462 tokens > 200000 maximum",
     "input is too long for requested model",
@@ -267,18 +270,18 @@ class FailuresContract:
     @needs("timeouts", "bytes")
     async def test_a_stalled_answer_says_how_long_it_waited(self, case: ProviderCase) -> None:
         case.stalls("Hel")
-        heard = await listen(case, timeout_ms=200)
+        heard = await listen(case, timeout_ms=_PATIENCE_MS)
 
-        assert "0.2 s" in heard.error
+        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
         assert heard.message.text == "Hel"
         await case.left()
 
     @needs("timeouts")
     async def test_an_answer_that_never_begins_is_not_waited_for(self, case: ProviderCase) -> None:
         case.waits()
-        heard = await listen(case, timeout_ms=200)
+        heard = await listen(case, timeout_ms=_PATIENCE_MS)
 
-        assert "0.2 s" in heard.error
+        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
         await case.left()
 
     async def test_after_a_failure_the_next_request_is_answered(self, case: ProviderCase) -> None:

@@ -1,0 +1,61 @@
+"""Which tools a selection means: names, patterns, changes of what is active by default (pi.md 12.1, ``--tools``)."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+from attrs.converters import optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["ToolSelection"]
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+@frozen
+class ToolSelection:
+    """What the user selected.
+
+    Attributes:
+        wanted: Names, and patterns with ``*``, ``?`` or ``[``; ``+name`` adds to and ``-name`` takes from the tools
+            that are active by default, or from those that other items name. None is what is active by default.
+        excluded: Names and patterns of what is not offered, whatever ``wanted`` says.
+    """
+
+    wanted: tuple[str, ...] | None = field(converter=optional(_once))
+    excluded: tuple[str, ...] = field(default=(), converter=_once)
+
+    def names(self, known: Sequence[str], default: Sequence[str]) -> list[str]:
+        """Return the names that are meant, in the order in which they were said.
+
+        Args:
+            known: The tools that there are.
+            default: Those that are active by default.
+        """
+        wanted = self.wanted or ()
+        changes = all(item[:1] in ("+", "-") for item in wanted)
+        names = list(default) if self.wanted is None or (wanted and changes) else []
+        for item in wanted:
+            if item.startswith("-"):
+                names = [name for name in names if not fnmatchcase(name, item[1:])]
+            else:
+                names += _meant(item.removeprefix("+"), known)
+        return [name for name in dict.fromkeys(names) if not any(fnmatchcase(name, each) for each in self.excluded)]
+
+    def exact_names(self) -> list[str]:
+        """Return the names that were said in full: of each there should be a tool."""
+        return [name for item in (*(self.wanted or ()), *self.excluded) if not _is_pattern(name := item.lstrip("+-"))]
+
+
+def _meant(item: str, known: Sequence[str]) -> list[str]:
+    return [name for name in known if fnmatchcase(name, item)] if _is_pattern(item) else [item]
+
+
+def _is_pattern(item: str) -> bool:
+    return any(sign in item for sign in "*?[")

@@ -1,0 +1,102 @@
+"""Events from JSON files: what ``pi hooks fire`` asks a hook with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from attrs import evolve, fields, fields_dict, frozen
+
+from pi_hookspecs import PiError, UserError
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AssistantMessage
+
+__all__ = ["read_event"]
+
+
+def read_event(hook: str, path: str) -> Any:
+    """Return the event of a hook that a file holds, as it looks on the wire; ``docs/events`` has one for each hook.
+
+    Raises:
+        UserError: The file cannot be read, is no JSON, or does not hold an event of this hook.
+    """
+    from pi_hookspecs.samples import sample_event
+
+    data = _read(path)
+    kind = type(sample_event(hook))
+    if data.get("type", hook) != hook:
+        raise UserError(f"{path} holds an event of type {data['type']!r}, not {hook!r}")
+    try:
+        return _with_signal(_message_update(data, kind) if hook == "message_update" else _from_wire(data, kind))
+    except PiError as error:
+        raise UserError(f"{path} holds no {hook} event: {error}") from error
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"The event file {path!r} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is no JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{path} holds {type(data).__name__}, not an event: an object with the fields of its class")
+    return data
+
+
+def _from_wire(data: dict[str, Any], kind: type[Any]) -> Any:
+    """Read a value and refuse what its class does not have: in a file written by hand that is a slip."""
+    from pi_core.wire import from_wire, wire_name
+
+    known = ["type", *(wire_name(field.name) for field in fields(kind))]
+    for name in data:
+        if name not in known:
+            raise UserError(f"it has a field {name!r}; known are {', '.join(known)}")
+    return from_wire(data, kind)
+
+
+def _with_signal(event: Any) -> Any:
+    """Return the event with an abort signal that nobody sets, where it has one: no file can say it."""
+    if "signal" not in fields_dict(type(event)):
+        return event
+    from pi_hookspecs import AbortSignal
+
+    return evolve(event, signal=AbortSignal())
+
+
+@frozen
+class _Said:
+    """A stream's source that knows one message, and no other."""
+
+    message: AssistantMessage
+
+    def partial(self) -> AssistantMessage:
+        return self.message
+
+
+def _message_update(data: dict[str, Any], kind: type[Any]) -> Any:
+    """Read the one event whose wire form leaves out what it refers to: the message, which the file may give beside it.
+
+    Raises:
+        PiError: It is not of this form.
+    """
+    from pi_core.wire import content_from_wire, from_wire, message_from_wire, wire_name
+    from pi_hookspecs import stream
+
+    inner = data.get("assistantMessageEvent")
+    kinds = {each.type: each for each in get_args(stream.AssistantMessageEvent)}
+    if not isinstance(inner, dict) or inner.get("type") not in kinds:
+        raise UserError(f"assistantMessageEvent must be an object whose type is one of {', '.join(kinds)}")
+    found = kinds[inner["type"]]
+    if "source" not in fields_dict(found):
+        return kind(assistant_message_event=from_wire(inner, found))
+    given = {field.name: inner.get(wire_name(field.name)) for field in fields(found) if field.name != "source"}
+    missing = [name for name, value in given.items() if value is None]
+    if missing:
+        raise UserError(f"assistantMessageEvent.{wire_name(missing[0])} is missing")
+    if "tool_call" in given:
+        given["tool_call"] = content_from_wire(given["tool_call"])
+    said = data.get("message") or {"role": "assistant", "api": "", "provider": "", "model": "", "content": []}
+    return kind(assistant_message_event=found(source=_Said(message_from_wire(said)), **given))

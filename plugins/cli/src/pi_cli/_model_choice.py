@@ -1,0 +1,68 @@
+"""Which model a command line means, how hard it is to think, and which others it may be changed for (pi.md 12.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from pi_hookspecs import THINKING_LEVELS
+
+if TYPE_CHECKING:
+    from pi_cli._options import Options
+    from pi_core.model_patterns import ModelMatch
+    from pi_core.model_registry import ModelRegistry
+    from pi_core.session import SessionManager
+    from pi_hookspecs import Model, ThinkingLevel
+
+__all__ = ["ModelChoice", "choose_model"]
+
+
+@frozen
+class ModelChoice:
+    """What was chosen; None where the session knows its own.
+
+    Attributes:
+        scope: The models to cycle through.
+        warnings: What was wrong with the options, in whole sentences.
+    """
+
+    model: Model | None
+    thinking_level: ThinkingLevel | None
+    scope: tuple[ModelMatch, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+async def choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
+    """Choose in the contract's order: options, scope of a new session, the session's own, the saved default, the first.
+
+    ``--api-key`` goes with the model that was chosen.
+
+    Raises:
+        UserError: No such model, or none that could answer.
+    """
+    patterns = options.models or models.host.settings.get_str_list("enabledModels")
+    scope = models.scope(patterns) if patterns else None
+    scoped = scope.models if scope is not None else ()
+    level, warnings = _level(options.thinking)
+    warnings += scope.warnings if scope is not None else ()
+    own = session.build_session_context().model
+    if options.model is None and options.provider is None and (own is not None or scoped):
+        if own is not None:
+            await models.discover([own.provider])
+            return ModelChoice(None, level, scoped, warnings)
+        return ModelChoice(scoped[0].model, level or scoped[0].thinking_level, scoped, warnings)
+    meant = await models.resolve(options.model, options.provider)
+    if options.api_key is not None:
+        models.auth.set_runtime_api_key(meant.model.provider, options.api_key)
+    return ModelChoice(meant.model, level or meant.thinking_level, scoped, warnings)
+
+
+def _level(said: str | None) -> tuple[ThinkingLevel | None, tuple[str, ...]]:
+    if said is None:
+        return None, ()
+    level = next((each for each in THINKING_LEVELS if each == said), None)
+    if level is not None:
+        return level, ()
+    known = ", ".join(THINKING_LEVELS)
+    return None, (f'Invalid thinking level "{said}". Valid values: {known}. Using the default instead.',)

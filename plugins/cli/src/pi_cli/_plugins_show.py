@@ -1,0 +1,208 @@
+"""``pi plugins show``: everything that is known of one plugin: where it comes from, what it adds, who else wants that."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._report import warn
+from pi_cli._words import one_line
+from pi_core.host.discovery import find_origin
+from pi_core.host.kinds import KINDS
+from pi_core.settings.values import leaves, name_of
+from pi_hookspecs import UnknownName, answers_of
+from pi_hookspecs.specs import all_hookspecs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.host import PluginHost, PluginRecord
+
+__all__ = ["show_plugin"]
+
+
+def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> int:
+    """Print what is known of a plugin; return 1 when something is wrong with it.
+
+    Args:
+        name: The plugin.
+        host: The plugins.
+        timed: Ask each of its event hooks once, with a sample, and tell how long it took.
+        as_json: Print an object.
+
+    Raises:
+        UnknownName: There is no such plugin.
+    """
+    record = host.records.get(name)
+    if record is None:
+        raise UnknownName("plugin", name, host.records, "pi plugins lists them")
+    host.load_listeners()
+    told = _told(record, host)
+    if timed and told["enabled"]:
+        asyncio.run(_measure(told, host))
+    if as_json:
+        sys.stdout.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _lines(told, timed=timed))
+    return 1 if told["problems"] else 0
+
+
+# As data
+
+
+def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
+    enabled = record.name not in host.disabled
+    problems = dict.fromkeys([*record.problems, *(each for each in host.problems if each.plugin == record.name)])
+    return {
+        "name": record.name,
+        "version": record.version,
+        "distribution": record.distribution,
+        "module": record.value,
+        "file": find_origin(record.value),
+        "enabled": enabled,
+        "loads": record.loads,
+        "place": [*host.records].index(record.name) + 1,
+        "of": len(host.records),
+        "loadMs": record.load_ms if record.indexed else None,
+        "hooks": [_hook(hook, record.name, host) for hook in record.hooks] if enabled else [],
+        "registers": [each for hook in record.registers for each in _registered(hook, record, host)],
+        "settings": list(_settings(record, host)),
+        "problems": [{"step": each.step, "message": each.message} for each in problems],
+    }
+
+
+def _hook(hook: str, plugin: str, host: PluginHost) -> dict[str, Any]:
+    """Say how a hook's answers combine, and when in the row this plugin is asked."""
+    declared = answers_of(all_hookspecs()[hook])
+    if declared is None:
+        row = [name for name, _ in host.activations()]
+        return {"name": hook, "answers": "notify", "place": _place(plugin, row), "asked": row}
+    implementations = host.dispatcher(warn).implementations(hook)
+    row = [each.plugin for each in implementations]
+    deadline = next((each.deadline for each in implementations if each.plugin == plugin), declared.deadline.value)
+    return {
+        "name": hook,
+        "answers": str(declared),
+        "onFailure": declared.on_failure.value,
+        "deadlineSeconds": deadline,
+        "place": _place(plugin, row),
+        "asked": row,
+    }
+
+
+def _place(plugin: str, row: list[str]) -> int | None:
+    return row.index(plugin) + 1 if plugin in row else None
+
+
+def _registered(hook: str, record: PluginRecord, host: PluginHost) -> Iterator[dict[str, Any]]:
+    """Go through what it registers under one hook, and who else registers the same name."""
+    owners = host.owners(hook)
+    prefer = host.settings.get_object("plugins.prefer")
+    for described in record.registers[hook]:
+        name = described["name"]
+        others = [each.name for each in host.registering(hook, name) if each.name != record.name]
+        row = {
+            "kind": KINDS[hook].name,
+            "name": name,
+            "description": described.get("description", ""),
+            "alsoBy": others,
+            "wins": owners.get(name) == record.name,
+        }
+        if others:
+            row["winner"] = owners.get(name)
+            preferred = f"{KINDS[hook].name}:{name}" in prefer
+            row["because"] = "plugins.prefer" if preferred else "load order: the later one"
+        yield row
+
+
+def _settings(record: PluginRecord, host: PluginHost) -> Iterator[dict[str, Any]]:
+    """Go through the settings that name this plugin, or a hook that it implements."""
+    for steps, value in leaves(host.settings.all()):
+        if _concerns(steps, value, record):
+            yield {"name": name_of(steps), "value": value, "origin": host.settings.place(steps)}
+
+
+def _concerns(steps: tuple[str, ...], value: Any, record: PluginRecord) -> bool:
+    if steps[0] == record.name:
+        return True
+    if steps[:2] in (("plugins", "disabled"), ("plugins", "order")):
+        return isinstance(value, list) and record.name in value
+    if steps[:2] == ("plugins", "prefer"):
+        return bool(value == record.name)
+    if steps[:2] == ("hooks", "plugins"):
+        return record.name in steps[2:3]
+    return steps[:2] == ("hooks", "specs") and bool({*steps[2:3]} & {*record.hooks})
+
+
+async def _measure(told: dict[str, Any], host: PluginHost) -> None:
+    """Add ``ms`` to each event hook: what it takes with the sample of the documentation, in a session of its own."""
+    from pi_cli._hooks_fire import fire
+    from pi_cli._look import session_to_look_at
+    from pi_cli._options import Told
+    from pi_hookspecs.samples import sample_event
+
+    async with session_to_look_at(host, Told()) as session:
+        for hook in told["hooks"]:
+            if answers_of(all_hookspecs()[hook["name"]]) is not None:
+                calls, _, _ = await fire(session, hook["name"], sample_event(hook["name"]), told["name"])
+                hook["ms"] = round(sum(call.milliseconds for call in calls), 2)
+
+
+# As lines
+
+
+def _lines(told: dict[str, Any], *, timed: bool) -> Iterator[str]:
+    yield one_line(f"{told['name']} {told['version']}" + ("" if told["enabled"] else ", disabled"))
+    yield f"  from      {one_line(told['distribution'])}, {told['module']}"
+    if told["file"]:
+        yield f"  file      {one_line(told['file'])}"
+    yield f"  order     {told['place']} of {told['of']}"
+    if told["enabled"] and told["loadMs"] is not None:
+        yield f"  start-up  {told['loadMs']:.0f} ms"
+    for problem in told["problems"]:
+        yield f"! {problem['step']}: {one_line(problem['message'])}"
+    if told["registers"]:
+        yield from ("", "  Registers")
+        yield from _columns([(each["kind"], each["name"], _fate(each, told["name"])) for each in told["registers"]])
+    if told["hooks"]:
+        yield from ("", "  Hooks" if timed else "  Hooks (--time asks each once and tells the milliseconds)")
+        yield from _columns([(each["name"], each["answers"], _row(each)) for each in told["hooks"]])
+    if told["settings"]:
+        yield from ("", "  Settings")
+        values = [(each["name"], _written(each["value"]), str(each["origin"])) for each in told["settings"]]
+        yield from _columns(values)
+
+
+def _written(value: Any) -> str:
+    return one_line(json.dumps(value, ensure_ascii=False, default=repr))
+
+
+def _fate(each: dict[str, Any], plugin: str) -> str:
+    """Say what an object is for, and who is meant by its name."""
+    said = [one_line(each["description"]).partition(". ")[0]] if each["description"] else []
+    if each["alsoBy"] and each["wins"]:
+        said.append(f"wins over {', '.join(each['alsoBy'])} ({each['because']})")
+    elif each["alsoBy"]:
+        said.append(f"hidden by {each['winner']} ({each['because']}); reachable as {plugin}:{each['name']}")
+    return ". ".join(part.removesuffix(".") for part in said)
+
+
+def _row(hook: dict[str, Any]) -> str:
+    row, place = hook["asked"], hook["place"]
+    said = f"{place} of {len(row)}" if place else "not asked"
+    if place and place > 1:
+        said += f", after {row[place - 2]}"
+    if place and place < len(row):
+        said += f", before {row[place]}"
+    if "deadlineSeconds" in hook:
+        said += f"; {hook['deadlineSeconds']:g} s at most"
+    if "ms" in hook:
+        said += f"; took {hook['ms']:g} ms"
+    return said
+
+
+def _columns(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    first, second = (min(max(len(row[number]) for row in rows), 40) for number in (0, 1))
+    yield from (f"    {a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in rows)

@@ -1,0 +1,262 @@
+"""The client against a scripted pi: streams in this process, and a process that ends as it likes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+
+import pytest
+import pytest_asyncio
+
+from pi_client import BlockingPiClient, CommandFailed, ConnectionLost, Image, PiClient, ProtocolError, commands
+from pi_client.commands import COMMANDS
+from pi_client.framing import LineSplitter
+
+STATE = {
+    "thinkingLevel": "off",
+    "isStreaming": False,
+    "isCompacting": False,
+    "steeringMode": "all",
+    "followUpMode": "all",
+    "sessionId": "s",
+    "autoCompactionEnabled": True,
+    "messageCount": 0,
+    "pendingMessageCount": 0,
+    "somethingNew": 1,
+}
+
+
+class FakePi:
+    """The other end: keeps what it hears, says what the test says."""
+
+    def __init__(self, reader, writer):
+        self.reader = reader
+        self.writer = writer
+
+    async def hear(self):
+        async with asyncio.timeout(20):
+            return json.loads(await self.reader.readline())
+
+    def say(self, **line):
+        self.writer.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+    async def answer(self, **fields):
+        asked = await self.hear()
+        self.say(id=asked["id"], type="response", command=asked["type"], **fields)
+        return asked
+
+
+@pytest_asyncio.fixture
+async def ends(tmp_path):
+    """A client's streams and the pi at the other end."""
+    met = asyncio.get_running_loop().create_future()
+    server = await asyncio.start_unix_server(lambda *streams: met.set_result(FakePi(*streams)), tmp_path / "pi")
+    streams = await asyncio.open_unix_connection(tmp_path / "pi")
+    pi = await met
+    yield streams, pi
+    pi.writer.close()
+    server.close()
+
+
+@pytest_asyncio.fixture
+async def client(ends):
+    async with PiClient.over(*ends[0]) as client:
+        yield client
+        ends[1].writer.close()
+
+
+@pytest.fixture
+def pi(ends):
+    return ends[1]
+
+
+async def test_an_answer_becomes_a_value(client, pi):
+    asking = asyncio.create_task(client.get_state())
+    asked = await pi.answer(success=True, data=STATE)
+    state = await asking
+
+    assert asked == {"id": asked["id"], "type": "get_state"}
+    assert (state.session_id, state.model, state.auto_compaction_enabled) == ("s", None, True)
+
+
+async def test_answers_find_their_commands_in_any_order(client, pi):
+    asking = [asyncio.create_task(client.bash(word)) for word in ("a", "b")]
+    heard = [await pi.hear(), await pi.hear()]
+    for asked in reversed(heard):
+        data = {"output": asked["command"], "exitCode": 0, "cancelled": False, "truncated": False}
+        pi.say(id=asked["id"], type="response", command="bash", success=True, data=data)
+
+    assert [(await each).output for each in asking] == ["a", "b"]
+
+
+async def test_what_has_its_default_is_left_out(client, pi):
+    asking = asyncio.create_task(client.prompt("Hi", [Image(data="AAAA", mime_type="image/png")]))
+    asked = await pi.answer(success=True, data={"disposition": "queued"})
+
+    assert await asking == "queued"
+    assert {**asked, "id": ""} == {
+        "id": "",
+        "type": "prompt",
+        "message": "Hi",
+        "images": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}],
+    }
+
+
+async def test_a_failure_raises_with_pi_s_own_words(client, pi):
+    asking = asyncio.create_task(client.fork("x"))
+    await pi.answer(success=False, error="Invalid entry ID for forking")
+
+    with pytest.raises(CommandFailed, match="Invalid entry ID for forking") as raised:
+        await asking
+    assert raised.value.command == "fork"
+
+
+async def test_an_answer_that_is_none_raises(client, pi):
+    asking = asyncio.create_task(client.get_state())
+    await pi.answer(success=True, data={**STATE, "messageCount": "many"})
+
+    with pytest.raises(ProtocolError, match="'messageCount' must be an integer, not \"many\""):
+        await asking
+
+
+async def test_a_tree_too_deep_for_python_says_what_to_do(client, pi):
+    asking = asyncio.create_task(client.get_tree())
+    asked = await pi.hear()
+    deep = '{"children":[' * 50_000 + "]}" * 50_000
+    pi.writer.write(f'{{"id":"{asked["id"]}","type":"response","success":true,"data":{{"tree":[{deep}]}}}}\n'.encode())
+
+    with pytest.raises(ProtocolError, match="get_entries"):
+        await asking
+
+
+async def test_null_is_none_where_it_may_be(client, pi):
+    asking = asyncio.create_task(client.cycle_model())
+    await pi.answer(success=True, data=None)
+
+    assert await asking is None
+
+
+async def test_events_come_until_the_prompt_has_settled(client, pi):
+    async def said():
+        return [event async for event in client.stream("Hi")]
+
+    asking = asyncio.create_task(said())
+    asked = await pi.hear()
+    pi.say(type="queue_update", steering=[], followUp=[])
+    pi.say(id=asked["id"], type="response", command="prompt", success=True, data={"disposition": "started"})
+    pi.say(type="message_update", usage={}, assistantMessageEvent={"type": "text_delta", "contentIndex": 0, "delta": "H\u2028"})
+    pi.say(type="agent_settled", aborted=False)
+    pi.say(type="agent_start")
+
+    events = await asking
+    assert [event.type for event in events] == ["queue_update", "message_update", "agent_settled"]
+    assert "".join(event.text for event in events) == "H\u2028"
+
+
+async def test_what_a_command_of_a_plugin_handled_has_no_events(client, pi):
+    async def said():
+        return [event async for event in client.stream("/x")]
+
+    asking = asyncio.create_task(said())
+    await pi.answer(success=True, data={"disposition": "handled"})
+
+    assert await asking == []
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "reply"),
+    [
+        ("select", "b", {"value": "b"}),
+        ("confirm", True, {"confirmed": True}),
+        ("confirm", None, {"cancelled": True}),
+        ("input", "", {"value": ""}),
+    ],
+)
+async def test_dialogs_are_answered(ends, method, answer, reply):
+    streams, pi = ends
+    asked = []
+
+    async def on_ui(request):
+        asked.append(request)
+        return answer
+
+    async with PiClient.over(*streams, on_ui):
+        pi.say(type="extension_ui_request", id="u", method=method, title="T", options=["a", {"label": "B", "value": "b"}])
+        assert await pi.hear() == {"type": "extension_ui_response", "id": "u", **reply}
+        pi.writer.close()
+    assert (asked[0].title, asked[0].options) == ("T", ("a", "b"))
+
+
+async def test_notices_are_not_answered_and_dialogs_without_a_user_are_dismissed(client, pi):
+    pi.say(type="extension_ui_request", id="n", method="notify", message="Hello")
+    pi.say(type="extension_ui_request", id="d", method="input", title="Name?")
+
+    assert await pi.hear() == {"type": "extension_ui_response", "id": "d", "cancelled": True}
+
+
+async def test_noise_on_the_line_is_passed_over(client, pi):
+    pi.writer.write(b"warning: something printed\n[1]\n\n")
+    asking = asyncio.create_task(client.abort())
+    await pi.answer(success=True)
+
+    assert await asking is None
+
+
+async def test_the_end_of_pi_ends_what_waits(client, pi):
+    asking = asyncio.create_task(client.get_state())
+    listening = asyncio.create_task(anext(client.events(), "over"))
+    await pi.hear()
+    pi.writer.close()
+
+    with pytest.raises(ConnectionLost):
+        await asking
+    assert await listening == "over"
+    with pytest.raises(ConnectionLost):
+        await client.get_state()
+
+
+async def test_a_process_that_ends_tells_its_exit_code():
+    async with PiClient.start(command=(sys.executable, "-c", "raise SystemExit(3)")) as client:
+        with pytest.raises(ConnectionLost, match=r"exit code 3"):
+            await client.get_state()
+
+
+async def test_every_command_has_a_method():
+    methods = {name for name in dir(PiClient) if not name.startswith("_")}
+
+    assert set(COMMANDS) <= methods
+
+
+def test_a_program_that_waits_gets_the_same(tmp_path):
+    answer = json.dumps({"id": "c1", "type": "response", "command": "get_state", "success": True, "data": STATE})
+    script = f"import sys; sys.stdin.readline(); print({answer!r}, flush=True); sys.stdin.read()"
+
+    with BlockingPiClient(command=(sys.executable, "-c", script)) as client:
+        state = client.call(commands.GetState())
+
+    assert state.session_id == "s"
+    assert client.close() is None
+
+
+def test_lines_are_cut_at_line_feeds_alone():
+    text = "a\u2028b\r\nc\x85\n\nlast".encode()
+
+    for size in range(1, len(text)):
+        splitter = LineSplitter()
+        lines = [line for at in range(0, len(text), size) for line in splitter.feed(text[at : at + size])]
+        assert [*lines, *splitter.end()] == ["a\u2028b".encode(), "c\x85".encode(), b"", b"last"]
+
+
+def test_a_line_that_is_too_long_is_dropped():
+    splitter = LineSplitter(4)
+
+    assert splitter.feed(b"12345\n1234\n") == [None, b"1234"]
+    assert splitter.feed(b"123") + splitter.feed(b"45") + splitter.end() == [None]
+
+
+def test_nothing_of_pi_is_imported():
+    code = "import pi_client, sys; assert not {'pi_core', 'pi_hookspecs', 'orjson'} & set(sys.modules)"
+
+    assert os.spawnl(os.P_WAIT, sys.executable, sys.executable, "-c", code) == 0

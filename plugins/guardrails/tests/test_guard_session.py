@@ -1,0 +1,258 @@
+"""The guard on duty: what it lets through, asks about and refuses, and what the model is told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pi_guardrails
+from pi_testing import text, tool_call
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_core import AgentSession
+    from pi_testing import FakeTool, FakeUI, ScriptedProvider
+
+ON: dict[str, Any] = {"enabled": True}
+
+pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails}, settings={"guardrails": ON})
+
+
+def ruled(*rules: Any, **more: Any) -> pytest.MarkDecorator:
+    return pytest.mark.pi(settings={"guardrails": {**ON, "rules": list(rules), **more}})
+
+
+async def run(session: AgentSession, script: ScriptedProvider, name: str = "bash", /, **arguments: Any) -> str:
+    script.turn(tool_call(name, arguments=arguments)).turn(text("ok"))
+    await session.prompt("please")
+    results = [message for message in session.messages if message.role == "toolResult"]
+    return results[-1].content[0].text
+
+
+async def test_a_harmless_command_runs_unasked(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    await run(pi_session, script, command="ls -la")
+
+    assert len(fake_tools["bash"].calls) == 1
+    assert not fake_ui.asked
+
+
+async def test_a_dangerous_command_runs_when_the_user_says_yes(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    fake_ui.answers(True)
+
+    await run(pi_session, script, command="rm -rf build")
+
+    assert len(fake_tools["bash"].calls) == 1
+    question = fake_ui.asked[0].text
+    assert question.startswith("rm -rf build\n\ndelete: it deletes folders")
+    assert '{"tool": "bash", "command": "rm -rf build", "action": "allow"}' in question
+
+
+async def test_a_refusal_names_rule_reason_and_how_to_allow(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    fake_ui.answers(False)
+
+    said = await run(pi_session, script, command="rm -rf build")
+
+    assert not fake_tools["bash"].calls
+    assert said.startswith("Guardrails refused this call (delete): it deletes folders with everything below them")
+    assert "the user was asked and said no" in said
+    assert "guardrails.rules" in said
+
+
+async def test_without_anybody_to_ask_the_call_is_refused(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    pi_session.has_ui = False
+
+    said = await run(pi_session, script, command='echo "unclosed')
+
+    assert not fake_tools["bash"].calls
+    assert "nobody is there who could be asked" in said
+    assert not fake_ui.asked
+
+
+async def test_what_is_never_allowed_is_not_asked(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], fake_ui: FakeUI
+) -> None:
+    await run(pi_session, script, command="rm -rf /")
+
+    assert not fake_tools["bash"].calls
+    assert not fake_ui.asked
+
+
+@pytest.mark.parametrize("name", ["write", "edit"])
+@pytest.mark.parametrize(
+    "path", [".env", "sub/../.env", "link", "@.env", ".git/hooks/pre-commit", "~/.ssh/config", "/etc/hosts"]
+)
+async def test_protected_files_are_asked_about_whatever_they_are_called(
+    pi_session: AgentSession,
+    script: ScriptedProvider,
+    fake_tools: dict[str, FakeTool],
+    fake_ui: FakeUI,
+    tmp_path: Path,
+    name: str,
+    path: str,
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / ".env")
+    fake_ui.answers(False)
+    more = {"content": "x"} if name == "write" else {"oldText": "a", "newText": "b"}
+
+    said = await run(pi_session, script, name, path=path, **more)
+
+    assert "-path)" in said
+    assert not fake_tools[name].calls
+
+
+@pytest.mark.parametrize("path", ["src/app.py", ".env.example", "environment.txt", "gitignore"])
+async def test_other_files_are_written_unasked(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], path: str
+) -> None:
+    await run(pi_session, script, "write", path=path, content="x")
+
+    assert len(fake_tools["write"].calls) == 1
+
+
+async def test_settings_of_the_guard_are_guarded(
+    pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
+) -> None:
+    fake_ui.answers(False)
+
+    said = await run(pi_session, script, "write", path=str(pi_agent_dir / "settings.json"), content="{}")
+
+    assert "protected-path" in said
+
+
+@ruled({"command": "git push *", "action": "allow"}, {"command": "make *", "action": "deny", "reason": "use just"})
+@pytest.mark.parametrize(
+    ("command", "runs"),
+    [
+        ("git push --force", True),
+        ("git push --force && rm -rf /", False),
+        ("git push --force; make all", False),
+        ("git push --force > .env", False),
+        ("env make all", False),
+    ],
+)
+async def test_a_rule_speaks_of_one_simple_command(
+    pi_session: AgentSession,
+    script: ScriptedProvider,
+    fake_tools: dict[str, FakeTool],
+    command: str,
+    runs: bool,
+) -> None:
+    pi_session.has_ui = False
+
+    await run(pi_session, script, command=command)
+
+    assert bool(fake_tools["bash"].calls) == runs
+
+
+@ruled({"path": "./generated/**", "action": "deny"}, {"path": ".env.local", "action": "allow"})
+@pytest.mark.parametrize(
+    ("name", "arguments", "runs"),
+    [
+        ("write", {"path": "generated/a/b.py", "content": ""}, False),
+        ("read", {"path": "generated/a/b.py"}, False),
+        ("bash", {"command": "touch generated/x"}, False),
+        ("bash", {"command": "echo x > generated/x"}, False),
+        ("write", {"path": ".env.local", "content": ""}, True),
+        ("write", {"path": ".env", "content": ""}, False),
+    ],
+)
+async def test_a_rule_may_speak_of_files(
+    pi_session: AgentSession,
+    script: ScriptedProvider,
+    fake_tools: dict[str, FakeTool],
+    name: str,
+    arguments: dict[str, str],
+    runs: bool,
+) -> None:
+    pi_session.has_ui = False
+
+    await run(pi_session, script, name, **arguments)
+
+    assert bool(fake_tools[name].calls) == runs
+
+
+@ruled({"tool": "bash", "action": "allow"})
+async def test_a_rule_for_a_whole_tool_allows_what_is_not_understood(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]
+) -> None:
+    await run(pi_session, script, command='echo "unclosed')
+
+    assert len(fake_tools["bash"].calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ({"command": "x"}, "guardrails.rules must be a list"),
+        (["x"], "guardrails.rules[0] must be an object"),
+        ([{"action": "allow"}, {"action": "maybe"}], "guardrails.rules[1].action must be 'allow', 'ask' or 'deny'"),
+        ([{"action": "ask", "pth": "x"}], "unknown key 'pth'"),
+        ([{"action": "ask", "path": 3}], "guardrails.rules[0].path must be a text"),
+        ([{"action": "ask", "path": "x", "command": "y"}], "both command and path"),
+    ],
+)
+async def test_wrong_rules_shut_the_gate_and_say_so(
+    pi_session: AgentSession,
+    script: ScriptedProvider,
+    fake_tools: dict[str, FakeTool],
+    rules: Any,
+    problem: str,
+) -> None:
+    pi_session.settings = type(pi_session.settings).in_memory(
+        {"guardrails": {**ON, "rules": rules}}, agent_dir=pi_session.settings.agent_dir
+    )
+
+    said = await run(pi_session, script, command="ls")
+
+    assert not fake_tools["bash"].calls
+    assert problem in said
+
+
+@ruled(protectedPaths=["secrets", "!.env"])
+@pytest.mark.parametrize(("path", "runs"), [("secrets/a.txt", False), ("a/secrets", False), (".env", True)])
+async def test_the_user_adds_and_takes_out_protected_names(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], path: str, runs: bool
+) -> None:
+    pi_session.has_ui = False
+
+    await run(pi_session, script, "write", path=path, content="x")
+
+    assert bool(fake_tools["write"].calls) == runs
+
+
+async def test_the_users_own_command_is_judged_too(pi_session: AgentSession, fake_ui: FakeUI) -> None:
+    result = await pi_session.execute_bash("rm -rf /")
+
+    assert result.cancelled
+    assert "delete-root" in result.output
+
+
+@pytest.mark.pi(settings={})
+async def test_it_is_off_by_default(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]
+) -> None:
+    await run(pi_session, script, command="rm -rf /")
+
+    assert len(fake_tools["bash"].calls) == 1
+    assert not pi_session.hooks.listens("tool_call")
+
+
+def test_importing_the_plugin_imports_no_parser() -> None:
+    code = (
+        "import sys, pi_guardrails; print([n for n in sys.modules if n.startswith(('pi_guardrails.', 'tree_sitter'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

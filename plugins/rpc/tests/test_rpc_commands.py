@@ -1,0 +1,203 @@
+"""Commands beside a run, in order, and after failures."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_hookspecs import Command, InputResult, Tool, ToolResult, hookimpl
+from pi_testing import raises, stall, text, tool_call
+
+
+class Asks:
+    """A plugin with commands, and an opinion on what is said."""
+
+    @hookimpl
+    def register_commands(self):
+        return [Command(name="ask", handler=self.ask), Command(name="fail", handler=self.fail)]
+
+    async def ask(self, arguments, ctx):
+        ctx.ui.notify(f"said {await ctx.ui.confirm('Sure?')}")
+
+    def fail(self, arguments, ctx):
+        raise RuntimeError("no")
+
+    @hookimpl
+    def input(self, event):
+        return InputResult(handled=True) if event.text == "swallow" else None
+
+
+asks = pytest.mark.pi(plugins={"asks": Asks()})
+
+
+@pytest.mark.pi(plugins=[])
+async def test_a_prompt_is_answered_before_its_events(talk, script):
+    script.turn(text("Hi."))
+
+    response = await talk.call("prompt", message="Hello")
+    first = await talk.hear()
+
+    assert (response["data"], first["type"]) == ({"disposition": "started"}, "agent_start")
+
+
+@pytest.mark.pi(plugins=[])
+async def test_everything_can_be_asked_while_an_answer_is_made(talk, script):
+    script.turn(text("Hi."), stall()).turn(text("Done."))
+    await talk.call("prompt", message="Hello")
+    await script.stalled()
+
+    state = (await talk.call("get_state"))["data"]
+    refused = await talk.call("prompt", message="More")
+    queued = await talk.call("prompt", message="More", streamingBehavior="followUp")
+    steered = await talk.call("steer", message="Quick")
+    bash = await talk.call("bash", command="true")
+
+    assert state["isStreaming"] is True
+    assert refused["error"] == (
+        "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
+    )
+    assert queued["data"] == steered["data"] == {"disposition": "queued"}
+    assert "No installed plugin can run commands" in bash["error"]
+    assert (await talk.call("get_state"))["data"]["pendingMessageCount"] == 2
+
+
+@pytest.mark.pi(plugins=[])
+async def test_abort_is_answered_when_the_prompt_has_settled_and_keeps_the_queue(talk, script):
+    script.turn(text("Hi."), stall())
+    await talk.call("prompt", message="Hello")
+    await script.stalled()
+    await talk.call("follow_up", message="Later")
+
+    talk.lines.clear()
+    await talk.call("abort")
+
+    assert talk.lines[-2] == {"type": "agent_settled", "aborted": True}
+    assert (await talk.call("clear_queue"))["data"] == {"steering": [], "followUp": ["Later"]}
+
+
+@pytest.mark.pi(plugins=[])
+async def test_commands_said_at_once_are_carried_out_in_order(talk, script):
+    script.turn(text("Hi."), stall())
+    for command in (
+        {"type": "set_session_name", "name": "one"},
+        {"type": "get_state"},
+        {"type": "prompt", "message": "Hello"},
+        {"type": "get_state"},
+        {"type": "abort"},
+        {"type": "new_session"},
+        {"type": "get_state"},
+    ):
+        talk.say(id=command["type"], **command)
+
+    answers = [await talk.until(lambda line: line["type"] == "response") for _ in range(7)]
+
+    assert [each["command"] for each in answers] == (
+        "set_session_name get_state prompt get_state abort new_session get_state".split()
+    )
+    states = [each["data"] for each in answers if each["command"] == "get_state"]
+    assert [state.get("sessionName") for state in states] == ["one", "one", None]
+    assert [state["isStreaming"] for state in states] == [False, True, False]
+
+
+@asks
+async def test_a_dialog_of_a_command_holds_up_nobody(talk):
+    talk.say(id=1, type="prompt", message="/ask")
+    request = await talk.event("extension_ui_request")
+    state = await talk.call("get_state")
+    talk.say(type="extension_ui_response", id=request["id"], confirmed=True)
+
+    assert state["success"] is True
+    assert (await talk.event("extension_ui_request"))["message"] == "said True"
+    assert (await talk.event("response"))["data"] == {"disposition": "handled"}
+
+
+@asks
+async def test_a_plugin_may_swallow_what_is_said(talk):
+    assert (await talk.call("prompt", message="swallow"))["data"] == {"disposition": "handled"}
+
+
+@asks
+async def test_a_plugin_s_command_cannot_be_queued(talk):
+    refused = await talk.call("steer", message="/ask now")
+
+    assert refused["error"] == (
+        'Extension command "/ask" cannot be queued. Use prompt() or execute the command when not streaming.'
+    )
+
+
+@asks
+async def test_a_plugin_that_fails_is_told_of(talk):
+    talk.say(type="prompt", message="/fail")
+
+    event = await talk.event("extension_error")
+
+    assert (event["extensionPath"], event["event"]) == ("asks", "command")
+    assert "RuntimeError: no" in event["error"]
+
+
+@pytest.mark.pi(plugins=[])
+async def test_a_failed_request_is_an_event(talk, script):
+    script.turn(raises(RuntimeError("broken")))
+
+    assert (await talk.call("prompt", message="Hello"))["success"] is True
+    end = await talk.event("agent_end")
+
+    assert end["willRetry"] is False
+    assert "broken" in end["messages"][-1]["errorMessage"]
+
+
+@pytest.mark.pi(plugins=[])
+async def test_two_commands_run_beside_each_other(talk, script):
+    del script
+    talk.say(id="a", type="compact")
+    talk.say(id="b", type="get_state")
+
+    ids = {(await talk.event("response"))["id"] for _ in range(2)}
+
+    assert ids == {"a", "b"}
+
+
+@pytest.mark.pi(plugins=[])
+async def test_switching_to_a_path_where_nothing_is_begins_there(talk, tmp_path):
+    path = str(tmp_path / "sessions" / "new.jsonl")
+
+    assert (await talk.call("switch_session", sessionPath=path))["data"] == {"cancelled": False}
+
+
+class Refuses:
+    @hookimpl
+    def session_before_switch(self):
+        from pi_hookspecs import SessionBeforeSwitchResult
+
+        return SessionBeforeSwitchResult(cancel=True)
+
+
+@pytest.mark.pi(plugins={"refuses": Refuses()})
+async def test_a_plugin_may_keep_the_session(talk):
+    assert (await talk.call("new_session"))["data"] == {"cancelled": True}
+
+
+async def no_end(*_):
+    await asyncio.Event().wait()
+    return ToolResult.text("never")
+
+
+@pytest.mark.pi(plugins=[], tools=[Tool(name="wait", description="", parameters={"type": "object"}, execute=no_end)])
+async def test_the_end_stops_a_running_tool(talk, script):
+    script.turn(tool_call("wait"))
+    await talk.call("prompt", message="Hello")
+    await talk.event("tool_execution_start")
+
+    assert await talk.ended() == 0
+
+
+@pytest.mark.pi(plugins=[])
+async def test_a_plugin_that_wants_the_end_gets_it_when_the_run_is_over(talk, script):
+    script.turn(text("Hi."), stall())
+    await talk.call("prompt", message="Hello")
+    await script.stalled()
+    talk.session.shutdown_requested.set()
+    await talk.call("abort")
+
+    assert await talk.code == 0

@@ -1,0 +1,138 @@
+"""Dialogs and notices of plugins reach the client, and its replies come back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pi_hookspecs import AbortController, UserError
+
+
+async def asked(talk, dialog, **reply):
+    """Open a dialog, answer it as a client would, and return the request and the result."""
+    answer = asyncio.create_task(dialog)
+    request = await talk.event("extension_ui_request")
+    talk.say(type="extension_ui_response", id=request["id"], **reply)
+    return request, await answer
+
+
+@pytest.fixture
+def ui(talk):
+    return talk.session.ui
+
+
+async def test_select_asks_for_one_of_the_options(talk, ui):
+    request, answer = await asked(talk, ui.select("Which?", ["a", "b"], timeout=60), value="b")
+
+    assert answer == "b"
+    assert {**request, "id": ""} == {
+        "type": "extension_ui_request",
+        "id": "",
+        "method": "select",
+        "title": "Which?",
+        "options": ["a", "b"],
+        "timeout": 60000,
+    }
+
+
+async def test_options_with_labels_come_back_as_their_values(talk, ui):
+    options = [{"label": "First", "value": "a"}, {"label": "Second", "value": "b"}]
+
+    request, answer = await asked(talk, ui.select("Which?", options), value="Second")
+
+    assert (request["options"], answer) == (["First", "Second"], "b")
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ({"confirmed": True}, True),
+        ({"value": True}, True),
+        ({"confirmed": False}, False),
+        ({"value": "true"}, False),
+        ({"cancelled": True, "confirmed": True}, False),
+        ({}, False),
+    ],
+)
+async def test_both_replies_to_confirm_are_understood(talk, ui, reply, answer):
+    _, said = await asked(talk, ui.confirm("Sure?", "It is for ever."), **reply)
+
+    assert said is answer
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"), [({"value": "x"}, "x"), ({"cancelled": True}, None), ({"value": 5}, None), ({"value": ""}, "")]
+)
+async def test_input_and_editor_take_text(talk, ui, reply, answer):
+    assert (await asked(talk, ui.input("Name?", "Ada"), **reply))[1] == answer
+    assert (await asked(talk, ui.editor("Edit", "draft"), **reply))[1] == answer
+
+
+async def test_what_was_not_offered_is_no_choice(talk, ui):
+    assert (await asked(talk, ui.select("Which?", ["a"]), value="c"))[1] is None
+
+
+async def test_timeouts_are_kept_by_pi(talk, ui):
+    assert await ui.confirm("Sure?", timeout=0.01) is False
+    assert (await talk.event("extension_ui_request"))["timeout"] == 10
+
+
+async def test_a_reply_that_comes_too_late_changes_nothing(talk, ui):
+    await ui.input("Name?", timeout=0.01)
+    request = await talk.event("extension_ui_request")
+    talk.say(type="extension_ui_response", id=request["id"], value="late")
+
+    assert (await talk.call("get_state"))["success"]
+
+
+async def test_an_abort_dismisses_a_dialog(talk, ui):
+    abort = AbortController()
+    answer = asyncio.create_task(ui.select("Which?", ["a"], signal=abort.signal))
+    await talk.event("extension_ui_request")
+    abort.abort("enough")
+
+    assert await answer is None
+
+
+async def test_the_end_dismisses_what_is_open(talk, ui):
+    answer = asyncio.create_task(ui.select("Which?", ["a"]))
+    await talk.event("extension_ui_request")
+    talk.server.end(0)
+
+    assert await answer is None
+    assert await ui.confirm("And now?") is False
+
+
+@pytest.mark.parametrize(
+    ("tell", "told"),
+    [
+        (lambda ui: ui.notify("Hello", "warning"), {"method": "notify", "message": "Hello", "notifyType": "warning"}),
+        (lambda ui: ui.set_status("k", "busy"), {"method": "setStatus", "statusKey": "k", "statusText": "busy"}),
+        (lambda ui: ui.set_status("k"), {"method": "setStatus", "statusKey": "k"}),
+        (lambda ui: ui.set_widget("k", ["a"]), {"method": "setWidget", "widgetKey": "k", "widgetLines": ["a"]}),
+        (
+            lambda ui: ui.set_widget("k", ["a"], placement="belowEditor"),
+            {"method": "setWidget", "widgetKey": "k", "widgetLines": ["a"], "widgetPlacement": "belowEditor"},
+        ),
+        (lambda ui: ui.set_title("pi"), {"method": "setTitle", "title": "pi"}),
+        (lambda ui: ui.set_editor_text("draft"), {"method": "set_editor_text", "text": "draft"}),
+        (lambda ui: ui.paste_to_editor("draft"), {"method": "set_editor_text", "text": "draft"}),
+    ],
+    ids=["notify", "status", "no status", "widget", "placed widget", "title", "editor text", "paste"],
+)
+async def test_notices_are_told(talk, ui, tell, told):
+    tell(ui)
+
+    request = await talk.event("extension_ui_request")
+    assert told.items() <= request.items()
+    assert set(request) == {*told, "type", "id"}
+
+
+async def test_what_only_a_terminal_has_does_nothing(ui):
+    ui.set_footer(None)
+    ui.set_working_message("x")
+
+    assert (await ui.custom(object()), ui.get_editor_text(), ui.get_all_themes()) == (None, "", ())
+    with pytest.raises(UserError, match="Theme switching not supported in RPC mode"):
+        ui.set_theme("dark")
