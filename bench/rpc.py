@@ -1,7 +1,7 @@
 """What driving pi over RPC costs: ``uv run python bench/rpc.py``.
 
-``get_state`` is asked and answered over real pipes, one at a time, by a bare client: the bar is 2 ms for the way there and
-back. Then a prompt is answered with 10,000 deltas in bursts, to a client that reads all of them: the bar is 0.5 s of pi's
+``get_state`` is asked and answered over real pipes, one at a time, by a bare client: the bar is 2 ms, there and back.
+Then a prompt is answered with 10,000 deltas in bursts, to a client that reads all of them: the bar is 0.5 s of pi's
 CPU, from the prompt to ``agent_settled``. The end is from closing stdin in mid-stream to the end of the process.
 """
 

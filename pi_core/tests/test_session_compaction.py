@@ -211,6 +211,18 @@ async def test_a_compaction_that_cannot_be_used_changes_nothing(session_of, scri
     assert told(recorder)[-1].error_message.startswith("Compaction failed: ")
 
 
+async def test_a_compactor_that_fails_to_prepare_is_named(session_of, script, recorder):
+    policy = Policy()
+    policy.prepare = lambda request, ctx: 1 / 0
+    session = session_of(policy)
+    await talked(session, script)
+
+    with pytest.raises(PiError, match="failed to prepare a compaction: ZeroDivisionError"):
+        await session.compact()
+
+    assert "compaction" not in [entry.type for entry in session.session_manager.get_entries()]
+
+
 async def test_an_abort_changes_nothing(session_of, script, recorder):
     policy = Policy()
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from pi_core import PluginHost, SessionManager, Settings
 from pi_hookspecs import (
+    AssistantMessage,
+    CustomMessage,
     SessionBeforeForkResult,
     SessionBeforeSwitchResult,
+    ToolCall,
     UserError,
     UserMessage,
     hookimpl,
@@ -143,6 +147,63 @@ async def test_a_file_that_is_no_session_leaves_the_present_one(session_of, scri
         await session.switch_session(tmp_path / "notes.txt")
 
     assert len(session.messages) == 2
+
+
+async def test_plugins_hear_that_a_conversation_goes_on_that_could_not_be_replaced(session_of, script, tmp_path):
+    heard = diary()
+    session = session_of(heard)
+    await talked(session, script, "one")
+    heard.lines.clear()
+
+    with pytest.raises(UserError):
+        await session.switch_session(tmp_path)
+
+    assert [line[:2] for line in heard.lines[1:]] == [("session_shutdown", "resume"), ("session_start", "resume")]
+    assert {line[2] for line in heard.lines} == {session.session_id}
+
+
+async def test_what_waits_for_one_conversation_is_not_said_in_another(session_of, script):
+    session = session_of()
+    await session.send_message(CustomMessage(custom_type="note", content="for the old one"), deliver_as="nextTurn")
+    session.steer("for the old one, too")
+    await session.new_session()
+    script.turn(text("hello"))
+    await session.prompt("fresh")
+
+    assert [message.text for message in script.requests[-1].messages] == ["fresh"]
+
+
+async def test_a_conversation_comes_back_with_its_thinking_level_and_is_not_changed_by_that(session_of, script, stored):
+    session = session_of(session_manager=stored(), thinking_level="low")
+    _, _, said, _ = await talked(session, script)
+    await session.set_thinking_level("high")
+    before = session.session_manager.file.read_bytes()
+
+    await session.fork(said.id)
+    forked = session.thinking_level, [entry.type for entry in session.session_manager.get_entries()]
+    await session.switch_session(stored_before := session.session_manager.header.parent_session)
+
+    assert forked == ("low", ["model_change", "thinking_level_change", "message", "message"])
+    assert session.thinking_level == "high"
+    assert Path(stored_before).read_bytes() == before
+
+
+async def test_tool_calls_that_were_interrupted_are_told_when_a_conversation_comes_back(session_of, script, stored):
+    session = session_of(session_manager=stored())
+    manager = session.session_manager
+    manager.append_message(UserMessage(content="sleep"))
+    manager.append_message(
+        AssistantMessage(
+            content=(ToolCall(id="c", name="bash"),), api="a", provider="p", model="m", stop_reason="toolUse"
+        )
+    )
+    file = manager.file
+    await session.new_session()
+
+    await session.switch_session(file)
+
+    assert any("tool calls without results: bash" in notice for notice in manager.notices)
+    assert len(script.requests) == 0
 
 
 async def test_a_session_file_from_elsewhere_is_copied_and_gone_on_with(session_of, script, stored, tmp_path):

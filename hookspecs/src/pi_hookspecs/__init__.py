@@ -19,16 +19,21 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.entries import *
     from pi_hookspecs.errors import *
     from pi_hookspecs.events.agent import *
+    from pi_hookspecs.events.boundaries import *
+    from pi_hookspecs.events.choices import *
     from pi_hookspecs.events.commands import *
     from pi_hookspecs.events.notices import *
+    from pi_hookspecs.events.project import *
     from pi_hookspecs.events.prompt import *
     from pi_hookspecs.events.request import *
     from pi_hookspecs.events.session import *
+    from pi_hookspecs.events.session_changes import *
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.messages import *
     from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
     from pi_hookspecs.provider import *
+    from pi_hookspecs.rare_entries import *
     from pi_hookspecs.registrations import *
     from pi_hookspecs.resources import *
     from pi_hookspecs.services import *
@@ -47,20 +52,19 @@ _HOMES: dict[str, str] = {
         "ContextUsage ModelChoice PiContext RunMode SessionContext SessionTreeNode SessionView SettingsView "
         "SideRequest StartContext ToolContext TreeNavigation"
     ),
-    "entries": (
-        "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent LabelEntry "
-        "MessageEntry ModelChangeEntry SessionEntry SessionHeader SessionInfoEntry ThinkingLevelChangeEntry "
-        "UnknownEntry UsageEntry"
-    ),
+    "entries": "MessageEntry ModelChangeEntry SessionHeader ThinkingLevelChangeEntry",
     "errors": (
-        "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed StaleObject UnknownName "
-        "UserError"
+        "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed StaleObject "
+        "UnknownName UserError"
     ),
     "events.agent": (
-        "AgentBeforeSettleEvent AgentBeforeSettleResult AgentEndEvent AgentEvent AgentSettledEvent "
-        "AgentStartEvent BeforeAgentStartEvent BeforeAgentStartResult InputEvent InputResult MessageEndEvent "
-        "MessageEndResult MessageStartEvent MessageUpdateEvent ModelSelectEvent NewEntry "
-        "ThinkingLevelSelectEvent TurnEndEvent TurnEndResult TurnStartEvent"
+        "AgentEndEvent AgentEvent AgentSettledEvent AgentStartEvent MessageEndEvent MessageStartEvent "
+        "MessageUpdateEvent TurnEndEvent TurnStartEvent"
+    ),
+    "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
+    "events.boundaries": (
+        "AgentBeforeSettleEvent AgentBeforeSettleResult BeforeAgentStartEvent BeforeAgentStartResult "
+        "MessageEndResult NewEntry TurnEndResult"
     ),
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
     "events.notices": (
@@ -73,13 +77,14 @@ _HOMES: dict[str, str] = {
         "PROMPT_SECTIONS ExpandPromptEvent ExpandPromptResult PromptSection SystemPromptEvent SystemPromptResult"
     ),
     "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
-    "events.session": (
-        "ProjectTrustEvent ProjectTrustResult ResourcesDiscoverEvent ResourcesDiscoverResult "
-        "SessionBeforeCompactEvent SessionBeforeCompactResult SessionBeforeForkEvent SessionBeforeForkResult "
-        "SessionBeforeSwitchEvent SessionBeforeSwitchResult SessionBeforeTreeEvent SessionBeforeTreeResult "
-        "SessionCompactEvent SessionCompactFailedEvent SessionForkEvent SessionShutdownEvent SessionStartEvent "
-        "SessionSwitchEvent SessionTreeEvent"
+    "events.session": "SessionShutdownEvent SessionStartEvent",
+    "events.session_changes": (
+        "SessionBeforeCompactEvent SessionBeforeCompactResult SessionBeforeForkEvent "
+        "SessionBeforeForkResult SessionBeforeSwitchEvent SessionBeforeSwitchResult "
+        "SessionBeforeTreeEvent SessionBeforeTreeResult SessionCompactEvent SessionCompactFailedEvent "
+        "SessionForkEvent SessionSwitchEvent SessionTreeEvent"
     ),
+    "events.project": "ProjectTrustEvent ProjectTrustResult ResourcesDiscoverEvent ResourcesDiscoverResult",
     "events.tools": (
         "ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionUpdateEvent "
         "ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
@@ -92,6 +97,10 @@ _HOMES: dict[str, str] = {
     "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
     "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
+    "rare_entries": (
+        "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent "
+        "LabelEntry SessionEntry SessionInfoEntry UnknownEntry UsageEntry"
+    ),
     "registrations": (
         "Command CredentialSource Exporter ExportRequest Flag Login Mode Renderer Shortcut Subcommand Theme"
     ),
@@ -111,7 +120,7 @@ _HOMES: dict[str, str] = {
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"
     ),
     "tools": "ExecutionMode Tool ToolExecute ToolResult ToolUpdate tool",
-    "ui": "NoticeLevel UserInterface",
+    "ui": "NoticeLevel UserInterface WidgetPlacement",
 }
 """Module of this package to the public names that live there."""
 

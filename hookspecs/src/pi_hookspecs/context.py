@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import ExecResult, ModelCatalog
-    from pi_hookspecs.entries import BranchSummaryEntry, SessionEntry, SessionHeader
+    from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.messages import AgentMessage, AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.provider import Context
+    from pi_hookspecs.rare_entries import BranchSummaryEntry, SessionEntry
     from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.services import Compaction, CompactionReason
     from pi_hookspecs.tools import ToolResult

@@ -1,31 +1,19 @@
-"""Entries of a session's tree (pi.md 7.2). Ids are 8 hex digits, timestamps ISO 8601 in UTC."""
+"""Entries that every session has (pi.md 7.2); the rest is in ``rare_entries``. Ids: 8 hex digits, times: ISO 8601, UTC."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import Factory, frozen
 
 if TYPE_CHECKING:
-    from pi_hookspecs.content import Content
-    from pi_hookspecs.messages import AgentMessage, Usage, UserContent
+    from pi_hookspecs.messages import AgentMessage
 
 __all__ = [
-    "BranchSummaryEntry",
-    "CompactionEntry",
-    "ContextEditEntry",
-    "CustomEntry",
-    "CustomMessageEntry",
-    "EditedContent",
-    "LabelEntry",
     "MessageEntry",
     "ModelChangeEntry",
-    "SessionEntry",
     "SessionHeader",
-    "SessionInfoEntry",
     "ThinkingLevelChangeEntry",
-    "UnknownEntry",
-    "UsageEntry",
 ]
 
 
@@ -43,7 +31,7 @@ class SessionHeader:
 
 
 @frozen(kw_only=True)
-class _Entry:
+class EntryBase:
     """What every entry has: its id, the entry it follows (None for a root), and when it was made."""
 
     id: str
@@ -52,7 +40,7 @@ class _Entry:
 
 
 @frozen(kw_only=True)
-class MessageEntry(_Entry):
+class MessageEntry(EntryBase):
     """A message of the conversation."""
 
     message: AgentMessage
@@ -61,7 +49,7 @@ class MessageEntry(_Entry):
 
 
 @frozen(kw_only=True)
-class ModelChangeEntry(_Entry):
+class ModelChangeEntry(EntryBase):
     """From here on another model answers."""
 
     provider: str
@@ -71,136 +59,9 @@ class ModelChangeEntry(_Entry):
 
 
 @frozen(kw_only=True)
-class ThinkingLevelChangeEntry(_Entry):
+class ThinkingLevelChangeEntry(EntryBase):
     """From here on the model thinks more or less."""
 
     thinking_level: str
     type: Literal["thinking_level_change"] = "thinking_level_change"
     extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class CompactionEntry(_Entry):
-    """Everything before ``first_kept_entry_id`` is told to the model as ``summary``."""
-
-    summary: str
-    first_kept_entry_id: str
-    tokens_before: int
-    details: Any = None
-    from_hook: bool | None = None
-    usage: Usage | None = None
-    type: Literal["compaction"] = "compaction"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class BranchSummaryEntry(_Entry):
-    """Summary of the branch whose leaf was ``from_id`` (``root`` when there was none)."""
-
-    from_id: str
-    summary: str
-    details: Any = None
-    from_hook: bool | None = None
-    usage: Usage | None = None
-    type: Literal["branch_summary"] = "branch_summary"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class CustomEntry(_Entry):
-    """A plugin's own data; the model does not see it."""
-
-    custom_type: str
-    data: Any = None
-    type: Literal["custom"] = "custom"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class CustomMessageEntry(_Entry):
-    """A plugin's message; the model sees it."""
-
-    custom_type: str
-    content: str | tuple[UserContent, ...]
-    display: bool = True
-    details: Any = None
-    type: Literal["custom_message"] = "custom_message"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class LabelEntry(_Entry):
-    """Names the entry ``target_id``; without ``label`` the name is taken away."""
-
-    target_id: str
-    label: str | None = None
-    type: Literal["label"] = "label"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class SessionInfoEntry(_Entry):
-    """Names the session; the latest counts."""
-
-    name: str | None = None
-    type: Literal["session_info"] = "session_info"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class UsageEntry(_Entry):
-    """A model request outside the conversation, ``kind`` says what for; it counts in the session's cost (newer pi)."""
-
-    kind: str
-    provider: str
-    model: str
-    usage: Usage
-    note: str | None = None
-    type: Literal["usage"] = "usage"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen
-class EditedContent:
-    """What the model is told in place of a message's content."""
-
-    content: str | tuple[Content, ...]
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class ContextEditEntry(_Entry):
-    """From here on the model sees ``replacement`` as content of the entry ``target_id``; None leaves it out."""
-
-    target_id: str
-    replacement: EditedContent | None
-    type: Literal["context_edit"] = "context_edit"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True)
-class UnknownEntry:
-    """An entry of a type that this version does not know; kept as it is."""
-
-    type: str
-    id: str
-    parent_id: str | None
-    timestamp: str = ""
-    extra: dict[str, Any] = Factory(dict)
-
-
-SessionEntry: TypeAlias = (
-    MessageEntry
-    | ModelChangeEntry
-    | ThinkingLevelChangeEntry
-    | CompactionEntry
-    | BranchSummaryEntry
-    | CustomEntry
-    | CustomMessageEntry
-    | LabelEntry
-    | SessionInfoEntry
-    | UsageEntry
-    | ContextEditEntry
-    | UnknownEntry
-)
-"""Any entry but the header."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import PiContext
-    from pi_hookspecs.entries import SessionEntry
     from pi_hookspecs.messages import AssistantMessage, BashExecutionMessage, Usage
+    from pi_hookspecs.rare_entries import SessionEntry
 
 __all__ = [
     "BranchSummarizer",

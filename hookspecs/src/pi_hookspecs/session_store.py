@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pi_hookspecs.entries import SessionEntry, SessionHeader
+    from pi_hookspecs.entries import SessionHeader
+    from pi_hookspecs.rare_entries import SessionEntry
 
 __all__ = [
     "EntryIndex",

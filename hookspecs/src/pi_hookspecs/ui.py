@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
 
-__all__ = ["NoticeLevel", "UserInterface"]
+__all__ = ["NoticeLevel", "UserInterface", "WidgetPlacement"]
 
 NoticeLevel: TypeAlias = Literal["info", "warning", "error"]
+
+WidgetPlacement: TypeAlias = Literal["aboveEditor", "belowEditor"]
 
 
 @runtime_checkable
@@ -56,8 +58,14 @@ class UserInterface(Protocol):
         """Show a short text under a key for as long as it holds; None takes it away."""
         ...
 
-    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
-        """Show lines under a key near the editor; None takes them away."""
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
+        """Show lines under a key near the editor, above it when None says where; without lines they go away."""
+        ...
+
+    def set_editor_text(self, text: str) -> None:
+        """Put a text where the user writes, in place of what stands there."""
         ...
 
     def set_title(self, title: str) -> None:

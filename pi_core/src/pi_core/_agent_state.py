@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from attrs import define, field
 
-from pi_hookspecs import MessageEndEvent, ToolExecutionEndEvent, ToolExecutionStartEvent, TurnEndEvent
+from pi_hookspecs import MessageEndEvent, TurnEndEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_hookspecs import AgentEvent, AgentMessage, Model, ThinkingLevel, Tool
+    from pi_hookspecs import (
+        AgentEvent,
+        AgentMessage,
+        Model,
+        ThinkingLevel,
+        Tool,
+        ToolExecutionEndEvent,
+        ToolExecutionStartEvent,
+    )
 
 __all__ = ["AgentState"]
 
@@ -57,10 +65,10 @@ class AgentState:
         elif isinstance(event, MessageEndEvent):
             self._growing = None
             self.messages.append(event.message)
-        elif isinstance(event, ToolExecutionStartEvent):
-            self.pending_tool_calls |= {event.tool_call_id}
-        elif isinstance(event, ToolExecutionEndEvent):
-            self.pending_tool_calls -= {event.tool_call_id}
+        elif kind == "tool_execution_start":  # by name: a run without calls does not load these classes
+            self.pending_tool_calls |= {cast("ToolExecutionStartEvent", event).tool_call_id}
+        elif kind == "tool_execution_end":
+            self.pending_tool_calls -= {cast("ToolExecutionEndEvent", event).tool_call_id}
         elif isinstance(event, TurnEndEvent):
             self.error_message = event.message.error_message
 

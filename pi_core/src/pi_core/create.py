@@ -15,14 +15,14 @@ from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
 from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
-from pi_hookspecs import THINKING_LEVELS
+from pi_hookspecs import THINKING_LEVELS, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pi_core.auth_storage import AuthStorage
     from pi_core.hooks import HookTrace
-    from pi_hookspecs import Model, ResourceLoader, ThinkingLevel, Tool, UserInterface
+    from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
 __all__ = ["create_agent_session", "run"]
 
@@ -47,6 +47,10 @@ def create_agent_session(
     model_registry: ModelRegistry | None = None,
     host: PluginHost | None = None,
     plugins: Mapping[str, object] | None = None,
+    extensions: Sequence[str | Path] = (),
+    no_extensions: bool = False,
+    extension_factories: Sequence[Callable[[PiAPI], None]] = (),
+    flags: Mapping[str, bool | str | None] | None = None,
     ui: UserInterface | None = None,
     mode: str = "print",
     environ: Mapping[str, str] | None = None,
@@ -78,6 +82,10 @@ def create_agent_session(
             count, not ``auth_storage``.
         host: The plugins; the installed ones when None.
         plugins: Further plugin objects by name.
+        extensions: Local extensions of this session: files, packages, requirements.
+        no_extensions: Load no others than these. A host that is given has those that its maker loaded.
+        extension_factories: Functions such as ``activate`` of a plugin (document 001).
+        flags: What the command line said of options that plugins registered.
         ui: Who answers dialogs; nobody when None.
         mode: The front end's name.
         environ: Where keys are looked up.
@@ -89,9 +97,16 @@ def create_agent_session(
     """
     here = Path(cwd or Path.cwd()).resolve()
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
-    host = host or (model_registry.host if model_registry is not None else PluginHost(settings))
+    given, host = host, host or (model_registry.host if model_registry is not None else PluginHost(settings))
     for name, plugin in (plugins or {}).items():
         host.add(plugin, name)
+    if extensions or (given is None and model_registry is None and not no_extensions):
+        from pi_core.extensions import LocalExtensions
+
+        local = LocalExtensions(host, cwd=here, given=extensions, discover=not no_extensions, environ=environ)
+        local.load()
+    for factory in extension_factories:
+        host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
     host.load_listeners()
     models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
     session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
@@ -125,8 +140,21 @@ def create_agent_session(
         ui=ui,
         has_ui=ui is not None,
         mode=mode,
+        flags=flags,
         trace=trace,
     )
+
+
+class _Factory:
+    """A function as a plugin."""
+
+    def __init__(self, factory: Callable[[PiAPI], None]) -> None:
+        self._factory = factory
+
+    @hookimpl
+    def activate(self, pi: PiAPI) -> None:
+        """Hand ``pi`` on."""
+        self._factory(pi)
 
 
 def _default_level(settings: Settings) -> ThinkingLevel:

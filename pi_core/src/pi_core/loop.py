@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from attrs import Factory, define, field, frozen
 
 from pi_core._model_request import ask_model
-from pi_core._tool_calls import ToolCallBatch
 from pi_core.convert import default_convert_to_llm
 from pi_core.event_stream import EventStream
 from pi_core.validation import ArgumentValidator
@@ -33,7 +32,7 @@ from pi_hookspecs import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pi_core._tool_calls import AfterToolCall, BeforeToolCall
+    from pi_core._tool_calls import AfterToolCall, BeforeToolCall, ToolCallBatch
     from pi_hookspecs import (
         AgentEvent,
         AgentMessage,
@@ -230,7 +229,7 @@ class _Run:
             if answer.stop_reason in ("error", "aborted"):
                 await self.end_turn(answer, ())
                 return False
-            batch = ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.deliver)
+            batch = self.batch_of(answer)
             results = await batch.run()
             wish = await self.end_turn(answer, results)
             if wish == "end" or await self.stops_here():
@@ -240,6 +239,11 @@ class _Run:
             if not (calls_for_more or pending or wish == "continue"):
                 return True
             await self.begin_turn()
+
+    def batch_of(self, answer: AssistantMessage) -> ToolCallBatch:
+        from pi_core._tool_calls import ToolCallBatch  # not needed before the first request
+
+        return ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.deliver)
 
     async def begin_turn(self) -> None:
         await self.emit(TurnStartEvent(turn_index=self.turns, timestamp=now_ms()))

@@ -39,6 +39,7 @@ class Toolbox:
         self._host = host
         self._selection = ToolSelection(names, excluded)
         self._custom = tuple(custom)
+        self._chosen = False
         self._added: list[tuple[str, Tool]] = []
 
     @property
@@ -54,8 +55,18 @@ class Toolbox:
             tool = self._find(name)
             if tool is not None:
                 tools[tool.name] = tool
-        tools.update((tool.name, tool) for tool in self._custom)
+        tools.update((tool.name, tool) for tool in self._custom if not self._chosen or tool.name in tools)
         return tuple(tools.values())
+
+    def select(self, names: Sequence[str] | None) -> None:
+        """Offer these and no others, in this order, whatever was selected before; None for those that are active by default."""
+        self._names = list(dict.fromkeys(names)) if names is not None else None
+        self._chosen = names is not None
+
+    def all(self) -> list[Tool]:
+        """Return every tool that could be offered, by name."""
+        found = (self._find(name) for name in sorted(self._known()))
+        return [tool for tool in found if tool is not None]
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool; returns how to take it away."""

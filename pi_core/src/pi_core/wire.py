@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_hookspecs.content import Content
-    from pi_hookspecs.entries import SessionEntry, SessionHeader
+    from pi_hookspecs.entries import SessionHeader
+    from pi_hookspecs.rare_entries import SessionEntry
     from pi_hookspecs.events.agent import MessageUpdateEvent
     from pi_hookspecs.messages import AgentMessage, Usage
     from pi_hookspecs.models import Model

@@ -163,7 +163,8 @@ class TestByTheBeginningOfItsId:
             SessionManager.find("ab", "/work", host=host)
 
         assert str(caught.value) == (
-            "2 sessions match 'ab'; write more of the id: abc1 (2026-01-02 00:00, a name); abd2 (2026-01-02 00:00, a name)"
+            "2 sessions match 'ab'; write more of the id: "
+            "abc1 (2026-01-02 00:00, a name); abd2 (2026-01-02 00:00, a name)"
         )
 
     @pytest.mark.parametrize("partial", ["zz", ""])

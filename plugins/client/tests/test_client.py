@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
+import subprocess
 import sys
 
 import pytest
@@ -146,7 +146,11 @@ async def test_events_come_until_the_prompt_has_settled(client, pi):
     asked = await pi.hear()
     pi.say(type="queue_update", steering=[], followUp=[])
     pi.say(id=asked["id"], type="response", command="prompt", success=True, data={"disposition": "started"})
-    pi.say(type="message_update", usage={}, assistantMessageEvent={"type": "text_delta", "contentIndex": 0, "delta": "H\u2028"})
+    pi.say(
+        type="message_update",
+        usage={},
+        assistantMessageEvent={"type": "text_delta", "contentIndex": 0, "delta": "H\u2028"},
+    )
     pi.say(type="agent_settled", aborted=False)
     pi.say(type="agent_start")
 
@@ -183,7 +187,9 @@ async def test_dialogs_are_answered(ends, method, answer, reply):
         return answer
 
     async with PiClient.over(*streams, on_ui):
-        pi.say(type="extension_ui_request", id="u", method=method, title="T", options=["a", {"label": "B", "value": "b"}])
+        pi.say(
+            type="extension_ui_request", id="u", method=method, title="T", options=["a", {"label": "B", "value": "b"}]
+        )
         assert await pi.hear() == {"type": "extension_ui_response", "id": "u", **reply}
         pi.writer.close()
     assert (asked[0].title, asked[0].options) == ("T", ("a", "b"))
@@ -259,4 +265,4 @@ def test_a_line_that_is_too_long_is_dropped():
 def test_nothing_of_pi_is_imported():
     code = "import pi_client, sys; assert not {'pi_core', 'pi_hookspecs', 'orjson'} & set(sys.modules)"
 
-    assert os.spawnl(os.P_WAIT, sys.executable, sys.executable, "-c", code) == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

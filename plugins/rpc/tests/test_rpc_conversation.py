@@ -86,7 +86,9 @@ class Names:
         shown = json.dumps(line, ensure_ascii=False)
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:-]+(\.\d+|-\d+)?Z", "<time>", shown)
         shown = re.sub(r'("(?:timestamp|durationMs)": )\d+', r"\g<1>0", shown)
-        shown = re.sub(r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", lambda found: self._name("session", found[0]), shown)
+        shown = re.sub(
+            r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", lambda found: self._name("session", found[0]), shown
+        )
         shown = re.sub(r'"([0-9a-f]{8})"', lambda found: f'"{self._name("entry", found[1])}"', shown)
         return json.loads(shown.replace(self._folder, "<folder>"))
 
@@ -99,7 +101,9 @@ class Names:
         return name
 
     def tell(self, command: dict[str, Any]) -> dict[str, Any]:
-        return {name: self.real.get(value, value) if isinstance(value, str) else value for name, value in command.items()}
+        return {
+            name: self.real.get(value, value) if isinstance(value, str) else value for name, value in command.items()
+        }
 
 
 @pytest.mark.pi(

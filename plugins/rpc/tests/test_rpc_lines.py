@@ -12,7 +12,7 @@ from pi_client.commands import COMMANDS
 from pi_rpc._requests import Asked, Refused, UiReply, parse
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
@@ -40,7 +40,9 @@ def test_no_json_is_a_bug(value):
 
 @given(st.text().filter(lambda text: "\n" not in text))
 def test_texts_come_through_as_they_are(message):
-    said = parse(json.dumps({"type": "prompt", "message": message}, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    said = parse(
+        json.dumps({"type": "prompt", "message": message}, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    )
 
     assert isinstance(said, Refused) or said.request.message == message
 
@@ -60,7 +62,10 @@ def test_texts_come_through_as_they_are(message):
         (b'{"type":NaN}', "Failed to parse command: NaN is no JSON"),
         (b'{"type":"prompt"}', "Command 'prompt' needs the field 'message', a string"),
         (b'{"type":"prompt","message":null}', "Field 'message' of command 'prompt' must be a string, not null"),
-        (b'{"type":"set_auto_retry","enabled":1}', "Field 'enabled' of command 'set_auto_retry' must be true or false, not 1"),
+        (
+            b'{"type":"set_auto_retry","enabled":1}',
+            "Field 'enabled' of command 'set_auto_retry' must be true or false, not 1",
+        ),
         (
             b'{"type":"set_steering_mode","mode":"some"}',
             "Field 'mode' of command 'set_steering_mode' must be 'all' or 'one-at-a-time', not \"some\"",

@@ -7,7 +7,6 @@ import json
 import os
 from contextlib import suppress
 
-import pytest
 import pytest_asyncio
 
 from pi_hookspecs import (

@@ -51,7 +51,9 @@ def test_recorded_answers_and_events_are_valid(valid):
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_a_response_is_valid_for_its_own_command(name):
     """``oneOf`` alone would take the data of another command."""
-    schema = next(each for each in schemas()["responses"]["oneOf"] if each["properties"].get("command") == {"const": name})
+    schema = next(
+        each for each in schemas()["responses"]["oneOf"] if each["properties"].get("command") == {"const": name}
+    )
     answers = [line for step in CONVERSATION for line in step["hear"] if line.get("command") == name]
 
     for answer in answers:

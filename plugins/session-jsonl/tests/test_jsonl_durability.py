@@ -15,7 +15,8 @@ import pytest
 START = """
 import os, resource, signal, sys, time
 from pathlib import Path
-from pi_hookspecs.entries import CustomEntry, SessionHeader
+from pi_hookspecs.entries import SessionHeader
+from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
 from pi_session_jsonl._store import JsonlSessionStore
 folder, path, *rest = sys.argv[1:]

@@ -13,7 +13,7 @@ import pytest
 from attrs import evolve
 
 from pi_hookspecs import UserError
-from pi_hookspecs.entries import CustomEntry
+from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionStore, StoredSession
 from pi_session_jsonl import _place, register_session_stores
 from pi_session_jsonl._store import JsonlSessionStore

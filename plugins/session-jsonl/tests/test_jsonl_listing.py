@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from pi_hookspecs.entries import SessionInfoEntry
+from pi_hookspecs.rare_entries import SessionInfoEntry
 from pi_session_jsonl import _listing
 from pi_session_jsonl._store import JsonlSessionStore
 from pi_session_jsonl._summary import summarise, text_of_all

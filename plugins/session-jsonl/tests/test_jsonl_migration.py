@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from pi_hookspecs import AssistantMessage, CustomMessage
-from pi_hookspecs.entries import CompactionEntry, LabelEntry
+from pi_hookspecs.rare_entries import CompactionEntry, LabelEntry
 from pi_session_jsonl import _migrate
 
 USAGE = '{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"totalTokens":3,"cost":{"input":0,"output":0,"total":0}}'

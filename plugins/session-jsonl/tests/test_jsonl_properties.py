@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_hookspecs import UserError
-from pi_hookspecs.entries import CustomEntry, SessionHeader
+from pi_hookspecs.entries import SessionHeader
+from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
 from pi_session_jsonl._check import check_session
 from pi_session_jsonl._lines import NoSession, read_lines

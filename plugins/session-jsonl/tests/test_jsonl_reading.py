@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from pi_hookspecs import UserError
-from pi_hookspecs.entries import CompactionEntry, EditedContent, LabelEntry, MessageEntry, UnknownEntry
+from pi_hookspecs.entries import MessageEntry
+from pi_hookspecs.rare_entries import CompactionEntry, EditedContent, LabelEntry, UnknownEntry
 
 HEADER = b'{"type":"session","version":3,"id":"h","timestamp":"2026-02-03T04:05:06.789Z","cwd":"/c"}\n'
 
@@ -307,7 +308,7 @@ PROGRAM = """
 import os, sys
 from pathlib import Path
 from pi_hookspecs import UserError
-from pi_hookspecs.entries import CustomEntry
+from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
 from pi_session_jsonl._store import JsonlSessionStore
 folder = Path(sys.argv[1])

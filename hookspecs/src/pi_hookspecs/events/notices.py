@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from attrs import frozen
 
 if TYPE_CHECKING:
-    from pi_hookspecs.entries import SessionEntry
     from pi_hookspecs.models import ThinkingLevel
+    from pi_hookspecs.rare_entries import SessionEntry
     from pi_hookspecs.services import Compaction
 
 __all__ = [

@@ -9,25 +9,24 @@ from pi_hookspecs._markers import Deadline, Rule, answers, hookspec
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.events.agent import (
-        AgentBeforeSettleEvent,
-        AgentBeforeSettleResult,
         AgentEndEvent,
         AgentSettledEvent,
         AgentStartEvent,
-        BeforeAgentStartEvent,
-        BeforeAgentStartResult,
-        InputEvent,
-        InputResult,
         MessageEndEvent,
-        MessageEndResult,
         MessageStartEvent,
         MessageUpdateEvent,
-        ModelSelectEvent,
-        ThinkingLevelSelectEvent,
         TurnEndEvent,
-        TurnEndResult,
         TurnStartEvent,
     )
+    from pi_hookspecs.events.boundaries import (
+        AgentBeforeSettleEvent,
+        AgentBeforeSettleResult,
+        BeforeAgentStartEvent,
+        BeforeAgentStartResult,
+        MessageEndResult,
+        TurnEndResult,
+    )
+    from pi_hookspecs.events.choices import InputEvent, InputResult, ModelSelectEvent, ThinkingLevelSelectEvent
     from pi_hookspecs.events.commands import CommandsDiscoverEvent, CommandsDiscoverResult
     from pi_hookspecs.events.prompt import (
         ExpandPromptEvent,

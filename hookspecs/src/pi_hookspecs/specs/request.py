@@ -26,7 +26,7 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
         ctx: The session.
 
     When: before every request.
-    Answers: ``messages`` are piped. Veto for ``block``: the first wins, and no request is made.
+    Answers: veto for ``block``, the first wins and no request is made. ``messages`` are piped.
     On error: reported; the messages stay as they were.
     Since: 1.0
     """

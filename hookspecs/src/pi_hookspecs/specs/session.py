@@ -8,11 +8,14 @@ from pi_hookspecs._markers import Deadline, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext, StartContext
-    from pi_hookspecs.events.session import (
+    from pi_hookspecs.events.project import (
         ProjectTrustEvent,
         ProjectTrustResult,
         ResourcesDiscoverEvent,
         ResourcesDiscoverResult,
+    )
+    from pi_hookspecs.events.session import SessionShutdownEvent, SessionStartEvent
+    from pi_hookspecs.events.session_changes import (
         SessionBeforeCompactEvent,
         SessionBeforeCompactResult,
         SessionBeforeForkEvent,
@@ -24,8 +27,6 @@ if TYPE_CHECKING:
         SessionCompactEvent,
         SessionCompactFailedEvent,
         SessionForkEvent,
-        SessionShutdownEvent,
-        SessionStartEvent,
         SessionSwitchEvent,
         SessionTreeEvent,
     )

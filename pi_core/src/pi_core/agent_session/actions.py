@@ -8,14 +8,23 @@ import pi_hookspecs  # as in compaction.py
 from pi_hookspecs import UserError, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
+    from pi_core.agent_session.event_bus import Bus
     from pi_core.agent_session.parts import SessionParts
+    from pi_core.agent_session.registered import SessionRegistrations
     from pi_core.agent_session.replacing import ForkOutcome
     from pi_core.agent_session.sending import Sending
     from pi_core.session import SessionManager
-    from pi_hookspecs import AssistantMessage, BashExecutionMessage, CommandInfo, CustomMessage
+    from pi_hookspecs import (
+        AbortSignal,
+        AssistantMessage,
+        BashExecutionMessage,
+        CommandInfo,
+        CustomMessage,
+        ExecResult,
+    )
     from pi_hookspecs.messages import UserContent
 
 __all__ = ["SessionActions"]
@@ -27,6 +36,8 @@ class SessionActions:
     sending: Sending
     session_manager: SessionManager
     parts: SessionParts
+    flags: dict[str, bool | str | None]
+    registered: SessionRegistrations
 
     # Another conversation in place of this one
 
@@ -176,6 +187,54 @@ class SessionActions:
     def pending_message_count(self) -> int:
         """How many messages are queued."""
         return sum(map(len, self.sending.texts()))
+
+    def append_entry(self, custom_type: str, data: Any = None) -> str:
+        """Store plain data in the session, outside the model's context; returns the entry's id."""
+        return self.session_manager.append_custom_entry(custom_type, data)
+
+    # Plugins
+
+    async def reload(self) -> None:
+        """Load local extensions anew, read settings and resources again, and activate all plugins again (pi.md 10.1).
+
+        An extension that cannot be loaded any more goes on as it was before, and the reason is reported. Installed
+        plugins are not imported again: Python cannot replace a module that others hold.
+
+        Raises:
+            UserError: A prompt is being answered, or the conversation compacted.
+        """
+        await self.parts.reloading.reload()
+
+    @property
+    def bus(self) -> Bus:
+        """Where plugins tell each other of things."""
+        return self.parts.bus
+
+    def get_flag(self, name: str) -> bool | str | None:
+        """Return what the command line said of a plugin's option, else its default; None for an unknown one."""
+        given = self.flags.get(name)
+        if given is not None:
+            return given
+        found = self.registered.find("register_flags", name)
+        if found is None:
+            return None
+        default: bool | str | None = found.thing.default
+        return bool(default) if found.thing.type == "boolean" else default
+
+    async def run_program(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | Path | None = None,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as PiAPI.exec
+        env: Mapping[str, str] | None = None,
+    ) -> ExecResult:
+        """Run a program in the session's working directory, see ``PiAPI.exec``."""
+        from pi_core.program import run_program
+
+        return await run_program(command, args, cwd=self.cwd / (cwd or ""), signal=signal, timeout=timeout, env=env)
 
     # Its name
 

@@ -65,10 +65,16 @@ class Choices:
         if session.hooks.listens("model_select"):
             event = pi_hookspecs.ModelSelectEvent(model=model, previous_model=previous, source=source)
             await session.hooks.notify(event, session.ctx)
-        await self.set_level(session.thinking_level, persist=False)
+        await self.set_level(session.thinking_level, persist=False, note=source != "restore")
 
-    async def set_level(self, level: ThinkingLevel, *, persist: bool) -> None:
-        """Let the model think more or less; see ``AgentSession.set_thinking_level``."""
+    async def set_level(self, level: ThinkingLevel, *, persist: bool, note: bool = True) -> None:
+        """Let the model think more or less; see ``AgentSession.set_thinking_level``.
+
+        Args:
+            level: How hard.
+            persist: Whether it goes into the settings.
+            note: Whether it goes into the session: not where it comes from there.
+        """
         session = self._session
         model, previous = session.model, session.thinking_level
         level = clamp_thinking_level(model, level) if model is not None else level
@@ -77,7 +83,8 @@ class Choices:
         if level == previous:
             return
         session.agent.set_thinking_level(level)
-        session.session_manager.append_thinking_level_change(level)
+        if note:
+            session.session_manager.append_thinking_level_change(level)
         if session.hooks.listens("thinking_level_select"):
             event = pi_hookspecs.ThinkingLevelSelectEvent(level=level, previous_level=previous)
             await session.hooks.notify(event, session.ctx)

@@ -18,7 +18,7 @@ _ORDER = ("prompt", "skill")
 
 async def command_list(session: Any) -> tuple[CommandInfo, ...]:
     """Return plugins' commands, then what stands for a text; one of a name, the one that a prompt would call."""
-    found = [_of_plugin(each.plugin, each.thing) for each in session.host.find_all("register_commands").values()]
+    found = [_of_plugin(each.plugin, each.thing) for each in session.registered.find_all("register_commands").values()]
     if session.hooks.listens("commands_discover"):
         answer = await session.hooks.call(agent_specs.commands_discover, CommandsDiscoverEvent(), session.ctx)
         texts = () if answer is None else answer.commands

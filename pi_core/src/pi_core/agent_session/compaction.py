@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from attrs import evolve
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core.agent_session.blaming import blaming
 from pi_hookspecs import AbortController, Aborted, PiError, UserError
 
 if TYPE_CHECKING:
@@ -169,8 +170,9 @@ class Compacting:
             return pi_hookspecs.CompactionPreparation(
                 first_kept_entry_id=request.entries[-1].id, entries_to_summarize=tuple(request.entries)
             )
-        prepared = prepare(request, self._session.ctx)
-        preparation: CompactionPreparation | None = await prepared if inspect.isawaitable(prepared) else prepared
+        with blaming(self._session, compactor.plugin, "Compactor.prepare", "prepare a compaction"):
+            prepared = prepare(request, self._session.ctx)
+            preparation: CompactionPreparation | None = await prepared if inspect.isawaitable(prepared) else prepared
         if preparation is None:
             raise _NothingToDo(NOTHING)
         return preparation
@@ -198,14 +200,8 @@ class Compacting:
         return answer
 
     async def _by(self, compactor: Registered, request: CompactionRequest) -> Compaction:
-        try:
+        with blaming(self._session, compactor.plugin, "Compactor.compact", "compact"):
             compaction: Compaction | None = await compactor.thing.compact(request, self._session.ctx)
-        except (PiError, asyncio.CancelledError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            message = f"Plugin {compactor.plugin!r} failed to compact: {type(error).__name__}: {error}"
-            self._session.complain(compactor.plugin, "Compactor.compact", message)
-            raise PiError(message) from error
         if compaction is None:
             raise _NothingToDo(NOTHING)
         return compaction

@@ -1,40 +1,42 @@
-"""What plugins hold in their hands: ``ctx`` for hooks and tools, ``pi`` for ``activate``."""
+"""``ctx``: what hooks, commands and tools hold in their hands."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core.agent_session.command_context import CommandContext
 from pi_core.session import ReadOnlySession
-from pi_hookspecs import ContextUsage, PluginError, ToolResult
+from pi_hookspecs import AgentBusy, ContextUsage, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.agent_session import AgentSession
+    from pi_core.agent_session.helper_session import Relay
     from pi_core.hooks import HookDispatcher
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
-        CommandInfo,
         Compaction,
         CompactionReason,
         Context,
+        ExecResult,
         Model,
+        ModelCatalog,
         NoticeLevel,
         ResourceLoader,
         SessionView,
         SettingsView,
         SideRequest,
         ThinkingLevel,
-        Tool,
         ToolCall,
         ToolUpdate,
-        TreeNavigation,
         UserInterface,
+        WidgetPlacement,
     )
 
-__all__ = ["NoUserInterface", "PluginAPI", "PluginContext", "ToolCallContext", "patient_ui"]
+__all__ = ["NoUserInterface", "PluginContext", "ToolCallContext", "patient_ui"]
 
 
 class NoUserInterface:
@@ -75,7 +77,12 @@ class NoUserInterface:
     def set_status(self, key: str, text: str | None = None) -> None:
         """Show nothing."""
 
-    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
+        """Show nothing."""
+
+    def set_editor_text(self, text: str) -> None:
         """Show nothing."""
 
     def set_title(self, title: str) -> None:
@@ -116,8 +123,11 @@ class _PatientUI:
     def set_status(self, key: str, text: str | None = None) -> None:
         self._ui.set_status(key, text)
 
-    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
-        self._ui.set_widget(key, lines)
+    def set_widget(self, key: str, lines: Sequence[str] | None = None, **where: Any) -> None:
+        self._ui.set_widget(key, lines, **where)
+
+    def set_editor_text(self, text: str) -> None:
+        self._ui.set_editor_text(text)
 
     def set_title(self, title: str) -> None:
         self._ui.set_title(title)
@@ -126,11 +136,12 @@ class _PatientUI:
         return getattr(self._ui, name)
 
 
-class PluginContext:
+class PluginContext(CommandContext):
     """``ctx``: implements ``PiContext`` over a session."""
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
+        session.handles.add(self)
         self.session: SessionView = ReadOnlySession(session.session_manager)
 
     @property
@@ -183,6 +194,20 @@ class PluginContext:
         """The system prompt as the next request would send it."""
         return self._session.agent.state.system_prompt
 
+    def get_system_prompt(self) -> str:
+        """Return ``system_prompt``."""
+        return self.system_prompt
+
+    @property
+    def models(self) -> ModelCatalog:
+        """The models that there are."""
+        return self._session.models
+
+    @property
+    def scoped_models(self) -> Sequence[Model]:
+        """The models that the user cycles through."""
+        return tuple(each.model for each in self._session.scoped_models)
+
     def is_project_trusted(self) -> bool:
         """Whether files of the project itself may be used."""
         return self._session.is_project_trusted()
@@ -210,27 +235,29 @@ class PluginContext:
         """Compact the conversation, now."""
         return await self._session.compact_for(custom_instructions, reason, will_retry=will_retry)
 
-    async def navigate_tree(
-        self,
-        target_id: str,
-        *,
-        summarize: bool = False,
-        custom_instructions: str | None = None,
-        replace_instructions: bool = False,
-        label: str | None = None,
-    ) -> TreeNavigation:
-        """Go on from another entry."""
-        return await self._session.navigate_tree(
-            target_id,
-            summarize=summarize,
-            custom_instructions=custom_instructions,
-            replace_instructions=replace_instructions,
-            label=label,
-        )
-
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Ask the model something beside the conversation."""
         return await self._session.complete(context, request)
+
+    async def exec(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | Path | None = None,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as run_program
+        env: Mapping[str, str] | None = None,
+    ) -> ExecResult:
+        """Run a program; an abort of the run kills it."""
+        run = self._session.run_program
+        return await run(command, args, cwd=cwd, signal=signal or self.signal, timeout=timeout, env=env)
+
+    def create_session(self, **options: Any) -> AgentSession:
+        """Return a session for a helper, to be used as ``async with``."""
+        from pi_core.agent_session.helper_session import create_helper
+
+        return create_helper(self._session, self.signal, options)
 
     async def export(self, path: str | Path | None = None) -> Path:
         """Write the session into a file."""
@@ -262,6 +289,7 @@ class ToolCallContext(PluginContext):
         super().__init__(session)
         self._update = update
         self._abort_signal = signal
+        self._relay: Relay | None = None
         self.call_id = call.id
 
     @property
@@ -273,55 +301,13 @@ class ToolCallContext(PluginContext):
         """Show a partial result."""
         self._update(ToolResult.text(partial) if isinstance(partial, str) else partial)
 
+    async def relay(self, event: Any) -> None:
+        """Show a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
+        if self._relay is None:
+            from pi_core.agent_session.helper_session import Relay
 
-class PluginAPI:
-    """``pi``: one plugin's registrations and actions in one session; implements ``PiAPI``."""
+            self._relay = Relay(self._update)
+        self._relay.hear(event)
 
-    def __init__(self, session: AgentSession, plugin: str) -> None:
-        self._session = session
-        self.plugin = plugin
-
-    def on(self, event: str, handler: Any = None, /) -> Any:
-        """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
-        if handler is not None:
-            return self._session.hooks.add(self.plugin, event, handler)
-
-        def decorate(function: Any) -> Any:
-            self._session.hooks.add(self.plugin, event, function)
-            return function
-
-        self._session.hooks.implementations(event)  # an unknown name is told where it was written
-        return decorate
-
-    def register_tool(self, tool: Tool, /) -> Callable[[], None]:
-        """Add a tool from the next request on; returns how to take it away.
-
-        Raises:
-            PluginError: It is no tool that could be used.
-        """
-        from pi_core.host.kinds import KINDS
-
-        problem = KINDS["register_tools"].problem(tool)
-        if problem is not None:
-            raise PluginError(self.plugin, problem)
-        return self._session.add_tool(tool, self.plugin)
-
-    def append_entry(self, custom_type: str, data: Any = None, /) -> str:
-        """Store plain data in the session, outside the model's context; returns the entry's id."""
-        return self._session.append_entry(custom_type, data)
-
-    def set_label(self, entry_id: str, label: str | None = None, /) -> str:
-        """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
-        return self._session.set_label(entry_id, label)
-
-    async def set_session_name(self, name: str | None, /) -> None:
-        """Name the session; None takes the name away."""
-        await self._session.set_session_name(name)
-
-    async def get_commands(self) -> Sequence[CommandInfo]:
-        """Return what can be called with a slash: plugins' commands, prompt templates, skills."""
-        return await self._session.get_commands()
-
-    async def emit(self, event: Any, /) -> None:
-        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
-        await self._session.tell(event)
+    def _outside(self, what: str) -> AgentSession:
+        raise AgentBusy(f"A tool cannot {what}: the prompt that waits for the tool would wait for itself.")

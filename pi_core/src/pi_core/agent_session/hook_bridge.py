@@ -47,7 +47,7 @@ class HookBridge:
         self, hooks: HookDispatcher, ctx: PiContext, add_entries: Callable[[Iterable[NewEntry]], Awaitable[None]]
     ) -> None:
         self._hooks = hooks
-        self._ctx = ctx
+        self.ctx = ctx  # another one after a reload
         self._add_entries = add_entries
         self._copies = Copies()
 
@@ -62,7 +62,7 @@ class HookBridge:
         from pi_hookspecs import ContextEvent
 
         event = ContextEvent(messages=self._copies.of(messages))
-        answer = await self._hooks.call(request_specs.context, event, self._ctx)
+        answer = await self._hooks.call(request_specs.context, event, self.ctx)
         if answer is not None and answer.block:
             raise PiError(answer.reason or "A plugin refused this request")
         return answer.messages if answer is not None and answer.messages is not None else event.messages
@@ -75,7 +75,7 @@ class HookBridge:
 
         call = question.tool_call
         event = ToolCallEvent(tool_call_id=call.id, tool_name=call.name, input=question.args)
-        answer = await self._hooks.call(tool_specs.tool_call, event, self._ctx)
+        answer = await self._hooks.call(tool_specs.tool_call, event, self.ctx)
         if answer is None:
             return ToolCallResult(input=event.input)  # which may have been changed in place (decision D8)
         return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
@@ -97,7 +97,7 @@ class HookBridge:
             usage=result.usage,
             terminate=result.terminate,
         )
-        answer = await self._hooks.call(tool_specs.tool_result, event, self._ctx)
+        answer = await self._hooks.call(tool_specs.tool_result, event, self.ctx)
         if answer is None:
             return None
         fields = ("content", "details", "is_error", "usage", "terminate")
@@ -111,7 +111,7 @@ class HookBridge:
         from pi_hookspecs import MessageEndEvent
 
         event = MessageEndEvent(message=unshared(message))
-        answer = await self._hooks.call(agent_specs.message_end, event, self._ctx)
+        answer = await self._hooks.call(agent_specs.message_end, event, self.ctx)
         return cast("M", answer.message) if answer is not None and answer.message is not None else message
 
     async def finish_turn(
@@ -123,7 +123,7 @@ class HookBridge:
         from pi_hookspecs import TurnEndEvent
 
         event = unshared_event(TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index))
-        answer = await self._hooks.call(agent_specs.turn_end, event, self._ctx)
+        answer = await self._hooks.call(agent_specs.turn_end, event, self.ctx)
         if answer is None:
             return None
         await self._add_entries(answer.entries)
@@ -136,7 +136,7 @@ class HookBridge:
         from pi_hookspecs import BeforeProviderRequestEvent
 
         event = BeforeProviderRequestEvent(payload=payload, model=model)
-        answer = await self._hooks.call(request_specs.before_provider_request, event, self._ctx)
+        answer = await self._hooks.call(request_specs.before_provider_request, event, self.ctx)
         return payload if answer is None else answer
 
     async def on_response(self, status: int, headers: dict[str, str]) -> None:
@@ -144,7 +144,7 @@ class HookBridge:
         if self._hooks.listens("after_provider_response"):
             from pi_hookspecs import AfterProviderResponseEvent
 
-            await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self._ctx)
+            await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self.ctx)
 
 
 def custom_message(entry: NewEntry) -> CustomMessage:

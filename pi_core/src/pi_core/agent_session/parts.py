@@ -6,8 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pi_core.agent_session.activation import Activations
     from pi_core.agent_session.choices import Choices
     from pi_core.agent_session.compaction import Compacting
+    from pi_core.agent_session.event_bus import Bus
+    from pi_core.agent_session.reloading import Reloading
     from pi_core.agent_session.replacing import Replacing
     from pi_core.agent_session.session import AgentSession
     from pi_core.agent_session.tree import TreeSteps
@@ -61,6 +64,27 @@ class SessionParts:
 
         return Choices(self._session)
 
+    @cached_property
+    def activations(self) -> Activations:
+        """Holds what plugins have as ``pi``."""
+        from pi_core.agent_session.activation import Activations
+
+        return Activations(self._session)
+
+    @cached_property
+    def bus(self) -> Bus:
+        """Where plugins tell each other of things."""
+        from pi_core.agent_session.event_bus import Bus
+
+        return Bus(self._session.complain)
+
+    @cached_property
+    def reloading(self) -> Reloading:
+        """Loads local extensions anew."""
+        from pi_core.agent_session.reloading import Reloading
+
+        return Reloading(self._session)
+
     async def ready_for_prompt(self) -> None:
         """Return when a prompt may begin: no compaction is going on, and the user's commands have been told."""
         if "compacting" in vars(self):
@@ -79,3 +103,5 @@ class SessionParts:
             self.tree.abort()
         if "bash" in vars(self):
             self.bash.abort()
+        if "reloading" in vars(self):
+            self.reloading.end()

@@ -38,7 +38,7 @@ class PromptSteps:
         if not text.startswith("/"):
             return False
         name, _, arguments = text[1:].partition(" ")
-        found = session.host.find("register_commands", name)
+        found = session.registered.find("register_commands", name)
         if found is None:
             return False
         try:

@@ -106,7 +106,10 @@ class Replacing:
         return answer is None or not answer.cancel
 
     async def _replace(self, reason: Literal["new", "resume", "fork"], replace: Callable[[], Awaitable[None]]) -> None:
-        """Stop what runs, tell the plugins that the conversation ends, replace it, tell them that one begins."""
+        """Stop what runs, tell the plugins that the conversation ends, replace it, tell them that one begins.
+
+        Where it cannot be replaced, the one that begins for them is the one that they were told had ended.
+        """
         session = self._session
         await session.start()
         await session.abort("Another session")
@@ -115,8 +118,12 @@ class Replacing:
         if session.hooks.listens("session_shutdown"):
             shutdown = pi_hookspecs.SessionShutdownEvent(reason=reason)
             await session.hooks.notify(shutdown, session.ctx)
-        session.agent.clear_all_queues()
-        await replace()
+        session.sending.forget()
+        try:
+            await replace()
+        except BaseException:
+            await self._begin("resume", before)
+            raise
         session.take_context()
         await self._restore(reason)
         await self._tell(reason, before)
@@ -133,7 +140,7 @@ class Replacing:
             await session.set_model(model, "restore")
         level = restored_level(session.session_manager)
         if level is not None:
-            await session.set_thinking_level(level)
+            await session.parts.choices.set_level(level, persist=False, note=False)
 
     async def _tell(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
         session = self._session
@@ -143,6 +150,10 @@ class Replacing:
         elif session.hooks.listens("session_switch"):
             switch = pi_hookspecs.SessionSwitchEvent(reason=reason, previous_session_file=before)
             await session.hooks.notify(switch, session.ctx)
+        await self._begin(reason, before)
+
+    async def _begin(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
+        session = self._session
         if session.hooks.listens("session_start"):
             start = pi_hookspecs.SessionStartEvent(reason=reason, previous_session_file=before)
             await session.hooks.notify(start, session.ctx)

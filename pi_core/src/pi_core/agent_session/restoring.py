@@ -54,6 +54,6 @@ def tell_of_interruption(session: SessionManager) -> None:
     if calls:
         names = ", ".join(call.name for call in calls)
         session.notice(
-            f"The session ends in tool calls without results: {names}. They were interrupted and are not run again; what"
-            " they did until then is not known. The model is told so."
+            f"The session ends in tool calls without results: {names}. They were interrupted and are not run again;"
+            " what they did until then is not known. The model is told that there is no result."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pi_hookspecs  # as in compaction.py
 from pi_hookspecs import (
@@ -18,7 +18,7 @@ from pi_hookspecs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 
     from pi_core.agent_session.session import AgentSession
     from pi_hookspecs import AgentMessage, AssistantMessage, ImageContent
@@ -41,6 +41,7 @@ class Sending:
         self._next_turn: list[CustomMessage] = []
         self._told: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self._saying: asyncio.Task[None] | None = None
+        self._sending: set[_Sent] = set()
 
     def take_waiting(self) -> list[CustomMessage]:
         """Return the messages that wait for the user's next prompt; they go with it."""
@@ -73,6 +74,43 @@ class Sending:
         await session.listeners.tell(MessageEndEvent(message=message), None)
         return None
 
+    def user_message_of(
+        self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
+    ) -> Awaitable[AssistantMessage | None]:
+        """Say something for a plugin that may not wait; queued at once where a run is going on."""
+        if self._session.is_streaming:
+            self.queue([UserMessage(content=content if isinstance(content, str) else tuple(content))], deliver_as)
+            return _Sent(None)
+        return self._send(plugin, self.user_message(content, deliver_as))
+
+    def message_of(
+        self, plugin: str, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a message for a plugin that may not wait; queued at once where it is to be queued."""
+        if deliver_as == "nextTurn":
+            self._next_turn.append(message)
+            return _Sent(None)
+        if self._session.is_streaming:
+            self.queue([message], deliver_as or "steer")
+            return _Sent(None)
+        return self._send(plugin, self.custom_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as))
+
+    def _send(
+        self, plugin: str, sending: Coroutine[Any, Any, AssistantMessage | None]
+    ) -> Awaitable[AssistantMessage | None]:
+        sent = _Sent(asyncio.get_running_loop().create_task(sending))
+        self._sending.add(sent)
+
+        def done(task: asyncio.Task[AssistantMessage | None]) -> None:
+            self._sending.discard(sent)
+            error = None if task.cancelled() else task.exception()
+            if error is not None and not sent.awaited:
+                self._session.complain(plugin, "send", f"Plugin {plugin!r} could not send: {error}")
+
+        assert sent.task is not None  # noqa: S101 - given above
+        sent.task.add_done_callback(done)
+        return sent
+
     def say(
         self,
         text: str,
@@ -86,7 +124,7 @@ class Sending:
             self.queue([user_message(text, images)], behavior)
             return _Queued(None)
         name = text[1:].partition(" ")[0]
-        if text.startswith("/") and self._session.host.find("register_commands", name) is not None:
+        if text.startswith("/") and self._session.registered.find("register_commands", name) is not None:
             raise UserError(
                 f'Extension command "/{name}" cannot be queued. Use prompt() or execute the command when not streaming.'
             )
@@ -126,6 +164,11 @@ class Sending:
         self.tell_queues()
         return queued
 
+    def forget(self) -> None:
+        """Drop everything that waits: the conversation that it was meant for ends."""
+        self._next_turn.clear()
+        self.clear()
+
     def tell_queues(self) -> None:
         """Tell the subscribers what is queued now, if that has changed (pi.md 1.6, ``queue_update``)."""
         queued = steering, follow_up = self.texts()
@@ -133,6 +176,20 @@ class Sending:
             return
         self._told = queued
         self._session.listeners.tell_soon(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
+
+
+class _Sent:
+    """Waits for the answer to a plugin's message; unlike a coroutine it is sent when nobody waits."""
+
+    def __init__(self, task: asyncio.Task[AssistantMessage | None] | None) -> None:
+        self.task = task
+        self.awaited = False
+
+    def __await__(self) -> Generator[Any, None, AssistantMessage | None]:
+        self.awaited = True
+        if self.task is None:
+            return None
+        return (yield from asyncio.shield(self.task).__await__())
 
 
 class _Queued:

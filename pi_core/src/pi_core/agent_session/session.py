@@ -13,22 +13,25 @@ from pi_core._listeners import Listeners
 from pi_core.agent_session.actions import SessionActions
 from pi_core.agent_session.agent_delegate import AgentDelegate
 from pi_core.agent_session.agent_of_session import make_agent
-from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext
+from pi_core.agent_session.context import NoUserInterface, PluginContext
 from pi_core.agent_session.controls import SessionControls
+from pi_core.agent_session.handles import ENDED, Handles
 from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.parts import SessionParts
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
+from pi_core.agent_session.registered import SessionRegistrations
 from pi_core.agent_session.resources import discover_resources, tell_of_problems
 from pi_core.agent_session.retry import Retry
 from pi_core.agent_session.run_events import RunEvents
 from pi_core.agent_session.sending import Sending, user_message
+from pi_core.agent_session.tool_choice import SessionTools
 from pi_core.resources import DefaultResourceLoader
 from pi_core.system_prompt import SystemPromptBuilder
 from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, UserMessage, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core._listeners import Listener
@@ -51,14 +54,13 @@ if TYPE_CHECKING:
         SessionEntry,
         SideRequest,
         ThinkingLevel,
-        Tool,
         UserInterface,
     )
 
 __all__ = ["AgentSession"]
 
 
-class AgentSession(AgentDelegate, SessionControls, SessionActions):
+class AgentSession(AgentDelegate, SessionControls, SessionTools, SessionActions):
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
@@ -81,6 +83,7 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         ui: UserInterface | None = None,
         has_ui: bool = False,
         mode: str = "print",
+        flags: Mapping[str, bool | str | None] | None = None,
         trace: Callable[[HookTrace], None] | None = None,
     ) -> None:
         self.host = host
@@ -93,6 +96,10 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         self.has_ui = has_ui
         self.ui: UserInterface = ui or NoUserInterface()
         self.shutdown_requested = asyncio.Event()
+        self.flags = dict(flags or {})
+        self.depth = 0
+        self.handles = Handles()
+        self.registered = SessionRegistrations(host)
         self.listeners = Listeners()  # first: the dispatcher may have a circle in the order to report at once
         self.hooks = host.dispatcher(self._report, trace)
         session_manager.on_problem = lambda message: self.complain("(session)", "store", message)
@@ -135,9 +142,8 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             if self._started:
                 return
             self._started = True
-            for plugin, activate in self.host.activations():
-                self._activate(plugin, activate)
-            self._use_tools()
+            self.parts.activations.begin()
+            self.use_tools()
             await self._notify_if_heard("session_start", lambda events: events.SessionStartEvent())
             await discover_resources(self, "startup")
 
@@ -151,8 +157,10 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         if self._started:
             await self._notify_if_heard("session_shutdown", lambda events: events.SessionShutdownEvent())
         self.session_manager.close()
+        self.parts.activations.end(ENDED)
         await self.listeners.settled()
         self.hooks.close()
+        self.handles.retire(ENDED)
 
     # What it is
 
@@ -291,20 +299,9 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         if self._gate.signal is None:
             await self.agent.wait_for_idle()  # somebody may have used the agent past the session
 
-    def append_entry(self, custom_type: str, data: Any = None) -> str:
-        """Store plain data in the session, outside the model's context; returns the entry's id."""
-        return self.session_manager.append_custom_entry(custom_type, data)
-
-    def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:
-        """Add a tool at run time, on behalf of a plugin; returns how to take it away."""
-        take_away = self.toolbox.add(tool, plugin)
-        self._use_tools()
-
-        def remove() -> None:
-            take_away()
-            self._use_tools()
-
-        return remove
+    def is_inside_prompt(self) -> bool:
+        """Whether it is the prompt's own task that asks: a hook, a listener."""
+        return self._gate.signal is not None and self._gate.is_inside()
 
     async def compact_for(
         self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
@@ -360,11 +357,6 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
         """Ask the provider that speaks the model's API."""
         return self.models.stream_of(model)(model, context, options)
 
-    def _use_tools(self) -> None:
-        self.agent.set_tools(self.toolbox.active())
-        if not self.agent.state.is_streaming:
-            self.agent.set_system_prompt(self.system_prompts.known().text)
-
     # Events
 
     def _tell_of_entry(self, entry: SessionEntry) -> None:
@@ -379,15 +371,6 @@ class AgentSession(AgentDelegate, SessionControls, SessionActions):
             import pi_hookspecs
 
             await self.hooks.notify(make(pi_hookspecs), self.ctx)
-
-    def _activate(self, plugin: str, activate: Callable[..., Any]) -> None:
-        from pi_core.host.guarded import guarded
-
-        with guarded(lambda message: self.complain(plugin, "activate", message), "activate", self.host.load_seconds):
-            waiting = activate(PluginAPI(self, plugin))
-            if hasattr(waiting, "__await__"):
-                getattr(waiting, "close", bool)()
-                self.complain(plugin, "activate", "is async; activate is a plain function, waiting belongs to handlers")
 
     def _report(self, failure: HookFailure) -> None:
         self.complain(failure.plugin, failure.hook, str(failure), failure.stack)

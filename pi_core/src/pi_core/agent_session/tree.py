@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, cast
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
-from pi_hookspecs import AbortController, Aborted, AgentBusy, PiError, TreeNavigation, UserError, UserMessage, text_of
+from pi_core.agent_session.blaming import blaming
+from pi_hookspecs import AbortController, Aborted, AgentBusy, TreeNavigation, UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
     from pi_core.agent_session.session import AgentSession
@@ -142,14 +142,8 @@ class TreeSteps:
             replace_instructions=replace,
             signal=event.signal,
         )
-        try:
+        with blaming(self._session, found.plugin, "BranchSummarizer.summarize_branch", "sum up the branch"):
             summary: BranchSummary | None = await found.thing.summarize_branch(request, self._session.ctx)
-        except (PiError, asyncio.CancelledError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            message = f"Plugin {found.plugin!r} failed to sum up the branch: {type(error).__name__}: {error}"
-            self._session.complain(found.plugin, "BranchSummarizer.summarize_branch", message)
-            raise PiError(message) from error
         return summary
 
     def _go(self, target: SessionEntry, summary: BranchSummary | None, label: str | None) -> BranchSummaryEntry | None:

@@ -6,13 +6,13 @@ that no tool call is parted from its result (pi.md 13.2, ``bash``).
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
 import pi_hookspecs  # as in compaction.py
-from pi_hookspecs import AbortController, BashExecutionMessage, PiError, UserError
+from pi_core.agent_session.blaming import blaming
+from pi_hookspecs import AbortController, BashExecutionMessage, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,14 +98,8 @@ class UserBash:
             raise UserError(NO_RUNNER)
         if answer is not None and answer.operations is not None:
             request = evolve(request, operations=answer.operations)
-        try:
+        with blaming(self._session, found.plugin, "CommandRunner.run_command", "run a command"):
             result: BashExecutionMessage = await found.thing.run_command(request, self._session.ctx)
-        except (PiError, asyncio.CancelledError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            message = f"Plugin {found.plugin!r} failed to run a command: {type(error).__name__}: {error}"
-            self._session.complain(found.plugin, "CommandRunner.run_command", message)
-            raise PiError(message) from error
         return result
 
     async def _asked(self, request: CommandRequest) -> UserBashResult | None:

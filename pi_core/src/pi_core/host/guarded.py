@@ -41,7 +41,9 @@ def told(error: BaseException) -> str:
         if not _is_library(file):
             found = f" (in {file}, line {place.tb_lineno})"
         place = place.tb_next
-    return said(error) if isinstance(error, SyntaxError) else said(error) + found
+    if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:
+        return f"{type(error).__name__}: {error.msg} (in {error.filename}, line {error.lineno})"
+    return said(error) + found
 
 
 def _is_library(file: str) -> bool:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from pi_core.agent_session.plugin_api import PluginAPI
+    from pi_core.extensions import LocalExtensions
     from pi_core.hooks import HookFailure, HookTrace
     from pi_core.settings import Settings
 
@@ -47,6 +49,10 @@ class PluginHost:
         self._installed = installed
         self._index = IndexFile(settings.agent_dir)
         self._added: list[str] = []
+        self.extensions: LocalExtensions | None = None
+        """The plugins without packaging, once somebody has looked for them."""
+        self.activated: dict[str, PluginAPI] = {}
+        """Plugins that were activated before there was a session; the next session takes them over."""
         self._loaded: set[str] = set()
         self._unasked: dict[str, list[str]] = {}
         self._asking = ""
@@ -138,6 +144,44 @@ class PluginHost:
             raise ValueError(message)
         self._added.append(name)
         self._register(name, plugin, None)
+
+    def added(self) -> list[str]:
+        """Return the names of the plugins that were added by hand, in load order."""
+        return list(self._added)
+
+    def has(self, name: str) -> bool:
+        """Whether a plugin of this name is installed or was added."""
+        return name in self.records or name in self._added
+
+    def remove(self, name: str) -> object | None:
+        """Take a plugin away that ``add`` brought, with what it registered; returns it, where it could be used."""
+        self._added.remove(name)
+        return self._withdraw(name)
+
+    def replace(self, name: str, plugin: object) -> object | None:
+        """Put another object in place of a plugin that ``add`` brought; returns the one before."""
+        before = self._withdraw(name)
+        self._register(name, plugin, None)
+        return before
+
+    def _withdraw(self, name: str) -> object | None:
+        for hook in KINDS:
+            self._registry.remove(hook, name)
+        self.problems = [problem for problem in self.problems if problem.plugin != name]
+        found = self._manager.get_plugin(name)
+        return self._manager.unregister(found, name) if found is not None else None
+
+    def register(self, hook: str, plugin: str, thing: object) -> Callable[[], None]:
+        """Register an object for all sessions at run time; returns how to take it away."""
+        return self._registry.add(hook, plugin, thing)
+
+    def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
+        """Return which of these plugins, given in load order, a name means."""
+        return self._registry.choice(hook, name, plugins)
+
+    def report(self, plugin: str, step: str, message: str) -> None:
+        """Keep what went wrong with a plugin, for whoever shows ``problems``."""
+        self._report(plugin, step, message)
 
     def find(self, hook: str, name: str) -> Registered | None:
         """Return what a name means under a registration hook, loading the plugins that register it.

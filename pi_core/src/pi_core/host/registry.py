@@ -35,10 +35,16 @@ class Registry:
         self._rank = rank
         self._all: dict[str, list[Registered]] = {hook: [] for hook in KINDS}
 
-    def add(self, hook: str, plugin: str, thing: Any) -> None:
-        """Register an object."""
-        self._all[hook].append(Registered(plugin, KINDS[hook].key_of(thing), thing))
+    def add(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
+        """Register an object; returns how to take it away."""
+        mine = Registered(plugin, KINDS[hook].key_of(thing), thing)
+
+        def remove() -> None:
+            self._all[hook] = [each for each in self._all[hook] if each is not mine]
+
+        self._all[hook].append(mine)
         self._all[hook].sort(key=lambda each: self._rank(each.plugin))  # plugins are loaded when they are needed
+        return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
         """Forget what a plugin registered under a hook, or one name of it."""

@@ -6,23 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve
 
+import pi_hookspecs  # its rare entries are loaded when one is made
 from pi_core.session.ids import new_entry_id, timestamp
 from pi_core.session.reading import SessionReads
 from pi_core.session.tree import NOWHERE
-from pi_hookspecs.entries import (
-    BranchSummaryEntry,
-    CompactionEntry,
-    ContextEditEntry,
-    CustomEntry,
-    CustomMessageEntry,
-    EditedContent,
-    LabelEntry,
-    MessageEntry,
-    ModelChangeEntry,
-    SessionInfoEntry,
-    ThinkingLevelChangeEntry,
-    UsageEntry,
-)
+from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.messages import BranchSummaryMessage, CompactionSummaryMessage, CustomMessage
 
@@ -61,11 +49,13 @@ class SessionAppends(SessionReads):
     ) -> str:
         """Append a plugin's message, which the model sees."""
         kept = content if isinstance(content, str) else tuple(content)
-        return self._append(CustomMessageEntry, custom_type=custom_type, content=kept, display=display, details=details)
+        return self._append(
+            pi_hookspecs.CustomMessageEntry, custom_type=custom_type, content=kept, display=display, details=details
+        )
 
     def append_custom_entry(self, custom_type: str, data: Any = None) -> str:
         """Append a plugin's data, outside the model's context."""
-        return self._append(CustomEntry, custom_type=custom_type, data=data)
+        return self._append(pi_hookspecs.CustomEntry, custom_type=custom_type, data=data)
 
     def append_model_change(self, provider: str, model_id: str) -> str:
         """Note that another model answers from here on."""
@@ -87,7 +77,7 @@ class SessionAppends(SessionReads):
     ) -> str:
         """Let a summary stand for everything before an entry of the branch."""
         return self._append(
-            CompactionEntry,
+            pi_hookspecs.CompactionEntry,
             summary=summary,
             first_kept_entry_id=first_kept_entry_id,
             tokens_before=tokens_before,
@@ -98,7 +88,7 @@ class SessionAppends(SessionReads):
 
     def append_session_info(self, name: str | None) -> str:
         """Name the session; an empty name takes the name away."""
-        return self._append(SessionInfoEntry, name=(name or "").strip())
+        return self._append(pi_hookspecs.SessionInfoEntry, name=(name or "").strip())
 
     def append_label_change(self, target_id: str, label: str | None) -> str:
         """Name an entry; without a label its name is taken away.
@@ -107,11 +97,11 @@ class SessionAppends(SessionReads):
             UserError: There is no such entry.
         """
         self._number(target_id)
-        return self._append(LabelEntry, target_id=target_id, label=label or None)
+        return self._append(pi_hookspecs.LabelEntry, target_id=target_id, label=label or None)
 
     def append_usage(self, kind: str, provider: str, model: str, usage: Usage, note: str | None = None) -> str:
         """Count a request outside the conversation; ``kind`` says what it was for."""
-        return self._append(UsageEntry, kind=kind, provider=provider, model=model, usage=usage, note=note)
+        return self._append(pi_hookspecs.UsageEntry, kind=kind, provider=provider, model=model, usage=usage, note=note)
 
     def append_context_edit(self, target_id: str, replacement: str | Sequence[Content] | None) -> str:
         """Show the model another content of an entry from here on, or with None none of it.
@@ -121,8 +111,8 @@ class SessionAppends(SessionReads):
         """
         self._number(target_id)
         told = replacement if replacement is None or isinstance(replacement, str) else tuple(replacement)
-        edited = EditedContent(told) if told is not None else None
-        return self._append(ContextEditEntry, target_id=target_id, replacement=edited)
+        edited = pi_hookspecs.EditedContent(told) if told is not None else None
+        return self._append(pi_hookspecs.ContextEditEntry, target_id=target_id, replacement=edited)
 
     def append_entry(self, entry: SessionEntry) -> str:
         """Append a copy of an entry, with an id, a parent and a time of its own (document 001)."""
@@ -162,7 +152,7 @@ class SessionAppends(SessionReads):
         left = self.leaf_id
         self._tree.move(target)
         return self._append(
-            BranchSummaryEntry,
+            pi_hookspecs.BranchSummaryEntry,
             from_id=left or "root",
             summary=summary,
             details=details,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 from attrs import evolve, fields_dict, frozen
 
@@ -15,15 +15,7 @@ from pi_core.session.ids import milliseconds
 from pi_core.session.tree import NOWHERE
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.context import ModelChoice, SessionContext
-from pi_hookspecs.entries import (
-    BranchSummaryEntry,
-    CompactionEntry,
-    ContextEditEntry,
-    CustomMessageEntry,
-    MessageEntry,
-    ModelChangeEntry,
-    ThinkingLevelChangeEntry,
-)
+from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import (
     AssistantMessage,
     BranchSummaryMessage,
@@ -36,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pi_core.session.tree import EntryTree
-    from pi_hookspecs import AgentMessage, SessionEntry, SessionHeader, ToolCall
+    from pi_hookspecs import AgentMessage, CompactionEntry, ContextEditEntry, SessionEntry, SessionHeader, ToolCall
 
 __all__ = ["BranchContext", "Projected", "edited_message", "entry_message"]
 
-_E = TypeVar("_E", bound="SessionEntry")
+_RARELY_TOLD = frozenset({"custom_message", "branch_summary", "compaction"})
 
 _TOLD = frozenset({"message", "custom_message", "branch_summary", "context_edit"})
 """Types of entries that have a part in the messages, beside the compaction."""
@@ -60,6 +52,12 @@ def entry_message(entry: SessionEntry) -> AgentMessage | None:
     """Return the message that an entry is to the model; None for one that tells it nothing."""
     if isinstance(entry, MessageEntry):
         return entry.message
+    return _rare_message(entry) if entry.type in _RARELY_TOLD else None
+
+
+def _rare_message(entry: SessionEntry) -> AgentMessage | None:
+    from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, CustomMessageEntry
+
     if isinstance(entry, CustomMessageEntry):
         return CustomMessage(
             custom_type=entry.custom_type,
@@ -139,7 +137,7 @@ class BranchContext:
         """Take in an entry that was appended."""
         if self._leaf is None:
             return
-        if self._leaf != leaf_before or self._tree.parent(number) != leaf_before or isinstance(entry, CompactionEntry):
+        if self._leaf != leaf_before or self._tree.parent(number) != leaf_before or entry.type == "compaction":
             self._leaf = None
             return
         self._leaf = number
@@ -160,9 +158,9 @@ class BranchContext:
         tree = self._tree
         self._numbers, self._messages = [], []
         start = 0
-        compaction = self._last(path, "compaction", CompactionEntry)
+        compaction = self._last(path, "compaction")
         if compaction is not None:
-            at, entry = compaction
+            at, entry = compaction[0], cast("CompactionEntry", compaction[1])
             self._numbers.append(path[at])
             self._messages.append(entry_message(entry))
             kept = tree.number(entry.first_kept_entry_id)
@@ -175,14 +173,14 @@ class BranchContext:
             if tree.type(number) in _TOLD:
                 self._take(number, tree.entry(number))
         self._model = next(self._models(path), None)
-        level = self._last(path, "thinking_level_change", ThinkingLevelChangeEntry)
-        self._level = level[1].thinking_level if level is not None else None
+        level = self._last(path, "thinking_level_change")
+        self._level = cast("ThinkingLevelChangeEntry", level[1]).thinking_level if level is not None else None
 
     def _take(self, number: int, entry: SessionEntry) -> None:
         """Put what an entry tells the model into the messages."""
-        if isinstance(entry, ContextEditEntry):
-            self._edit(entry)
-        elif not isinstance(entry, CompactionEntry) and (message := entry_message(entry)) is not None:
+        if entry.type == "context_edit":
+            self._edit(cast("ContextEditEntry", entry))
+        elif entry.type != "compaction" and (message := entry_message(entry)) is not None:
             self._numbers.append(number)
             self._messages.append(message)
 
@@ -200,11 +198,11 @@ class BranchContext:
 
     # The settings
 
-    def _last(self, path: Sequence[int], kind: str, cls: type[_E]) -> tuple[int, _E] | None:
+    def _last(self, path: Sequence[int], kind: str) -> tuple[int, SessionEntry] | None:
         """Return the last entry of a type on the path, and its place there."""
         tree = self._tree
         for at in range(len(path) - 1, -1, -1):
-            if tree.type(path[at]) == kind and isinstance(entry := tree.entry(path[at]), cls):
+            if tree.type(path[at]) == kind and (entry := tree.entry(path[at])).type == kind:
                 return at, entry
         return None
 

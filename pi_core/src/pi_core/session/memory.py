@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import define, field
 
 from pi_core.session.ids import milliseconds
-from pi_hookspecs.entries import MessageEntry, SessionInfoEntry
+from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.messages import AssistantMessage, UserMessage
 from pi_hookspecs.session_store import SessionInfo
@@ -93,6 +93,8 @@ class MemoryStore:
 
 
 def _info(session: MemorySession) -> SessionInfo:
+    from pi_hookspecs.rare_entries import SessionInfoEntry
+
     header, entries = session.header, session.entries
     messages = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
     said = [each for each in messages if isinstance(each, UserMessage | AssistantMessage)]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pi_core.session.tree import NOWHERE
-from pi_hookspecs.entries import LabelEntry, SessionInfoEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_core.session.tree import EntryTree
-    from pi_hookspecs import SessionEntry
+    from pi_hookspecs import LabelEntry, SessionEntry, SessionInfoEntry
 
 __all__ = ["Names", "TreeNode", "roots"]
 
@@ -33,8 +32,8 @@ class Names:
         """What the session is called."""
         tree = self._tree
         for number in range(len(tree) - 1, self._seen - 1, -1):
-            if tree.type(number) == "session_info" and isinstance(entry := tree.entry(number), SessionInfoEntry):
-                self._name = entry
+            if tree.type(number) == "session_info" and (entry := tree.entry(number)).type == "session_info":
+                self._name = cast("SessionInfoEntry", entry)
                 break
         self._seen = len(tree)
         return ((self._name.name or "").strip() or None) if self._name is not None else None
@@ -55,16 +54,16 @@ class Names:
 
     def noted(self, entry: SessionEntry) -> None:
         """Take note of an appended entry."""
-        if self._labels is not None and isinstance(entry, LabelEntry):
-            _keep(self._labels, entry)
+        if self._labels is not None and entry.type == "label":
+            _keep(self._labels, cast("LabelEntry", entry))
 
     def _all(self) -> dict[str, LabelEntry]:
         if self._labels is None:
             self._labels = {}
             for number in self._tree.of_type(*_LABELS):
                 entry = self._tree.entry(number)
-                if isinstance(entry, LabelEntry):
-                    _keep(self._labels, entry)
+                if entry.type == "label":
+                    _keep(self._labels, cast("LabelEntry", entry))
         return self._labels
 
 

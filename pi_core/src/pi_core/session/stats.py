@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_hookspecs.entries import BranchSummaryEntry, CompactionEntry, MessageEntry, UsageEntry
+from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
+from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, UsageEntry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,12 +27,13 @@ def register_subcommands() -> Sequence[Subcommand]:
     """Add the commands that look at the installation, and the one that signs in."""
     return [
         Subcommand("auth", run=_auth, description="Sign in to providers, store keys, and check what is stored"),
-        Subcommand("plugins", run=_plugins, description="List the installed plugins and what each of them adds"),
+        Subcommand("plugins", run=_plugins, description="List the installed plugins, or tell all of one"),
         Subcommand("config", run=_config, description="Show settings and where they come from, and change them"),
         Subcommand("trust", run=_trust, description="Let this folder's own settings, skills and extensions count"),
         Subcommand("prompt", run=_prompt, description="Show the system prompt and whom each part of it is from"),
         Subcommand("resources", run=_resources, description="List skills, prompt templates, context files and themes"),
-        Subcommand("hooks", run=_hooks, description="List the hooks, or describe one and who implements it"),
+        Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one with a sample event"),
+        Subcommand("plugin", run=_plugin, description="Start a plugin of your own: code, tests and CI"),
     ]
 
 
@@ -64,6 +65,12 @@ def _plugins(arguments: list[str], host: Any) -> int:
     from pi_cli._plugins_command import run_plugins
 
     return run_plugins(arguments, host)
+
+
+def _plugin(arguments: list[str], host: Any) -> int:
+    from pi_cli._plugin_new import run_plugin
+
+    return run_plugin(arguments, host)
 
 
 def _config(arguments: list[str], host: Any) -> int:

@@ -18,7 +18,7 @@ from pi_cli._words import VISIBLE_CONTROLS, one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AbortSignal, NoticeLevel
+    from pi_hookspecs import AbortSignal, NoticeLevel, WidgetPlacement
 
 __all__ = ["Lines", "TerminalUI"]
 
@@ -138,8 +138,13 @@ class TerminalUI:
     def set_status(self, key: str, text: str | None = None) -> None:
         """Do nothing: there is no place for a status."""
 
-    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
         """Do nothing: there is no place for lines that stay."""
+
+    def set_editor_text(self, text: str) -> None:
+        """Do nothing: there is no editor on a line."""
 
     def set_title(self, title: str) -> None:
         """Do nothing: the window is the shell's."""

@@ -60,9 +60,7 @@ class PiClient(CommandMethods):
         return Starting((*command, "--mode", "rpc", *arguments), cwd, env, on_ui, stderr)
 
     @classmethod
-    def over(
-        cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, on_ui: UiHandler | None = None
-    ) -> Self:
+    def over(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, on_ui: UiHandler | None = None) -> Self:
         """Talk to a pi whose stdout and stdin somebody else has connected."""
         return cls(Connection(reader, writer, on_ui))
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from pi_client.fields import Mismatch
 from pi_client.errors import CommandFailed, ConnectionLost, ProtocolError
 from pi_client.events import Event, UiRequest
+from pi_client.fields import Mismatch
 from pi_client.framing import LineSplitter
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from pi_client.values import LEVEL, MODE, MODEL, Image, JsonObject, QueueMode, T
 
 __all__ = [
     "COMMANDS",
-    "Request",
     "Abort",
     "AbortBash",
     "AbortRetry",
@@ -40,6 +39,7 @@ __all__ = [
     "GetTree",
     "NewSession",
     "Prompt",
+    "Request",
     "SetAutoCompaction",
     "SetAutoRetry",
     "SetFollowUpMode",
@@ -84,36 +84,34 @@ class Request(Record, Generic[R]):
 
 
 @frozen(kw_only=True)
-class Prompt(Request[values.Disposition]):
-    """Say something; during a run ``streaming_behavior`` tells how to queue it."""
-
-    type = "prompt"
+class _Said(Request[values.Disposition]):
     result = record(values.Disposition)
     message: str = field(metadata=wire(TEXT))
     images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
+
+
+@frozen(kw_only=True)
+class Prompt(_Said):
+    """Say something; during a run ``streaming_behavior`` tells how to queue it."""
+
+    type = "prompt"
     streaming_behavior: Literal["steer", "followUp"] | None = field(
         default=None, metadata=wire(choice("steer", "followUp"))
     )
 
 
 @frozen(kw_only=True)
-class Steer(Request[values.Disposition]):
+class Steer(_Said):
     """Say something before the next request."""
 
     type = "steer"
-    result = record(values.Disposition)
-    message: str = field(metadata=wire(TEXT))
-    images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
 
 
 @frozen(kw_only=True)
-class FollowUp(Request[values.Disposition]):
+class FollowUp(_Said):
     """Say something when the agent would otherwise stop."""
 
     type = "follow_up"
-    result = record(values.Disposition)
-    message: str = field(metadata=wire(TEXT))
-    images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
 
 
 @frozen(kw_only=True)
@@ -377,41 +375,7 @@ class ExportHtml(Request[values.ExportedFile]):
     output_path: str | None = field(default=None, metadata=wire(TEXT))
 
 
-_ALL: tuple[type[Request[Any]], ...] = (
-    Prompt,
-    Steer,
-    FollowUp,
-    Abort,
-    ClearQueue,
-    GetState,
-    GetMessages,
-    GetSessionStats,
-    GetLastAssistantText,
-    GetCommands,
-    SetModel,
-    CycleModel,
-    GetAvailableModels,
-    SetThinkingLevel,
-    CycleThinkingLevel,
-    GetAvailableThinkingLevels,
-    SetSteeringMode,
-    SetFollowUpMode,
-    Compact,
-    SetAutoCompaction,
-    SetAutoRetry,
-    AbortRetry,
-    Bash,
-    AbortBash,
-    NewSession,
-    SwitchSession,
-    Fork,
-    Clone,
-    GetForkMessages,
-    GetEntries,
-    GetTree,
-    SetSessionName,
-    ExportHtml,
-)
+_CLASSES = [each for each in vars().copy().values() if isinstance(each, type) and issubclass(each, Request)]
 
-COMMANDS: dict[str, type[Request[Any]]] = {each.type: each for each in _ALL}
+COMMANDS: dict[str, type[Request[Any]]] = {each.type: each for each in _CLASSES if hasattr(each, "type")}
 """The commands by name, in the order in which they are documented."""

@@ -151,6 +151,12 @@ def object_with(*required: str, **properties: Mapping[str, Any]) -> Kind:
     return Kind("an object", schema, read)
 
 
+def _fields(cls: type[Any]) -> tuple[attrs.Attribute[Any], ...]:
+    """Return the fields of a record's class; every one is an attrs class, which the base cannot say."""
+    found: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
+    return found
+
+
 def wire(kind: Kind) -> dict[str, Kind]:
     """Return the metadata of an attrs field of this kind: ``name: str = field(metadata=wire(TEXT))``."""
     return {"kind": kind}
@@ -174,7 +180,7 @@ class Record:
         """
         OBJECT.read(data)
         values = {}
-        for each in attrs.fields(cls):  # type: ignore[misc] - every record is an attrs class
+        for each in _fields(cls):
             name, value = wire_name(each.name), data.get(wire_name(each.name))
             kind: Kind = each.metadata["kind"]
             if value is not None:
@@ -189,7 +195,7 @@ class Record:
     def to_wire(self) -> dict[str, Any]:
         """Return plain JSON data; fields that have their default are left out."""
         data = {}
-        for each in attrs.fields(type(self)):  # type: ignore[misc] - as above
+        for each in _fields(type(self)):
             value = getattr(self, each.name)
             if each.default is NOTHING or value != each.default:
                 data[wire_name(each.name)] = each.metadata["kind"].write(value)
@@ -198,7 +204,7 @@ class Record:
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON schema of what ``from_wire`` reads."""
-        fields = attrs.fields(cls)  # type: ignore[misc] - as above
+        fields = _fields(cls)
         schema: dict[str, Any] = {"type": "object"}
         required = [wire_name(each.name) for each in fields if each.default is NOTHING]
         if required:

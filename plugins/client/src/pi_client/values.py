@@ -44,9 +44,9 @@ __all__ = [
     "QueueMode",
     "State",
     "Stats",
+    "ThinkingChoice",
     "ThinkingLevel",
     "ThinkingLevels",
-    "ThinkingChoice",
     "Tokens",
     "Tree",
 ]
@@ -108,9 +108,7 @@ class Image(Record):
 class Disposition(Record):
     """What became of something said: a run ``started``, it is ``queued``, or a command or plugin ``handled`` it."""
 
-    disposition: Literal["started", "queued", "handled"] = field(
-        metadata=wire(choice("started", "queued", "handled"))
-    )
+    disposition: Literal["started", "queued", "handled"] = field(metadata=wire(choice("started", "queued", "handled")))
 
 
 @frozen(kw_only=True)

@@ -76,12 +76,12 @@ _STARTS_PROGRAMS = {
     "entr": ("",),
 }
 _READERS = frozenset(
-    ". [ [[ alias basename cat cd cksum cmp comm cut diff dirname du echo egrep export false fgrep file grep head jq less "
-    "ls md5sum more nl od printf pushd pwd read readlink realpath rg set sha1sum sha256sum source stat strings tail test "
-    "tr tree true type wc which".split()
+    ". [ [[ alias basename cat cd cksum cmp comm cut diff dirname du echo egrep export false fgrep file grep head jq "
+    "less ls md5sum more nl od printf pushd pwd read readlink realpath rg set sha1sum sha256sum source stat strings "
+    "tail test tr tree true type wc which".split()
 )
 _WRITES_LAST = frozenset("cp mv install ln rsync scp".split())
-_WRITES_ALL = frozenset("rm rmdir mv tee touch truncate chmod chown chgrp mkdir unlink shred sed gsed".split())
+_WRITES_ALL = frozenset("chgrp chmod chown curl gsed mkdir mv rm rmdir sed shred tee touch truncate wget".split())
 _LOADS_CODE = frozenset(
     "BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PROMPT_COMMAND PS4 IFS SHELLOPTS".split()
 )
@@ -139,7 +139,7 @@ class _Judge:
             return
         first, arguments = command.words[0], command.words[1:]
         text = joined(command.words)
-        name = first.text.rsplit("/", 1)[-1]
+        name = first.text.rsplit("/", 1)[-1].lower()  # some file systems do not tell RM from rm
         if not first.known or first.globs or not name:
             self.add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
             return

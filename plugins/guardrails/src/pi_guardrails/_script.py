@@ -277,7 +277,16 @@ def _feeds(node: Node) -> tuple[str, ...] | None:
             if before:
                 return tuple(source(child) for child in before if child.type not in _PIPES)
         at, parent = parent, parent.parent
+    if at.type == "process_substitution" and source(at).startswith(">("):
+        return (_whole_line(at),)
     return None
+
+
+def _whole_line(node: Node) -> str:
+    at = node
+    while at.parent is not None and at.parent.type not in _OUTSIDE:
+        at = at.parent
+    return source(at)
 
 
 def _redirect(node: Node, script: Script, variables: Mapping[str, str]) -> None:

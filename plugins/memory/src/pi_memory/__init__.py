@@ -35,6 +35,7 @@ async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromp
     """Add what the files say."""
     from pi_memory._places import exists_any
 
+    del event
     if not exists_any(ctx):  # most sessions remember nothing: two looks are all they pay
         return None
     from pi_memory._section import section

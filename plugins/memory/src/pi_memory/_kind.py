@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind
-from pi_memory._document import entries
 from pi_memory._places import NAME, project_file
 
 if TYPE_CHECKING:
@@ -38,6 +37,8 @@ def _file(path: Path, scope: ResourceScope) -> ResourceFile:
 
 
 def _read(_file: ResourceFile, text: str) -> ResourceContent:
+    from pi_memory._document import entries  # most sessions have no memory to read
+
     count = len(entries(text))
     return ResourceContent(
         name=NAME, description=f"{count} {'entry' if count == 1 else 'entries'}", data={"text": text}

@@ -14,6 +14,7 @@ from pi_hookspecs import AssistantMessage, ToolResultMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
     from pi_hookspecs import PiContext, ToolCall
 
 __all__ = ["outside_sources"]

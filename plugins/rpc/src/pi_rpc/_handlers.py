@@ -19,9 +19,7 @@ __all__ = ["HANDLERS", "SLOW", "Answer", "Handler", "JsonText", "images_of"]
 SLOW = frozenset({"bash", "compact", "export_html"})
 """Commands that take as long as they take; the next one does not wait for them."""
 
-_NOT_SAVED = (
-    "This session has not been saved yet. Wait for the first assistant response before cloning or forking it."
-)
+_NOT_SAVED = "This session has not been saved yet. Wait for the first assistant response before cloning or forking it."
 
 
 class JsonText(bytes):

@@ -31,7 +31,10 @@ FULL = 1024 * 1024
 """Bytes that may wait before the run waits, too."""
 
 OVERFULL = 4 * FULL
-"""Bytes that may wait before commands wait, and notices that nobody can make wait are dropped."""
+"""Bytes that may wait before commands wait, too, and notices are dropped."""
+
+_BURST = 128
+"""Events of a run after which others on the event loop have their turn, should the model's answer come at once."""
 
 _TAIL = 256 * 1024
 """Characters of a command's output that are kept for a client that does not read; its result has all that counts."""
@@ -56,7 +59,7 @@ class Outbox:
         self._rest = memoryview(b"")
         self._late: dict[Hashable, _Waiting] = {}
         self._growing: dict[Hashable, _Waiting] = {}
-        self._size = 0
+        self._size = self._events = 0
         self._blocked = self._scheduled = self._gone = self._closing = False
         self._less = asyncio.Event()
         self._poll = select.poll() if hasattr(select, "poll") else None
@@ -96,7 +99,12 @@ class Outbox:
             self._keep(event)
         else:
             self.send_line(dumps(event), droppable=event.type == "extension_error")
-        return None if self._size <= FULL or signal is None or self._closing else self._room(signal)
+        if signal is None or self._closing:
+            return None
+        self._events += 1
+        if self._size > FULL:
+            return self._room(signal)
+        return asyncio.sleep(0) if self._events % _BURST == 0 else None
 
     def _keep(self, event: Any) -> None:
         delta = _delta_of(event)
@@ -110,9 +118,7 @@ class Outbox:
             return
         if event.type not in ("queue_update", "extension_error", "entry_appended", "tool_execution_update"):
             self._growing.clear()  # a block, or a message, is over
-        key = (event.type, event.tool_call_id) if event.type == "tool_execution_update" else None
-        key = event.type if event.type == "queue_update" else key
-        self.send_line(dumps(event), key, droppable=event.type == "extension_error")
+        self.send_line(dumps(event), _replaces(event), droppable=event.type == "extension_error")
 
     def _replace(self, key: Hashable, waiting: _Waiting) -> None:
         before = self._late.pop(key, None)
@@ -253,6 +259,13 @@ class _Waiting:
         holder = self._said.get("assistantMessageEvent", self._said)
         holder["delta"] = "".join(self._parts)
         return dumps(self._said) + b"\n"
+
+
+def _replaces(event: Any) -> Hashable:
+    """Return what an event says anew, and whole; None when it only adds to what was said."""
+    if event.type == "tool_execution_update":
+        return event.type, event.tool_call_id
+    return event.type if event.type == "queue_update" else None
 
 
 def _delta_of(event: Any) -> tuple[tuple[str, Any], str] | None:

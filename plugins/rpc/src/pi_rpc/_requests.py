@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import field, frozen
 
-from pi_client.fields import Mismatch, shown
 from pi_client.commands import COMMANDS
+from pi_client.fields import Mismatch, shown
 from pi_client.framing import MAX_LINE
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ def _command(data: dict[str, Any]) -> Parsed:
         if problem.missing:
             wrong = f"Command {name!r} needs the field {problem.field!r}, {problem.expected}"
         else:
-            wrong = f"Field {problem.field!r} of command {name!r} must be {problem.expected}, not {shown(problem.value)}"
+            wrong = (
+                f"Field {problem.field!r} of command {name!r} must be {problem.expected}, not {shown(problem.value)}"
+            )
         return Refused(name, wrong, given)
 
 

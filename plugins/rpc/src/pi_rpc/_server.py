@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 from pi_core.wire import dumps
@@ -17,7 +18,7 @@ from pi_rpc._handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
 from pi_rpc._requests import Asked, Refused, UiReply, parse, response
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Coroutine, Sequence
+    from collections.abc import Coroutine, Sequence
 
     from pi_core.agent_session import AgentSession
     from pi_hookspecs import AbortSignal
@@ -76,7 +77,7 @@ class Server:
                 self._waiting.append(said)
         self._heard.set()
         if len(self._waiting) > _MANY and self.reader is not None:
-            self.reader.hold(True)
+            self.reader.hold()
 
     def hear_no_more(self) -> None:
         """Take the end of what the client says; what it said before is carried out."""
@@ -97,7 +98,8 @@ class Server:
         self._session.subscribe(self._on_event)
         steps = [asyncio.create_task(step) for step in (self._work(), self._until_shutdown())]
         try:
-            await asyncio.wait([self._ended, *steps], return_when=asyncio.FIRST_COMPLETED)
+            first: list[asyncio.Future[Any]] = [self._ended, *steps]
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             for step in steps:
                 if step.done():
                     step.result()
@@ -127,7 +129,7 @@ class Server:
             await self._heard.wait()
         said = self._waiting.popleft()
         if len(self._waiting) <= _MANY // 2 and self.reader is not None:
-            self.reader.hold(False)
+            self.reader.go_on()
         return said
 
     async def _carry_out(self, asked: Asked) -> None:
@@ -140,14 +142,15 @@ class Server:
             except Exception as error:  # noqa: BLE001 - whatever a command meets, the next one is heard
                 reply.failed(error)
                 return
-            if not hasattr(answer, "__await__"):
-                reply.done(answer)  # type: ignore[arg-type] - what is not awaitable is the answer itself
+            if not isinstance(answer, Awaitable):
+                reply.done(answer)
                 return
-            self._start(self._finish(answer, reply))  # type: ignore[arg-type] - as above
+            self._start(self._finish(answer, reply))
         if asked.command in SLOW:
             await asyncio.sleep(0)  # it has begun, and can be aborted
         else:
-            await asyncio.wait([reply.given, self._ended], timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            either: list[asyncio.Future[Any]] = [reply.given, self._ended]
+            await asyncio.wait(either, timeout=_TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -200,10 +203,11 @@ class Server:
         """Stop what is going on and shut the session down; nothing waits for the client any more."""
         self._ui.dismiss_all()
         self._outbox.wait_no_more()
+        self._session.request_abort("Session ended")
+        self._session.abort_bash()
         for step in steps:
             step.cancel()
         await asyncio.wait(steps, timeout=_LAST_SECONDS)
-        self._session.abort_bash()
         await self._session.dispose()
         if self._at_work:
             await asyncio.wait(self._at_work, timeout=0.1)

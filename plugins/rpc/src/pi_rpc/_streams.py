@@ -87,10 +87,14 @@ class LineReader:
         """Begin to read."""
         threading.Thread(target=self._read, name="rpc-stdin", daemon=True).start()
 
-    def hold(self, held: bool) -> None:  # noqa: FBT001 - the one thing it says
-        """Stop reading, but for what is read ahead, or go on."""
-        self._held = held
-        if not held and self._owed:
+    def hold(self) -> None:
+        """Stop reading, but for what is read ahead."""
+        self._held = True
+
+    def go_on(self) -> None:
+        """Read on."""
+        self._held = False
+        if self._owed:
             self._credit.release(self._owed)
             self._owed = 0
 

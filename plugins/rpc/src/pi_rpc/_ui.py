@@ -182,7 +182,12 @@ class RpcUI:
         if self._over:
             return
         given = {name: value for name, value in fields.items() if value is not None}
-        request = {"type": "extension_ui_request", "id": request_id or f"ui-{next(self._ids)}", "method": method, **given}
+        request = {
+            "type": "extension_ui_request",
+            "id": request_id or f"ui-{next(self._ids)}",
+            "method": method,
+            **given,
+        }
         self._outbox.send_line(dumps(request), key, droppable=request_id is None)
 
 

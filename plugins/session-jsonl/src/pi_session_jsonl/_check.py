@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from attrs import Factory, define, frozen
 
-from pi_hookspecs.entries import CompactionEntry, LabelEntry, MessageEntry, UnknownEntry
+from pi_hookspecs.entries import MessageEntry
+from pi_hookspecs.rare_entries import CompactionEntry, LabelEntry, UnknownEntry
 from pi_session_jsonl._calls import ToolCalls
 from pi_session_jsonl._entries import DAMAGED, StoredEntries
 from pi_session_jsonl._lines import VERSION, NoSession, parse_line, read_lines

@@ -10,7 +10,7 @@ from pi_session_jsonl._forms import completed, is_old, modernised
 from pi_session_jsonl._lines import parse_line
 
 if TYPE_CHECKING:
-    from pi_hookspecs.entries import SessionEntry
+    from pi_hookspecs.rare_entries import SessionEntry
     from pi_session_jsonl._lines import Lines
 
 __all__ = ["DAMAGED", "StoredEntries"]
@@ -72,7 +72,7 @@ class StoredEntries:
         return ids[place - 1] if 0 < place <= len(ids) else None
 
     def _damaged(self, number: int, reason: str) -> SessionEntry:
-        from pi_hookspecs.entries import UnknownEntry
+        from pi_hookspecs.rare_entries import UnknownEntry
 
         line = self._lines.number_of(self._lines.starts[number])
         return UnknownEntry(

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pi_hookspecs.entries import SessionEntry, SessionHeader
+    from pi_hookspecs.entries import SessionHeader
+    from pi_hookspecs.rare_entries import SessionEntry
     from pi_hookspecs.session_store import SyncPolicy
     from pi_session_jsonl._entries import StoredEntries
 

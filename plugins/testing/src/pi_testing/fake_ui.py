@@ -10,7 +10,7 @@ from pi_testing._patience import soon
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_hookspecs import AbortSignal, NoticeLevel
+    from pi_hookspecs import AbortSignal, NoticeLevel, WidgetPlacement
 
 __all__ = ["Dialog", "FakeUI", "Notice"]
 
@@ -52,6 +52,8 @@ class FakeUI:
         notices: The notices, in order.
         statuses: Texts of ``set_status`` that still hold, by key.
         widgets: Lines of ``set_widget`` that still hold, by key.
+        placements: Where they are shown, by key.
+        editor_text: What ``set_editor_text`` put where the user writes.
         title: The window's title.
         problems: What went wrong, in words.
     """
@@ -62,6 +64,8 @@ class FakeUI:
         self.notices: list[Notice] = []
         self.statuses: dict[str, str] = {}
         self.widgets: dict[str, tuple[str, ...]] = {}
+        self.placements: dict[str, WidgetPlacement] = {}
+        self.editor_text = ""
         self.title = ""
         self.problems: list[str] = []
         self._answers: list[Any] = []
@@ -155,9 +159,16 @@ class FakeUI:
         """Keep a status, or drop it."""
         _keep(self.statuses, key, text)
 
-    def set_widget(self, key: str, lines: Sequence[str] | None = None) -> None:
-        """Keep a widget's lines, or drop them."""
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
+        """Keep a widget's lines and place, or drop them."""
         _keep(self.widgets, key, None if lines is None else tuple(lines))
+        _keep(self.placements, key, None if lines is None else placement or "aboveEditor")
+
+    def set_editor_text(self, text: str) -> None:
+        """Keep the text."""
+        self.editor_text = text
 
     def set_title(self, title: str) -> None:
         """Keep the title."""

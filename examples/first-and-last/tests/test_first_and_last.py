@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import tomllib
-from pathlib import Path
-
 import pytest
 
-import pi_compaction
 from pi_hookspecs import UserError
 from pi_testing import error, text
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "first-and-last"
-SOURCE = EXAMPLE / "src" / "pi_first_and_last" / "__init__.py"
-
-
-@pytest.fixture
-def pi_plugins():
-    """Ours, and then the example from its folder, as nothing installs it here."""
-    spec = importlib.util.spec_from_file_location("pi_first_and_last", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return {"compaction": pi_compaction, "first-and-last": module}
+pytestmark = pytest.mark.pi(entry_points=["compaction"])  # the default plugin, which the example comes after
 
 
 async def test_the_summary_is_what_the_user_said(pi_session, script):
@@ -54,11 +39,3 @@ async def test_with_one_message_there_is_nothing_to_compact(pi_session, script):
 
     with pytest.raises(UserError, match="Nothing to compact"):
         await pi_session.compact()
-
-
-def test_it_is_short_and_installed_like_a_strangers_plugin():
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-
-    assert len(SOURCE.read_text().splitlines()) <= 32
-    assert project["entry-points"]["pi"] == {"first-and-last": "pi_first_and_last"}
-    assert {each.partition(">=")[0] for each in project["dependencies"]} == {"pluggypi-hookspecs"}

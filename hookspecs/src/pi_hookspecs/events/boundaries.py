@@ -1,0 +1,136 @@
+"""Where plugins may act: before a run starts, when a message or a turn ends, before the run settles (pi.md 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pi_hookspecs.content import ImageContent
+    from pi_hookspecs.events.agent import MessageEndEvent, TurnEndEvent
+    from pi_hookspecs.messages import AgentMessage, CustomMessage
+    from pi_hookspecs.rare_entries import SessionEntry
+
+__all__ = [
+    "AgentBeforeSettleEvent",
+    "AgentBeforeSettleResult",
+    "BeforeAgentStartEvent",
+    "BeforeAgentStartResult",
+    "MessageEndResult",
+    "NewEntry",
+    "TurnEndResult",
+]
+
+
+@frozen(kw_only=True)
+class MessageEndResult:
+    """Replaces the message that has ended, by one of the same role."""
+
+    message: AgentMessage | None = None
+
+    def problem(self, event: MessageEndEvent) -> str | None:
+        """Say what is wrong with the message."""
+        role = getattr(self.message, "role", None)
+        if self.message is None or role == event.message.role:
+            return None
+        return f"answered a message of role {role!r} for one of role {event.message.role!r}"
+
+
+def _no_message(value: object) -> bool:
+    return not isinstance(getattr(value, "role", None), str)
+
+
+def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
+    return tuple(messages)  # a plain ``tuple`` tells type checkers nothing of what goes in
+
+
+@frozen(kw_only=True, eq=False)
+class BeforeAgentStartEvent:
+    """A prompt is about to run, with this system prompt."""
+
+    type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
+    prompt: str
+    images: tuple[ImageContent, ...] = ()
+    system_prompt: str = ""
+
+
+@frozen(kw_only=True)
+class BeforeAgentStartResult:
+    """Messages to add after the user's, and another system prompt, for this run."""
+
+    messages: tuple[CustomMessage, ...] = field(default=(), converter=_messages)
+    system_prompt: str | None = None
+
+    def problem(self, event: BeforeAgentStartEvent) -> str | None:
+        """Say what is wrong with messages or prompt."""
+        del event
+        prompt: object = self.system_prompt
+        if not isinstance(prompt, str | None):
+            return f"answered system_prompt={prompt!r:.60}, which is no text"
+        return next(
+            (f"answered {each!r:.60}, which is no message" for each in self.messages if _no_message(each)), None
+        )
+
+
+@frozen(kw_only=True)
+class NewEntry:
+    """An entry that a plugin wants appended: outside the model's context, or with ``content`` inside it."""
+
+    custom_type: str
+    data: Any = None
+    content: str | None = None
+    display: bool = True
+
+
+def _entries(entries: Iterable[NewEntry]) -> tuple[NewEntry, ...]:
+    return tuple(entries)
+
+
+def _no_entry(entries: tuple[Any, ...]) -> str | None:
+    wrong = next((each for each in entries if not isinstance(each, NewEntry)), None)
+    return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is no NewEntry"
+
+
+@frozen(kw_only=True)
+class TurnEndResult:
+    """What a plugin wants done before the next turn.
+
+    ``continue_`` guarantees one more request when nothing else causes one.
+    """
+
+    entries: tuple[NewEntry, ...] = field(default=(), converter=_entries)
+    continue_: bool | None = None
+
+    def problem(self, event: TurnEndEvent) -> str | None:
+        """Say what is wrong with the entries."""
+        del event
+        return _no_entry(self.entries)
+
+
+@frozen(kw_only=True, eq=False)
+class AgentBeforeSettleEvent:
+    """The run ended and nothing is queued: the last place to act before the prompt resolves.
+
+    ``outcome`` is ``completed``, ``error`` or ``aborted``; ``entries`` are the branch.
+    """
+
+    type: ClassVar[Literal["agent_before_settle"]] = "agent_before_settle"
+    outcome: Literal["completed", "error", "aborted"]
+    messages: Sequence[AgentMessage] = ()
+    entries: Sequence[SessionEntry] = ()
+
+
+@frozen(kw_only=True)
+class AgentBeforeSettleResult:
+    """Entries to append, and whether to run on from the transcript as it then is."""
+
+    entries: tuple[NewEntry, ...] = field(default=(), converter=_entries)
+    continue_: bool | None = None
+
+    def problem(self, event: AgentBeforeSettleEvent) -> str | None:
+        """Say what is wrong with the entries."""
+        del event
+        return _no_entry(self.entries)

@@ -1,0 +1,66 @@
+"""What the user says and chooses: input, model, thinking level (pi.md 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from pi_hookspecs.content import ImageContent
+    from pi_hookspecs.models import Model, ThinkingLevel
+
+__all__ = [
+    "InputEvent",
+    "InputResult",
+    "ModelSelectEvent",
+    "ThinkingLevelSelectEvent",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class InputEvent:
+    """The user said something. ``source`` is ``interactive``, ``rpc`` or ``extension``.
+
+    ``streaming_behavior`` says how it is to be queued when a run is going on.
+    """
+
+    type: ClassVar[Literal["input"]] = "input"
+    text: str
+    images: tuple[ImageContent, ...] = ()
+    source: str = "interactive"
+    streaming_behavior: Literal["steer", "followUp"] | None = None
+
+
+@frozen(kw_only=True)
+class InputResult:
+    """Other text or images, or ``handled=True``: the prompt ends here, no model is asked."""
+
+    text: str | None = None
+    images: tuple[ImageContent, ...] | None = None
+    handled: bool = False
+
+    def problem(self, event: InputEvent) -> str | None:
+        """Say what is wrong with the text."""
+        del event
+        text: object = self.text
+        return None if isinstance(text, str | None) else f"answered text={text!r:.60}, which is no text"
+
+
+@frozen(kw_only=True, eq=False)
+class ModelSelectEvent:
+    """Another model answers from now on. ``source`` is ``set``, ``cycle`` or ``restore``."""
+
+    type: ClassVar[Literal["model_select"]] = "model_select"
+    model: Model
+    previous_model: Model | None = None
+    source: Literal["set", "cycle", "restore"] = "set"
+
+
+@frozen(kw_only=True, eq=False)
+class ThinkingLevelSelectEvent:
+    """The model thinks more or less from now on."""
+
+    type: ClassVar[Literal["thinking_level_select"]] = "thinking_level_select"
+    level: ThinkingLevel
+    previous_level: ThinkingLevel

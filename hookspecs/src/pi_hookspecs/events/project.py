@@ -1,0 +1,74 @@
+"""What a project brings along: whether it is trusted, and where else to look for resources (pi.md 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+__all__ = [
+    "ProjectTrustEvent",
+    "ProjectTrustResult",
+    "ResourcesDiscoverEvent",
+    "ResourcesDiscoverResult",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class ProjectTrustEvent:
+    """A project has files of its own, and nobody on the command line said whether they count.
+
+    Attributes:
+        cwd: The project's folder, without symbolic links.
+        resources: Paths of what needs trust: settings, extensions, skills, prompts ...
+    """
+
+    type: ClassVar[Literal["project_trust"]] = "project_trust"
+    cwd: str
+    resources: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class ProjectTrustResult:
+    """Whether a project's own files count; ``remember=True`` keeps the decision for this folder and all below it."""
+
+    trusted: Literal["yes", "no", "undecided"]
+    remember: bool = False
+
+    @property
+    def abstains(self) -> bool:
+        """Whether this is no opinion: the next plugin is asked."""
+        return self.trusted == "undecided"
+
+    def problem(self, event: ProjectTrustEvent) -> str | None:
+        """Return what is wrong with the answer."""
+        known = self.trusted in ("yes", "no", "undecided")
+        return None if known else f"answered trusted={self.trusted!r}, which is none of yes, no and undecided"
+
+
+def _paths(paths: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(paths, str):
+        raise TypeError(f"Give a list of paths, [{paths!r}]: a single text would be taken for a list of its letters.")
+    return tuple(paths)
+
+
+@frozen(kw_only=True, eq=False)
+class ResourcesDiscoverEvent:
+    """Skills, prompts and themes are being looked for."""
+
+    type: ClassVar[Literal["resources_discover"]] = "resources_discover"
+    cwd: str
+    reason: Literal["startup", "reload"] = "startup"
+
+
+@frozen(kw_only=True)
+class ResourcesDiscoverResult:
+    """Further paths to look in."""
+
+    skill_paths: tuple[str, ...] = field(default=(), converter=_paths)
+    prompt_paths: tuple[str, ...] = field(default=(), converter=_paths)
+    theme_paths: tuple[str, ...] = field(default=(), converter=_paths)

@@ -1,0 +1,163 @@
+"""Questions before a session changes, and what came of it: switch, fork, compaction, another place (pi.md 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs.abort import AbortSignal
+    from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, SessionEntry
+    from pi_hookspecs.services import Compaction, CompactionPreparation, CompactionReason
+
+__all__ = [
+    "SessionBeforeCompactEvent",
+    "SessionBeforeCompactResult",
+    "SessionBeforeForkEvent",
+    "SessionBeforeForkResult",
+    "SessionBeforeSwitchEvent",
+    "SessionBeforeSwitchResult",
+    "SessionBeforeTreeEvent",
+    "SessionBeforeTreeResult",
+    "SessionCompactEvent",
+    "SessionCompactFailedEvent",
+    "SessionForkEvent",
+    "SessionSwitchEvent",
+    "SessionTreeEvent",
+]
+
+
+@frozen(kw_only=True, eq=False)
+class SessionSwitchEvent:
+    """Another session is in place (``session_start`` tells the same with its ``reason``)."""
+
+    type: ClassVar[Literal["session_switch"]] = "session_switch"
+    reason: Literal["new", "resume"]
+    previous_session_file: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class SessionForkEvent:
+    """The session is a fork now (``session_start`` tells the same with its ``reason``)."""
+
+    type: ClassVar[Literal["session_fork"]] = "session_fork"
+    previous_session_file: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class SessionBeforeSwitchEvent:
+    """The user wants another session."""
+
+    type: ClassVar[Literal["session_before_switch"]] = "session_before_switch"
+    reason: Literal["new", "resume"]
+    target_session_file: str | None = None
+
+
+@frozen(kw_only=True)
+class SessionBeforeSwitchResult:
+    """``cancel=True`` keeps the present session."""
+
+    cancel: bool = False
+
+
+@frozen(kw_only=True, eq=False)
+class SessionBeforeForkEvent:
+    """The user wants to fork from an entry, ``before`` it or ``at`` it."""
+
+    type: ClassVar[Literal["session_before_fork"]] = "session_before_fork"
+    entry_id: str
+    position: Literal["before", "at"] = "before"
+
+
+@frozen(kw_only=True)
+class SessionBeforeForkResult:
+    """``cancel=True`` keeps the session whole."""
+
+    cancel: bool = False
+    skip_conversation_restore: bool | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class SessionBeforeCompactEvent:
+    """The conversation is about to be compacted."""
+
+    type: ClassVar[Literal["session_before_compact"]] = "session_before_compact"
+    preparation: CompactionPreparation
+    branch_entries: Sequence[SessionEntry] = ()
+    custom_instructions: str | None = None
+    signal: AbortSignal | None = None
+    reason: CompactionReason = "manual"
+    will_retry: bool = False
+
+
+@frozen(kw_only=True)
+class SessionBeforeCompactResult:
+    """``cancel=True``, or a compaction made elsewhere."""
+
+    cancel: bool = False
+    compaction: Compaction | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class SessionCompactEvent:
+    """The conversation was compacted."""
+
+    type: ClassVar[Literal["session_compact"]] = "session_compact"
+    compaction_entry: CompactionEntry
+    from_extension: bool = False
+    reason: CompactionReason = "manual"
+    will_retry: bool = False
+
+
+@frozen(kw_only=True, eq=False)
+class SessionCompactFailedEvent:
+    """A compaction came to nothing; the session is as it was."""
+
+    type: ClassVar[Literal["session_compact_failed"]] = "session_compact_failed"
+    reason: CompactionReason
+    error_message: str | None = None
+    aborted: bool = False
+    will_retry: bool = False
+    from_extension: bool = False
+
+
+@frozen(kw_only=True, eq=False)
+class SessionBeforeTreeEvent:
+    """The user wants to go to another place in the tree."""
+
+    type: ClassVar[Literal["session_before_tree"]] = "session_before_tree"
+    target_id: str
+    old_leaf_id: str | None
+    common_ancestor_id: str | None
+    entries_to_summarize: tuple[SessionEntry, ...] = ()
+    user_wants_summary: bool = False
+    custom_instructions: str | None = None
+    replace_instructions: bool = False
+    label: str | None = None
+    signal: AbortSignal | None = None
+
+
+@frozen(kw_only=True)
+class SessionBeforeTreeResult:
+    """``cancel=True``, a summary made elsewhere, other instructions for the summary, or a label."""
+
+    cancel: bool = False
+    summary: str | None = None
+    details: Any = None
+    custom_instructions: str | None = None
+    replace_instructions: bool | None = None
+    label: str | None = None
+
+
+@frozen(kw_only=True, eq=False)
+class SessionTreeEvent:
+    """The conversation goes on from another place in the tree."""
+
+    type: ClassVar[Literal["session_tree"]] = "session_tree"
+    new_leaf_id: str | None
+    old_leaf_id: str | None
+    summary_entry: BranchSummaryEntry | None = None
+    from_extension: bool = False

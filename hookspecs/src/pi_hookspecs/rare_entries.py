@@ -1,0 +1,154 @@
+"""Entries of a session's tree that most sessions do not have: summaries, labels, plugins' data, edits (pi.md 7.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import Factory, frozen
+
+from pi_hookspecs.entries import EntryBase, MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
+
+if TYPE_CHECKING:
+    from pi_hookspecs.content import Content
+    from pi_hookspecs.messages import Usage, UserContent
+
+__all__ = [
+    "BranchSummaryEntry",
+    "CompactionEntry",
+    "ContextEditEntry",
+    "CustomEntry",
+    "CustomMessageEntry",
+    "EditedContent",
+    "LabelEntry",
+    "SessionEntry",
+    "SessionInfoEntry",
+    "UnknownEntry",
+    "UsageEntry",
+]
+
+
+@frozen(kw_only=True)
+class CompactionEntry(EntryBase):
+    """Everything before ``first_kept_entry_id`` is told to the model as ``summary``."""
+
+    summary: str
+    first_kept_entry_id: str
+    tokens_before: int
+    details: Any = None
+    from_hook: bool | None = None
+    usage: Usage | None = None
+    type: Literal["compaction"] = "compaction"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class BranchSummaryEntry(EntryBase):
+    """Summary of the branch whose leaf was ``from_id`` (``root`` when there was none)."""
+
+    from_id: str
+    summary: str
+    details: Any = None
+    from_hook: bool | None = None
+    usage: Usage | None = None
+    type: Literal["branch_summary"] = "branch_summary"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class CustomEntry(EntryBase):
+    """A plugin's own data; the model does not see it."""
+
+    custom_type: str
+    data: Any = None
+    type: Literal["custom"] = "custom"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class CustomMessageEntry(EntryBase):
+    """A plugin's message; the model sees it."""
+
+    custom_type: str
+    content: str | tuple[UserContent, ...]
+    display: bool = True
+    details: Any = None
+    type: Literal["custom_message"] = "custom_message"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class LabelEntry(EntryBase):
+    """Names the entry ``target_id``; without ``label`` the name is taken away."""
+
+    target_id: str
+    label: str | None = None
+    type: Literal["label"] = "label"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class SessionInfoEntry(EntryBase):
+    """Names the session; the latest counts."""
+
+    name: str | None = None
+    type: Literal["session_info"] = "session_info"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class UsageEntry(EntryBase):
+    """A model request outside the conversation, ``kind`` says what for; it counts in the session's cost (newer pi)."""
+
+    kind: str
+    provider: str
+    model: str
+    usage: Usage
+    note: str | None = None
+    type: Literal["usage"] = "usage"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen
+class EditedContent:
+    """What the model is told in place of a message's content."""
+
+    content: str | tuple[Content, ...]
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class ContextEditEntry(EntryBase):
+    """From here on the model sees ``replacement`` as content of the entry ``target_id``; None leaves it out."""
+
+    target_id: str
+    replacement: EditedContent | None
+    type: Literal["context_edit"] = "context_edit"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class UnknownEntry:
+    """An entry of a type that this version does not know; kept as it is."""
+
+    type: str
+    id: str
+    parent_id: str | None
+    timestamp: str = ""
+    extra: dict[str, Any] = Factory(dict)
+
+
+SessionEntry: TypeAlias = (
+    MessageEntry
+    | ModelChangeEntry
+    | ThinkingLevelChangeEntry
+    | CompactionEntry
+    | BranchSummaryEntry
+    | CustomEntry
+    | CustomMessageEntry
+    | LabelEntry
+    | SessionInfoEntry
+    | UsageEntry
+    | ContextEditEntry
+    | UnknownEntry
+)
+"""Any entry but the header."""

@@ -1,0 +1,86 @@
+"""Handing ``pi`` to plugins: at a session's start, at a reload, and before there is a session, for their options.
+
+``activate`` only registers; what it registers is queued and bound to a session afterwards (pi.md 10.3, calls during
+load). So the command line may call it to learn which options there are, and the session takes over what was queued.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent_session.plugin_api import PluginAPI
+from pi_core.host.guarded import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_core.agent_session.session import AgentSession
+    from pi_core.host import PluginHost
+    from pi_hookspecs import Flag
+
+__all__ = ["Activations", "flags_of_activations"]
+
+
+def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
+    """Activate every plugin for the session that comes next, and return the options that they register."""
+    for plugin, activate in host.activations():
+        if plugin not in host.activated:
+            pi = host.activated[plugin] = PluginAPI(plugin)
+            _activate(host, pi, activate, lambda message, plugin=plugin: host.report(plugin, "activate", message))
+    return [(plugin, flag) for plugin, pi in host.activated.items() for flag in pi.flags]
+
+
+class Activations:
+    """What each plugin of a session holds as ``pi``.
+
+    Args:
+        session: Whose plugins.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._all: dict[str, PluginAPI] = {}
+
+    def begin(self) -> None:
+        """Activate all plugins, in load order."""
+        for plugin, activate in self._session.host.activations():
+            prepared = self._session.host.activated.pop(plugin, None)
+            if prepared is not None:
+                self._bind(prepared)
+            else:
+                self.activate(plugin, activate)
+
+    def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
+        """Activate one plugin; returns what went wrong, which has been reported. What it registered before stays."""
+        session, problems = self._session, []
+        pi = PluginAPI(plugin)
+
+        def report(message: str) -> None:
+            problems.append(message)
+            session.complain(plugin, "activate", message)
+
+        _activate(session.host, pi, activate, report)
+        self._bind(pi)
+        return problems[0] if problems else None
+
+    def end(self, why: str, plugin: str | None = None) -> None:
+        """Take away what the plugins, or one of them, registered; their ``pi`` is stale from now on."""
+        for name in [*self._all] if plugin is None else [plugin]:
+            pi = self._all.pop(name, None)
+            if pi is not None:
+                pi.withdraw()
+                pi.retire(why)
+
+    def _bind(self, pi: PluginAPI) -> None:
+        self._all[pi.plugin] = pi
+        pi.bind(self._session)
+
+
+def _activate(
+    host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]
+) -> None:
+    with guarded(report, "activate", host.load_seconds):
+        waiting = activate(pi)
+        if hasattr(waiting, "__await__"):
+            getattr(waiting, "close", bool)()
+            report("is async; activate is a plain function, waiting belongs to handlers")

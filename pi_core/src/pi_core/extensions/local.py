@@ -1,0 +1,289 @@
+"""``LocalExtensions``: found, given what they need, loaded into a host, and replaced when they are loaded again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from pi_core.extensions.places import ExtensionSource, find_extensions
+from pi_core.host.guarded import guarded
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from types import ModuleType
+
+    from pi_core.host import PluginHost
+
+__all__ = ["LocalExtensions", "Staged"]
+
+
+@define(eq=False)
+class _Loaded:
+    """An extension and the plugins that came of it: itself, or those of a distribution."""
+
+    source: ExtensionSource
+    plugins: dict[str, object]
+
+
+@define(eq=False)
+class Staged:
+    """New versions, loaded but not yet in place.
+
+    Attributes:
+        replaced: After ``commit``: the objects before, by plugin, of those that have a new version.
+    """
+
+    _owner: LocalExtensions
+    _sources: list[ExtensionSource]
+    _modules: dict[str, ModuleType]
+    _failed: list[tuple[str, str]]
+    replaced: dict[str, object] = field(factory=dict, init=False)
+
+    def commit(self) -> list[tuple[str, str]]:
+        """Put the new versions in place; returns what went wrong, by plugin."""
+        return self._owner.put(self._sources, self._modules, self.replaced) + self._failed
+
+
+class LocalExtensions:
+    """The local extensions of one host.
+
+    Args:
+        host: Where they become plugins.
+        cwd: The project's folder.
+        given: Paths and requirements of this run.
+        discover: Whether others than those of this run count.
+        say: Told, in a line, of what takes a while.
+        environ: Says where the home folder and uv are; the process's environment when None.
+    """
+
+    def __init__(
+        self,
+        host: PluginHost,
+        *,
+        cwd: Path,
+        given: Sequence[str | Path] = (),
+        discover: bool = True,
+        say: Callable[[str], object] = lambda _line: None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._host = host
+        self._cwd = cwd
+        self._given = [os.fspath(each) for each in given]
+        self._discover = discover
+        self._say = say
+        self._environ = environ
+        self._loaded: dict[str, _Loaded] = {}
+        host.extensions = self
+
+    @property
+    def sources(self) -> dict[str, ExtensionSource]:
+        """The extensions that are loaded, by the name of their plugin."""
+        return {name: loaded.source for name, loaded in self._loaded.items()}
+
+    def load(self) -> None:
+        """Find and load them all; what is wrong with one is a problem of the host, and the rest works.
+
+        Raises:
+            UserError: Something that this run names is neither there nor a requirement.
+        """
+        for source in self._find():
+            with self._reporting(source.name):
+                self._prepare(source)
+                if source.requirement is not None:
+                    self._add_distribution(source)
+                    continue
+                name = self._free_name(source)
+                module = self._import(source, name, lambda message, name=name: self._report(name, message))
+                if module is not None:
+                    self._host.add(module, name)
+                    self._loaded[name] = _Loaded(source, {name: module})
+
+    def marks(self) -> dict[str, int]:
+        """Return files and folders whose change is a change of an extension, with their times."""
+        found: dict[str, int] = {}
+        with suppress(UserError):
+            for source in self._find(report=False):
+                if source.path is not None:
+                    found.update((file, _time(file)) for file in _files(source.path))
+        return found
+
+    async def stage(self) -> Staged:
+        """Load what is there now beside what runs; what fails does not replace what runs."""
+        failed: list[tuple[str, str]] = []
+        modules: dict[str, ModuleType] = {}
+        try:
+            sources = self._find()
+        except UserError as error:
+            return Staged(self, [each.source for each in self._loaded.values()], {}, [("(extensions)", str(error))])
+        for source in sources:
+            try:
+                await asyncio.to_thread(self._prepare, source)
+            except UserError as error:
+                failed.append((source.name, f"not loaded: {error}"))
+                continue
+            if source.path is not None:
+                module = self._import(source, source.name, lambda text, name=source.name: failed.append((name, text)))
+                if module is not None:
+                    modules[source.path] = module
+        return Staged(self, sources, modules, failed)
+
+    def put(
+        self, sources: Iterable[ExtensionSource], modules: Mapping[str, ModuleType], replaced: dict[str, object]
+    ) -> list[tuple[str, str]]:
+        """Replace, add and remove plugins; ``replaced`` gets the objects before, returned is what went wrong."""
+        sources = list(sources)
+        there = {source.path for source in sources}
+        for name, loaded in list(self._loaded.items()):
+            if loaded.source.path is not None and loaded.source.path not in there:
+                _forget(self._host.remove(name))
+                del self._loaded[name]
+        names = {loaded.source.path: name for name, loaded in self._loaded.items() if loaded.source.path is not None}
+        wrong: list[tuple[str, str]] = []
+        for source in sources:
+            module = modules.get(source.path or "")
+            if module is None:
+                continue
+            name = names.get(source.path)
+            if name is None:
+                name = self._free_name(source)
+                self._host.add(module, name)
+            else:
+                before = self._host.replace(name, module)
+                problems = [each for each in self._host.problems if each.plugin == name]
+                if problems and before is not None:
+                    wrong += [(name, f"{each}; the version before goes on") for each in problems]
+                    self._host.replace(name, before)
+                    continue
+                if before is not None:
+                    replaced[name] = before
+            self._loaded[name] = _Loaded(source, {name: module})
+        return wrong
+
+    # Inside
+
+    def _find(self, *, report: bool = True) -> list[ExtensionSource]:
+        sources, problems = find_extensions(
+            self._cwd, self._host.settings, self._given, discover=self._discover, environ=self._environ
+        )
+        for problem in problems if report else ():
+            self._host.report("(extensions)", "extensions", problem)
+        return [source for source in sources if source.name not in self._host.disabled]
+
+    def _prepare(self, source: ExtensionSource) -> None:
+        """Install what an extension needs.
+
+        Raises:
+            UserError: It cannot be installed, or the file not be read.
+        """
+        if source.requirement is not None:
+            wanted: tuple[str, ...] = (source.requirement,)
+        else:
+            assert source.path is not None  # noqa: S101 - one of the two is there
+            wanted = _dependencies(source.path)
+        if wanted:
+            from pi_core.extensions.dependencies import install, use
+
+            folder = install(wanted, self._host.settings.agent_dir / "cache" / "extensions", self._say, self._environ)
+            if folder is not None:
+                use(folder)
+
+    def _import(self, source: ExtensionSource, name: str, report: Callable[[str], None]) -> ModuleType | None:
+        from pi_core.extensions.loading import load
+
+        assert source.path is not None  # noqa: S101 - callers have looked
+        module: ModuleType | None = None
+        with guarded(lambda message: report(f"not loaded: {message}"), f"running {source.path}", self._host.load_seconds):
+            module = load(source.path, name)
+        return module
+
+    def _add_distribution(self, source: ExtensionSource) -> None:
+        """Add the plugins of a distribution that was installed for this run."""
+        from importlib.metadata import distribution
+
+        found = [each for each in distribution(source.name).entry_points if each.group == "pi"]
+        if not found:
+            raise UserError(f"{source.name!r} has no entry point in group 'pi': it is no plugin")
+        plugins: dict[str, object] = {}
+        for entry_point in found:
+            if self._host.has(entry_point.name) or entry_point.name in self._host.disabled:
+                continue  # installed beside pi, or before
+            with guarded(
+                lambda message, name=entry_point.name: self._report(name, f"not loaded: {message}"),
+                f"importing {entry_point.value}",
+                self._host.load_seconds,
+            ):
+                plugins[entry_point.name] = entry_point.load()
+        for name, plugin in plugins.items():
+            self._host.add(plugin, name)
+        self._loaded[source.name] = _Loaded(source, plugins)
+
+    def _free_name(self, source: ExtensionSource) -> str:
+        """Return the plugin's name: the file's, with a number where another plugin has it already."""
+        if not self._host.has(source.name):
+            return source.name
+        number = 2
+        while self._host.has(f"{source.name}-{number}"):
+            number += 1
+        name = f"{source.name}-{number}"
+        message = f"another plugin is called {source.name!r}, so {source.path} goes by {name!r}. Rename the file"
+        self._report(name, message, "name")
+        return name
+
+    def _report(self, name: str, message: str, step: str = "import") -> None:
+        self._host.report(name, step, message)
+
+    def _reporting(self, name: str) -> Any:
+        return _Reporting(lambda message: self._report(name, f"not loaded: {message}"))
+
+
+class _Reporting:
+    """Tells of what the user can put right."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, UserError):
+            return False
+        self._report(str(error))
+        return True
+
+
+def _dependencies(path: str) -> tuple[str, ...]:
+    from pi_core.extensions.script_metadata import dependencies_of
+
+    try:
+        source = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
+    return dependencies_of(source) if "# /// script" in source else ()
+
+
+def _files(path: str) -> list[str]:
+    """Return the files of an extension: itself, or all Python files of its package."""
+    if os.path.basename(path) != "__init__.py":
+        return [path]
+    return sorted(str(file) for file in Path(path).parent.rglob("*.py"))
+
+
+def _time(file: str) -> int:
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return -1
+
+
+def _forget(module: object) -> None:
+    loading = sys.modules.get("pi_core.extensions.loading")
+    if loading is not None:
+        loading.forget(module)

@@ -1,0 +1,192 @@
+"""``pi plugin new``: a distribution to start from, with code, tests and CI, which passes its checks as it is.
+
+The files are in ``_new_plugin_files``: those in ``common`` belong to every kind. They are a plugin named
+``acme-plugin``, and making one is putting another name in its place.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import UTC, datetime
+from importlib.resources import files
+from keyword import iskeyword
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from attrs import frozen
+
+from pi_cli._arguments import common_options, parse_strictly
+from pi_hookspecs import UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from importlib.resources.abc import Traversable
+
+    from pi_core.host import PluginHost
+
+__all__ = ["run_plugin", "write_plugin"]
+
+_LONGEST = 30
+"""Letters of a name: lines of the files must not grow over their limit."""
+
+_USAGE = """\
+Usage: pi plugin new NAME --kind KIND [--dir DIR]
+
+Write a plugin to start from: a distribution with code, tests, README, licence
+and CI, which passes its tests, mypy --strict and ruff as it is. NAME is small
+letters, digits and dashes; its folder is NAME, unless --dir says another.
+
+  --kind KIND  What it adds:
+{kinds}
+  --dir DIR    The folder to make; it must be empty, or not there
+  -h, --help   Print this and end
+"""
+
+
+@frozen
+class _Kind:
+    """What the files of a kind need said: in one line what the plugin does, how it is used, what it imports."""
+
+    description: str
+    usage: str
+    dependencies: tuple[str, ...] = ()
+
+
+_HOOKSPECS = "pluggypi-hookspecs>=1.0,<2"
+
+_KINDS = {
+    "tool": _Kind(
+        "A tool for pi: it counts the words of a file.",
+        "The model is offered the tool `acme_plugin`.",
+    ),
+    "provider": _Kind(
+        "A provider for pi: models behind an API of their own.",
+        "Set `ACME_PLUGIN_API_KEY` and run `pi --model acme-plugin/small`.",
+        ("attrs>=25.3", "pluggypi-provider-kit>=1.0,<2"),
+    ),
+    "hooks": _Kind(
+        "A policy for pi: it refuses shell commands that delete trees.",
+        "`pi hooks tool_call` shows it among those that are asked.",
+    ),
+    "mode": _Kind(
+        "A front end for pi: it prints questions and answers as Markdown.",
+        'Run `pi --mode acme-plugin "What is here?"`.',
+    ),
+    "store": _Kind(
+        "A session store for pi: sessions in one SQLite file.",
+        "Run `pi config set sessionStore acme-plugin`.",
+        ("pluggypi-core>=1.0,<2",),
+    ),
+}
+
+
+def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
+    """Do what the arguments say and return the exit code.
+
+    Raises:
+        UnknownName: There is no such command or kind.
+        UserError: The name cannot be one, or the folder is in use.
+    """
+    params = parse_strictly(_command(), arguments)
+    if params["help"]:
+        kinds = "\n".join(f"                 {name:<9} {kind.description}" for name, kind in _KINDS.items())
+        sys.stdout.write(_USAGE.format(kinds=kinds))
+        return 0
+    name, kind = _checked(params, host)
+    folder = Path(params["dir"] or name)
+    written = write_plugin(name, kind, folder)
+    sys.stdout.writelines(f"{folder / each}\n" for each in written)
+    sys.stdout.write(f"\nNext: cd {folder} && uv sync && uv run pytest\n")
+    return 0
+
+
+def _command() -> click.Command:
+    return click.Command(
+        "pi plugin",
+        params=[
+            *common_options(),
+            click.Option(["--kind"]),
+            click.Option(["--dir"]),
+            click.Argument(["words"], nargs=-1),
+        ],
+        add_help_option=False,
+    )
+
+
+def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
+    words, kind = params["words"], params["kind"]
+    if not words or words[0] != "new":
+        if not words:
+            raise UserError("pi plugin needs to be told what to do: pi plugin new NAME --kind KIND")
+        raise UnknownName("command of pi plugin", words[0], ["new"], "pi plugins, with an s, lists and shows them")
+    if len(words) != 2:  # noqa: PLR2004 - the command and its name
+        raise UserError(f"pi plugin new takes one name, not {len(words) - 1}")
+    name = words[1]
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > _LONGEST:
+        raise UserError(
+            f"{name!r} cannot be a plugin's name: small letters, digits and single dashes, {_LONGEST} at most"
+        )
+    if iskeyword(name):
+        raise UserError(f"{name!r} cannot be a plugin's name: it is a word of Python. Try {f'pi-{name}'!r}")
+    if name in host.records:
+        raise UserError(f"A plugin named {name!r} is installed, from {host.records[name].distribution}")
+    if kind is None:
+        raise UserError(f"Say what the plugin adds: --kind {' | '.join(_KINDS)}")
+    if kind not in _KINDS:
+        raise UnknownName("kind of plugin", kind, _KINDS, f"known are {', '.join(_KINDS)}")
+    return name, kind
+
+
+def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
+    """Write the files of a new plugin and return their paths in its folder.
+
+    Raises:
+        UserError: The folder is not empty, or cannot be written.
+    """
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise UserError(f"The folder {str(folder)!r} is not empty. Name another one with --dir")
+        written = []
+        root = files("pi_cli") / "_new_plugin_files"
+        for path, file in sorted((*_walk(root / "common"), *_walk(root / kind))):
+            target = Path(_named(path.removesuffix(".in"), name))
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            (folder / target).write_text(_filled(file, name, _KINDS[kind]), encoding="utf-8")
+            written.append(target)
+    except OSError as error:
+        raise UserError(f"The plugin cannot be written: {error.strerror}: {error.filename!r}") from error
+    return written
+
+
+def _walk(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
+    """Go through the files below a folder: path and content."""
+    for each in folder.iterdir():
+        path = f"{above}{each.name}"
+        if each.is_dir():
+            yield from _walk(each, f"{path}/")
+        elif path.endswith(".in"):
+            yield path, each.read_text(encoding="utf-8")
+
+
+def _filled(text: str, name: str, kind: _Kind) -> str:
+    dependencies = sorted([_HOOKSPECS, *kind.dependencies])
+    return _named(
+        text.replace("<description>", kind.description)
+        .replace("<usage>", kind.usage)
+        .replace("<dependencies>", "\n".join(f'    "{each}",' for each in dependencies))
+        .replace("<year>", str(datetime.now(UTC).year)),
+        name,
+    )
+
+
+def _named(text: str, name: str) -> str:
+    """Put a plugin's name in place of that of the files, in all its spellings."""
+    words = name.split("-")
+    return (
+        text.replace("acme-plugin", name)
+        .replace("acme_plugin", "_".join(words))
+        .replace("AcmePlugin", "".join(word.capitalize() for word in words))
+        .replace("ACME_PLUGIN", "_".join(words).upper())
+    )

@@ -1,0 +1,142 @@
+"""``pi plugin new``: what it writes passes its own tests, mypy and ruff, whatever the plugin is called."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from pi_cli._plugin_new import _KINDS, write_plugin
+
+NAMES = {"tool": "word-count", "provider": "acme", "hooks": "keep-trees", "mode": "markdown", "store": "sqlite"}
+LONGEST = "abcdefghij-abcdefghi-abcdefghi"
+
+
+def tool(folder, *command):
+    """Run one of the tools of the workspace in a new plugin's folder; return what it said if it failed."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PI_", "PYTEST_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=folder, env=kept, capture_output=True, text=True, check=False
+    )
+    return f"{done.stdout}{done.stderr}" if done.returncode else ""
+
+
+@pytest.fixture(scope="module")
+def plugins(tmp_path_factory):
+    """A folder with a plugin of each kind, in folders of their names."""
+    folder = tmp_path_factory.mktemp("plugins")
+    for kind, name in NAMES.items():
+        write_plugin(name, kind, folder / name)
+    return folder
+
+
+def test_every_kind_is_tested_here():
+    assert {*NAMES} == {*_KINDS}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_new_plugin_passes_its_tests(plugins, name):
+    assert tool(plugins / name, "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:pytester") == ""
+
+
+def test_new_plugins_pass_mypy(plugins):
+    """All at once, as most of the time goes into pi's own packages; the settings are those that each of them has."""
+    parts = [f"{name}/{part}" for name in NAMES.values() for part in ("src", "tests")]
+    settings = [tomllib.loads((plugins / name / "pyproject.toml").read_text())["tool"]["mypy"] for name in NAMES.values()]
+
+    assert settings == [{"strict": True, "files": ["src", "tests"], "mypy_path": "src"}] * len(NAMES)
+    assert tool(plugins, "mypy", "--strict", "--cache-dir", os.devnull, *parts) == ""
+
+
+def test_new_plugins_pass_ruff_whatever_they_are_called(plugins, tmp_path):
+    for kind, (number, name) in product(NAMES, enumerate(["x", LONGEST])):
+        write_plugin(name, kind, tmp_path / f"{kind}-{number}")
+
+    for folder in (plugins, tmp_path):
+        assert tool(folder, "ruff", "check", "--no-cache") == ""
+        assert tool(folder, "ruff", "format", "--no-cache", "--check") == ""
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_no_file_speaks_of_another_plugin(tmp_path, kind):
+    written = write_plugin("keep-trees", kind, tmp_path)
+
+    assert {str(each) for each in written} >= {
+        ".github/workflows/ci.yml",
+        ".gitignore",
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+        "src/pi_keep_trees/__init__.py",
+        "src/pi_keep_trees/py.typed",
+    }
+    for each in written:
+        text = (tmp_path / each).read_text()
+        assert "acme" not in f"{each}{text}".lower()
+        assert not any(mark in text for mark in ("<description>", "<usage>", "<dependencies>", "<year>"))
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_it_is_a_distribution_with_an_entry_point_that_names_what_it_imports(tmp_path, kind):
+    write_plugin("keep-trees", kind, tmp_path)
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
+    imported = {
+        line.split()[1].partition(".")[0]
+        for file in (tmp_path / "src").rglob("*.py")
+        for line in map(str.strip, file.read_text().splitlines())
+        if line.startswith("from pi_")
+    }
+
+    assert project["name"] == "pluggypi-keep-trees"
+    assert project["entry-points"]["pi"] == {"keep-trees": "pi_keep_trees"}
+    declared = {each.partition(">=")[0] for each in project["dependencies"]}
+    # A name for type checkers alone need not be installed with the plugin: a front end's session.
+    needed = {f"pluggypi-{each.removeprefix('pi_').replace('_', '-')}" for each in imported - {"pi_keep_trees"}}
+    assert needed - declared <= ({"pluggypi-core"} if kind == "mode" else set())
+
+
+def test_the_command_says_what_it_wrote_and_what_comes_next(pi):
+    done = pi.run("plugin", "new", "word-count", "--kind", "tool")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "word-count/pyproject.toml\n" in done.stdout
+    assert done.stdout.endswith("\nNext: cd word-count && uv sync && uv run pytest\n")
+    assert (pi.cwd / "word-count" / "src" / "pi_word_count" / "_tool.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "pi plugin needs to be told what to do"),
+        (["show"], "Unknown command of pi plugin: show"),
+        (["new", "--kind", "tool"], "pi plugin new takes one name, not 0"),
+        (["new", "Word_Count", "--kind", "tool"], "'Word_Count' cannot be a plugin's name"),
+        (["new", "a" * 31, "--kind", "tool"], "cannot be a plugin's name"),
+        (["new", "import", "--kind", "tool"], "it is a word of Python"),
+        (["new", "tools", "--kind", "tool"], "A plugin named 'tools' is installed, from pluggypi-tools"),
+        (["new", "mine"], "Say what the plugin adds: --kind tool | provider | hooks | mode | store"),
+        (["new", "mine", "--kind", "tol"], "Unknown kind of plugin: tol. Did you mean tool?"),
+        (["new", "mine", "--kind", "tool", "--dir", "."], "The folder '.' is not empty"),
+    ],
+    ids=["nothing", "command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "kind", "folder"],
+)
+def test_what_cannot_be_is_refused_in_one_line(pi, arguments, said):
+    (pi.cwd / "there").write_text("already")
+
+    done = pi.run("plugin", *arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert [*pi.cwd.iterdir()] == [Path(pi.cwd / "there")]
+
+
+def test_its_help_names_every_kind(pi):
+    done = pi.run("plugin", "--help")
+
+    assert done.stdout.startswith("Usage: pi plugin new NAME --kind KIND")
+    assert all(f"  {kind} " in done.stdout for kind in NAMES)

@@ -1,0 +1,81 @@
+"""Every example is a plugin as a stranger would write it, and its tests are about it: without it they fail."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+NAMES = sorted(file.parent.name for file in EXAMPLES.glob("*/pyproject.toml"))
+
+every_example = pytest.mark.parametrize("name", NAMES)
+
+
+def module_of(name):
+    return EXAMPLES / name / "src" / f"pi_{name.replace('-', '_')}"
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """What became of each example's tests without the examples: its name and the outcome, for every test."""
+    command = [sys.executable, "-m", "pytest", "examples", "--without-examples", "-n0", "--tb=no", "-rA", "-q"]
+    ran = subprocess.run([*command, "-pno:cacheprovider"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == pytest.ExitCode.TESTS_FAILED, ran.stdout + ran.stderr
+    return set(re.findall(r"^(PASSED|FAILED|ERROR) examples/([^/]+)/", ran.stdout, re.MULTILINE))
+
+
+@every_example
+def test_without_the_example_one_of_its_tests_fails(name, outcomes):
+    assert ("FAILED", name) in outcomes
+
+
+@every_example
+def test_example_is_installed_like_a_strangers_plugin(name):
+    project = tomllib.loads((EXAMPLES / name / "pyproject.toml").read_text())["project"]
+
+    assert project["name"] == f"pluggypi-{name}"
+    assert project["entry-points"]["pi"] == {name: module_of(name).name}
+    assert project["dependencies"] == ["pluggypi-hookspecs>=1.0,<2"]
+
+
+@every_example
+def test_example_needs_the_contract_and_python_alone(name):
+    for source in module_of(name).rglob("*.py"):
+        nodes = [*ast.walk(ast.parse(source.read_text()))]
+        imported = [each.name for node in nodes if isinstance(node, ast.Import) for each in node.names]
+        imported += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+
+        own = {"pi_hookspecs", module_of(name).name}
+        assert {each.partition(".")[0] for each in imported} - sys.stdlib_module_names <= own
+        assert not [each for each in imported if each.startswith("pi_hookspecs.")]
+
+
+@every_example
+def test_example_is_short_and_says_what_it_does(name):
+    for source in module_of(name).rglob("*.py"):
+        text = source.read_text()
+
+        assert len(text.splitlines()) <= 80
+        assert ast.get_docstring(ast.parse(text))
+
+
+@every_example
+def test_readme_says_how_to_try_it(name):
+    readme = (EXAMPLES / name / "README.md").read_text()
+
+    assert readme.startswith(f"# {name}\n")
+    assert f"./examples/{name}" in readme
+
+
+def test_readme_of_the_project_shows_its_first_plugin_as_it_is():
+    source = (module_of("keep-trees") / "__init__.py").read_text()
+
+    assert len(source.splitlines()) <= 15
+    assert f"```python\n{source}```" in (ROOT / "README.md").read_text()
