@@ -6,6 +6,7 @@ the same tests without the examples; tests/examples checks that they fail then.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -39,3 +40,36 @@ def pi_plugins(request: pytest.FixtureRequest, pi_plugins: dict[str, object]) ->
     if request.config.getoption(OPTION, default=False):
         return others
     return others | {name: resolve_name(value) for name, value in own.items()}
+
+
+class Git:
+    """git in a folder: ``git("log", "-1")`` returns what it prints."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *args: str) -> str:
+        done = subprocess.run(["git", *args], cwd=self.folder, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def init(self) -> None:
+        """Make a repository with one commit, of ``a.txt``."""
+        self("init", "--quiet", "--initial-branch=main")
+        self.commit("first", "a.txt", "one\n")
+
+    def commit(self, message: str, file: str, content: str) -> None:
+        """Commit a file."""
+        (self.folder / file).write_text(content)
+        self("add", file)
+        self("commit", "--quiet", f"--message={message}")
+
+
+@pytest.fixture
+def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
+    """git in the session's folder, with nothing of the developer's own configuration."""
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Ann")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "ann@example.com")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
+    return Git(tmp_path)

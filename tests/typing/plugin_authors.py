@@ -10,14 +10,17 @@ from pi_hookspecs import (
     ContextResult,
     CustomEntry,
     CustomMessage,
+    ExecResult,
     Flag,
     InputResult,
     NewEntry,
     ResourcesDiscoverResult,
+    SessionChange,
     TextContent,
     Tool,
     ToolCallResult,
     ToolContext,
+    ToolInfo,
     ToolResult,
     ToolResultResult,
     TurnEndResult,
@@ -28,7 +31,7 @@ from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import tools as tool_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_core import HookDispatcher
     from pi_hookspecs import (
@@ -128,6 +131,41 @@ def activate(pi: PiAPI) -> None:
     take_away = pi.register_tool(word_count)
     take_away()
     stop()
+
+    @pi.register_command("todo", description="Add or list to-dos", complete=lambda typed: [typed])
+    async def todo(args: str, ctx: PiContext) -> None:
+        ctx.ui.notify(args)
+        assert_type(await ctx.exec("git", ["status"], timeout=5), ExecResult)
+        assert_type(await ctx.new_session(), SessionChange)
+
+    @pi.register_tool(label="Dice")
+    def dice(sides: int = 6) -> str:
+        """Roll dice."""
+        return str(sides)
+
+    assert_type(dice, Tool)
+    assert_type(pi.register_tool(roll), "Callable[[], None]")
+    assert_type(pi.register_command("again", todo), "Callable[[], None]")
+    pi.register_shortcut("ctrl+t", lambda ctx: ctx.abort())
+    pi.register_flag("todo-file", type=str, description="Start from this file")
+    pi.register_flag("loud", type=int)  # type: ignore[arg-type]
+    assert_type(pi.get_flag("todo-file"), bool | str | None)
+    pi.register_message_renderer("todo", lambda value, *, width, expanded: [str(value)[:width]])
+    pi.register_provider("acme", {"baseUrl": "http://127.0.0.1:1", "api": "openai-completions"})
+    pi.send_user_message("Go on", deliver_as="followUp")
+    pi.events.on("todo:changed", print)
+    pi.events.emit("todo:changed", {"open": 3})
+    assert_type(pi.get_active_tools(), list[str])
+    assert_type(pi.get_all_tools(), list[ToolInfo])
+
+
+@tool(label="Ask a helper")
+async def helper(task: str, ctx: ToolContext) -> ToolResult:
+    """Give a task to a fresh agent."""
+    async with ctx.create_session(read_only_tools=True, model=ctx.model) as session:
+        session.subscribe(ctx.relay)
+        answer = await session.prompt(task)
+        return ToolResult.text(answer.text, usage=session.usage)
 
 
 async def a_hook_is_called_with_its_own_event(

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_core import DefaultResourceLoader
     from pi_core.agent_session import AgentSession
-    from pi_core.agent_session.context import NoUserInterface, PluginAPI, PluginContext, ToolCallContext
+    from pi_core.agent_session.context import NoUserInterface, PluginContext, ToolCallContext
+    from pi_core.agent_session.event_bus import PluginEvents
+    from pi_core.agent_session.plugin_api import PluginAPI
+    from pi_core.model_registry import ModelRegistry
     from pi_core.session import ReadOnlySession
     from pi_core.session.memory import MemorySession, MemoryStore
     from pi_core.session.nodes import TreeNode
     from pi_hookspecs import (
+        EventBus,
+        ModelCatalog,
         PiAPI,
         PiContext,
         Provider,
@@ -45,6 +50,12 @@ def what_plugins_hold_is_complete(
     ctx: PluginContext, tool_ctx: ToolCallContext, pi: PluginAPI, view: ReadOnlySession
 ) -> tuple[PiContext, ToolContext, PiAPI, SessionView]:
     return ctx, tool_ctx, pi, view
+
+
+def what_plugins_reach_through_them_is_complete(
+    events: PluginEvents, models: ModelRegistry
+) -> tuple[EventBus, ModelCatalog]:
+    return events, models
 
 
 def sessions_in_memory_are_stored_like_others(

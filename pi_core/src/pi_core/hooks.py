@@ -165,12 +165,14 @@ class HookDispatcher:
 
         return remove
 
-    def compile(self, *names: str) -> None:
-        """Read anew who implements these hooks, or all: after plugins were loaded or unloaded."""
+    def compile(self, *names: str, afresh: bool = False) -> None:
+        """Read anew who implements these hooks, or all; ``afresh`` holds nothing that was before against anybody."""
+        self._broken = set() if afresh else self._broken
         registered = [name for name, _ in self._plugins.list_name_plugin()]
         rank = self._rank or (lambda plugin: registered.index(plugin) if plugin in registered else len(registered))
         for name in names or self._hooks:
             hook = self._hooks[name]
+            hook.known = () if afresh else hook.known
             hook.known = tuple(self._find(hook))
             ordered, circles = in_order([each for each in hook.known if hook.refuses or not each.quarantined], rank)
             hook.implementations = tuple(ordered)

@@ -105,3 +105,9 @@ def test_subcommand_of_a_plugin_gets_its_arguments_and_gives_the_exit_code(pi):
 
     assert (done.returncode, done.stdout) == (3, "todo ['--open', '-x']\n")
     assert pi.run("todo", "-h").stdout == "todo ['-h']\n"
+
+
+def test_subcommand_of_a_plugin_tells_its_own_help_on_the_very_first_run(pi):
+    pi.install("acme", FLAGS)
+
+    assert pi.run("todo", "--help").stdout == "todo ['--help']\n"

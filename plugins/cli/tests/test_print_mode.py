@@ -280,3 +280,39 @@ def register_models():
     models = (Model(id="model", name="Model", api="flaky", provider="flaky"),)
     return [ProviderInfo(id="flaky", name="Flaky", api="flaky", keyless=True, models=models)]
 """
+
+
+def test_a_window_that_is_full_with_nothing_to_sum_up_is_told(pi):
+    pi.install(
+        "full",
+        """
+        from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+
+        class Full:
+            api = "full"
+
+            async def stream(self, model, context, options):
+                builder = MessageBuilder(model)
+                yield builder.start()
+                yield builder.fail("prompt is too long: 9000 tokens > 8000 maximum")
+
+        @hookimpl
+        def register_providers():
+            return [Full()]
+
+        @hookimpl
+        def register_models():
+            model = Model(id="one", name="one", api="full", provider="full", context_window=8000)
+            return [ProviderInfo(id="full", name="Full", api="full", keyless=True, models=(model,))]
+        """,
+    )
+
+    done = pi.run("-p", "--model", "full/one", "hello")
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert [line for line in done.stderr.splitlines() if "Warning" not in line] == [
+        "Compacting the conversation: the window is full",
+        "There is nothing in it that could be summed up",
+        "Error: prompt is too long: 9000 tokens > 8000 maximum",
+    ]

@@ -100,6 +100,7 @@ def test_a_command_is_found_wherever_it_stands(around: str, command: str) -> Non
         ("~/x ~ \\~", ["/home/ann/x", "/home/ann", "~"]),
         ('"a\\"b\\$c" "d\ne"', ['a"b$c', "d\ne"]),
         ("'' x", ["", "x"]),
+        ("é{\U0005acd9 'a\u20ac' \"\U0001f600 b\"", ["é{\U0005acd9", "a\u20ac", "\U0001f600 b"]),
     ],
 )
 def test_words_are_what_the_shell_makes_of_them(text: str, words: list[str]) -> None:

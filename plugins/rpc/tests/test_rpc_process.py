@@ -22,6 +22,13 @@ def lines_until(process, wanted):
     raise AssertionError(process.stderr.read().decode())
 
 
+def wait_for(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_the_end_of_stdin_ends_it(rpc):
     code, lines, errors = rpc.run(b'{"id":1,"type":"get_state"}\n')
 
@@ -62,8 +69,7 @@ def test_running_tools_are_ended_with_it(rpc, tmp_path):
         process.stdin.write(b'{"type":"bash","command":"echo $$ > pid2; sleep 60"}\n')
         process.stdin.flush()
         for name in ("pid", "pid2"):
-            while not (tmp_path / name).exists() or not (tmp_path / name).read_text().strip():
-                time.sleep(0.01)
+            wait_for(lambda file=tmp_path / name: file.exists() and file.read_text().strip())
         process.stdin.close()
         process.stdout.read()
 

@@ -205,6 +205,14 @@ class SessionActions:
         """
         await self.parts.reloading.reload()
 
+    def watch_extensions(self) -> None:
+        """Reload whenever a file of a local extension changes, as soon as no prompt is being answered."""
+        self.parts.reloading.watch()
+
+    def watch_extensions(self) -> None:
+        """Reload whenever a file of a local extension changes, as soon as no prompt is being answered."""
+        self.parts.reloading.watch()
+
     @property
     def bus(self) -> Bus:
         """Where plugins tell each other of things."""

@@ -76,9 +76,7 @@ class Activations:
         pi.bind(self._session)
 
 
-def _activate(
-    host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]
-) -> None:
+def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]) -> None:
     with guarded(report, "activate", host.load_seconds):
         waiting = activate(pi)
         if hasattr(waiting, "__await__"):

@@ -34,7 +34,9 @@ def create_helper(parent: AgentSession, signal: AbortSignal | None, options: dic
     from pi_core.session import SessionManager
 
     if parent.depth >= DEEPEST:
-        raise PiError(f"Helpers may be {DEEPEST} deep, and this one would be deeper. Give it no tools that make helpers.")
+        raise PiError(
+            f"Helpers may be {DEEPEST} deep, and this one would be deeper. Give it no tools that make helpers."
+        )
     cwd = options.get("cwd", parent.cwd)
     inherited: dict[str, Any] = {
         "cwd": cwd,

@@ -126,12 +126,13 @@ class PluginAPI(Handle):
 
         return self.register_by(handler, add_of)
 
-    def register_tool(self, tool: Any = None, /, **how: Any) -> Any:
+    def register_tool(self, *given: Any, **how: Any) -> Any:
         """Add a tool from the next request on; over a function make one of it first."""
         from pi_hookspecs.tools import tool as make_tool
 
-        if tool is None:
+        if not given:
             return lambda function: self._tool_of(make_tool(**how)(function))
+        (tool,) = given
         if not isinstance(tool, Tool) and callable(tool):
             return self._tool_of(make_tool(tool))
         checked("register_tools", self.plugin, tool)

@@ -64,7 +64,7 @@ class Reloading:
         if staged is not None:
             for plugin, problem in staged.commit():
                 session.complain(plugin, "reload", problem)
-        session.hooks.compile()
+        session.hooks.compile(afresh=True)
         self._activate(staged.replaced if staged is not None else {})
         session.use_tools()
         await reload_resources(session)

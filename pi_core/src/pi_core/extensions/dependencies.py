@@ -72,7 +72,9 @@ def install(
             draft.rename(folder)
     except OSError as error:
         if not folder.is_dir():  # else another process was faster
-            raise UserError(f"it needs {' '.join(missing)}, which cannot be kept in {cache}: {error.strerror}") from error
+            raise UserError(
+                f"it needs {' '.join(missing)}, which cannot be kept in {cache}: {error.strerror}"
+            ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder

@@ -13,7 +13,7 @@ from attrs import define, field
 
 from pi_core.extensions.places import ExtensionSource, find_extensions
 from pi_core.host.guarded import guarded
-from pi_hookspecs import UserError
+from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -174,7 +174,11 @@ class LocalExtensions:
         )
         for problem in problems if report else ():
             self._host.report("(extensions)", "extensions", problem)
-        return [source for source in sources if source.name not in self._host.disabled]
+        disabled = {source.name for source in sources} & self._host.disabled
+        if disabled:  # the host looks for such names among installed plugins alone
+            told = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
+            self._host.problems = [each for each in self._host.problems if each.message not in told]
+        return [source for source in sources if source.name not in disabled]
 
     def _prepare(self, source: ExtensionSource) -> None:
         """Install what an extension needs.
@@ -199,7 +203,9 @@ class LocalExtensions:
 
         assert source.path is not None  # noqa: S101 - callers have looked
         module: ModuleType | None = None
-        with guarded(lambda message: report(f"not loaded: {message}"), f"running {source.path}", self._host.load_seconds):
+        with guarded(
+            lambda message: report(f"not loaded: {message}"), f"running {source.path}", self._host.load_seconds
+        ):
             module = load(source.path, name)
         return module
 

@@ -142,6 +142,11 @@ async def _quit(run: LineRun, _argument: str) -> None:
     run.session.shutdown_requested.set()
 
 
+async def _reload(run: LineRun, _argument: str) -> None:
+    await run.session.reload()
+    run.say("Extensions, skills, prompts and themes are loaded again.")
+
+
 COMMANDS: dict[str, tuple[str, Callable[[LineRun, str], Awaitable[Any]]]] = {
     "help": ("List the commands", _help),
     "model": ("Show the models, or choose one: /model NAME", _model),
@@ -152,6 +157,7 @@ COMMANDS: dict[str, tuple[str, Callable[[LineRun, str], Awaitable[Any]]]] = {
     "import": ("Copy a session file here and go on with it: /import PATH", _import),
     "name": ("Name the session", _name),
     "session": ("Show file, size and cost of the session", _session),
+    "reload": ("Load extensions, skills, prompts and themes again", _reload),
     "quit": ("End", _quit),
 }
 """Name to description and what it does."""

@@ -67,6 +67,9 @@ class Options:
         disabled: Plugins from ``--disable``.
         approve: Whether files of the project itself are used; None leaves it to what was decided before.
         told: What the model is told beside the prompt.
+        extensions: Files, packages and requirements from ``-e``.
+        no_extensions: Load no local extensions but those.
+        watch: Reload local extensions when their files change.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
         prompts: What to say, one after another: stdin and files are part of the first.
         color: Whether stderr may be styled.
@@ -96,6 +99,9 @@ class Options:
     disabled: tuple[str, ...] = ()
     approve: bool | None = None
     told: Told = field(factory=Told)
+    extensions: tuple[str, ...] = ()
+    no_extensions: bool = False
+    watch: bool = False
     verbose: bool = False
     help: bool = False
     version: bool = False

@@ -131,3 +131,5 @@ class PrintRun(PromptRun):
     def _on_compaction_end(self, event: Any) -> None:
         if event.error_message:
             self.warn(event.error_message)
+        elif event.result is None and not event.aborted:
+            self.screen.line("There is nothing in it that could be summed up", dim=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_cli._arguments import parse, peek, plugin_flags
+from pi_cli._extensions import added_flags, extension_names, flags_at_run_time, load_extensions
 from pi_cli._leftovers import LastMoment
 from pi_cli._project import open_host
 from pi_cli._report import say, trace_line, warn
@@ -49,11 +50,12 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if early.help or early.version:
         return _inform(early, host, word, arguments)
     for name in early.disabled:
-        if name not in host.records:
-            raise UnknownName("plugin", name, host.records, "pi plugins lists what is installed")
+        if name not in host.records and name not in (local := extension_names(host, cwd, early, environ)):
+            raise UnknownName("plugin", name, [*host.records, *local], "pi plugins lists what is installed")
     subcommand = _subcommand(host, word)
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
+    load_extensions(host, cwd, early, environ)
     options = _options(arguments, host, environ)
     done = _without_a_session(options, host, cwd, environ)
     if done is not None:
@@ -96,13 +98,18 @@ def _first_word(arguments: Sequence[str], early: Options) -> str | None:
 
 
 def _inform(early: Options, host: PluginHost, word: str | None, arguments: Sequence[str]) -> int:
-    """Print version or help. No plugin is imported for it but the one whose subcommand was asked for its own."""
+    """Print version or help. No plugin is imported for it but the one whose subcommand was asked for its own.
+
+    On the very first run all are, when help about a word is wanted: nobody knows yet whose it is.
+    """
     from pi_cli import __version__
     from pi_cli._help import help_text
 
     own, records = _own_subcommands(), host.indexed()
     if word in own:
         return own[word].run([*arguments[1:]], host)
+    if word is not None and not records:  # the very first run: what the word means is not known yet
+        records = list(host.records.values())
     if word is not None and any(word in record.names("register_subcommands") for record in records):
         found = host.find("register_subcommands", word)
         if found is not None:
@@ -130,13 +137,20 @@ def _subcommand(host: PluginHost, word: str | None) -> Subcommand | None:
 
 
 def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, str]) -> Options:
-    records = host.registering("register_flags")
+    records = [*host.registering("register_flags"), *added_flags(host)]
     for plugin, _, problem in plugin_flags(records):
         if problem is not None:
             warn(f"Plugin {plugin!r} (register_flags): {problem}")
     plain = environ.get("NO_COLOR") or environ.get("TERM") == "dumb"
     color = sys.stderr.isatty() and not plain
-    return evolve(parse(arguments, records), color=color)
+    try:
+        options = parse(arguments, records)
+    except UnknownName:
+        more = flags_at_run_time(host)  # an activation may bring it; other command lines need not wait for one
+        if not more:
+            raise
+        options = parse(arguments, [*records, *more])
+    return evolve(options, color=color)
 
 
 def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int | None:
@@ -251,6 +265,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
             settings=host.settings,
             host=host,
             mode=mode.name,
+            flags=options.flags,
             environ=environ,
             trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
         )
@@ -266,6 +281,8 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         from pi_core.agent_session.choices import ScopedModel
 
         session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
+    if options.watch:
+        session.watch_extensions()
     gc.freeze()
     gc.enable()
     code = 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
-from pi_guardrails._words import UNKNOWN, Word, fields, source, text_between
+from pi_guardrails._words import UNKNOWN, Word, fields, for_parser, source, text_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -118,7 +118,7 @@ def read_script(text: str, variables: Mapping[str, str]) -> Script:
     elif (strange := _CONTROL.search(text)) is not None:
         script.problems.append(f"it holds the character {strange[0]!r}, which shells and people read differently")
     else:
-        root = _parser().parse(text.encode()).root_node
+        root = _parser().parse(for_parser(text)).root_node
         if _fits(root, script):
             _check(root, script)
             known = {name: value for name, value in variables.items() if name not in script.assigned | script.named}

@@ -12,10 +12,16 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-__all__ = ["UNKNOWN", "Word", "fields", "joined", "source", "text_between"]
+__all__ = ["UNKNOWN", "Word", "as_written", "fields", "for_parser", "joined", "source", "text_between"]
 
 UNKNOWN = "\0"
 """Stands in a text for what is known only when the command runs; no command line can hold this character."""
+
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_HEX = {0x10 + value: digit for value, digit in enumerate("0123456789abcdef")}
+_DIGITS = {ord(digit): chr(character) for character, digit in _HEX.items()}
+_END = "\x01"
+_RUN = re.compile(f"([\x10-\x1f]+){_END}")
 
 _SPLIT = UNKNOWN + "IFS"
 _GLOB = re.compile(r"[*?\[]")
@@ -54,9 +60,24 @@ class _Piece:
     quoted: bool
 
 
+def for_parser(text: str) -> bytes:
+    """Return a text as the parser gets it: each character beyond ASCII as a run of control characters.
+
+    The grammar's scanner looks such characters up in C's tables for ASCII, beyond their end: a brace before one can end
+    the process. To a shell they are parts of words and of no variable's name, and so are the control characters, which
+    no text may hold itself.
+    """
+    return _BEYOND_ASCII.sub(lambda match: f"{ord(match[0]):x}".translate(_DIGITS) + _END, text).encode()
+
+
+def as_written(raw: bytes) -> str:
+    """Return a part of what ``for_parser`` returned, as it was written."""
+    return _RUN.sub(lambda match: chr(int(match[1].translate(_HEX), 16)), raw.decode(errors="replace"))
+
+
 def source(node: Node) -> str:
     """Return a node as it was written."""
-    return (node.text or b"").decode(errors="replace")
+    return as_written(node.text or b"")
 
 
 def joined(words: tuple[Word, ...]) -> str:
@@ -95,7 +116,7 @@ def text_between(node: Node, variables: Mapping[str, str], start: int, end: int,
 
 
 def _literal(raw: bytes, quotes: str) -> str:
-    text = raw.decode(errors="replace")
+    text = as_written(raw)
     return _ESCAPED_IN_STRING.sub(_unescaped, text) if quotes != "'" else text
 
 

@@ -33,7 +33,7 @@ FULL = 1024 * 1024
 OVERFULL = 4 * FULL
 """Bytes that may wait before commands wait, too, and notices are dropped."""
 
-_BURST = 128
+_BURST = 64
 """Events of a run after which others on the event loop have their turn, should the model's answer come at once."""
 
 _TAIL = 256 * 1024

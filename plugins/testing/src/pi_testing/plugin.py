@@ -80,14 +80,15 @@ def fake_ui() -> Iterator[FakeUI]:
 def pi_agent_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty agent directory, for this test the only one there is.
 
-    ``PI_CODING_AGENT_DIR`` names it; all other ``PI_*`` variables and all keys (``*_API_KEY``) are unset, so that
-    nothing of the developer's own pi is seen.
+    ``PI_CODING_AGENT_DIR`` names it, ``HOME`` is an empty folder, and all other ``PI_*`` variables and all keys
+    (``*_API_KEY``) are unset, so that nothing of the developer's own pi is seen.
     """
     for name in list(os.environ):
         if name.startswith("PI_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     agent_dir = tmp_path_factory.mktemp("pi-agent")
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(agent_dir))
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     return agent_dir
 
 

@@ -1,0 +1,13 @@
+"""Tells the model which rules lie in `.claude/rules`; it reads the ones that it needs."""
+
+from pi_hookspecs import BeforeAgentStartEvent, BeforeAgentStartResult, PiContext, hookimpl
+
+
+@hookimpl
+def before_agent_start(event: BeforeAgentStartEvent, ctx: PiContext) -> BeforeAgentStartResult | None:
+    files = sorted((ctx.cwd / ".claude" / "rules").rglob("*.md"))
+    if not files or not ctx.is_project_trusted():
+        return None
+    listed = "\n".join(f"- {file.relative_to(ctx.cwd)}" for file in files)
+    told = f"Rules of this project. Before work that one of them is about, read it:\n{listed}"
+    return BeforeAgentStartResult(system_prompt=f"{event.system_prompt}\n\n{told}")

@@ -1,0 +1,26 @@
+"""Rules of the project are named in the system prompt."""
+
+from __future__ import annotations
+
+from pi_testing import text
+
+
+async def test_rules_are_listed_in_the_system_prompt(pi_session, script, tmp_path):
+    for name in ("style.md", "api/errors.md", "notes.txt"):
+        file = tmp_path / ".claude" / "rules" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("...")
+    script.turn(text("Fine."))
+
+    await pi_session.prompt("go")
+
+    told = script.requests[0].system_prompt
+    assert told.endswith("read it:\n- .claude/rules/api/errors.md\n- .claude/rules/style.md")
+
+
+async def test_without_rules_the_prompt_stays_as_it_is(pi_session, script):
+    script.turn(text("Fine."))
+
+    await pi_session.prompt("go")
+
+    assert "Rules of this project" not in script.requests[0].system_prompt

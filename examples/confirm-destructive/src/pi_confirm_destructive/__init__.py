@@ -1,0 +1,28 @@
+"""Asks before the present conversation is left: for a new one, for a stored one, for a fork."""
+
+from pi_hookspecs import (
+    MessageEntry,
+    PiContext,
+    SessionBeforeForkEvent,
+    SessionBeforeForkResult,
+    SessionBeforeSwitchEvent,
+    SessionBeforeSwitchResult,
+    hookimpl,
+)
+
+
+@hookimpl
+async def session_before_switch(event: SessionBeforeSwitchEvent, ctx: PiContext) -> SessionBeforeSwitchResult | None:
+    if not ctx.has_ui or not any(isinstance(entry, MessageEntry) for entry in ctx.session.branch()):
+        return None  # nobody to ask, or nothing to lose
+    title = "Begin a new session?" if event.reason == "new" else "Go over to another session?"
+    if await ctx.ui.confirm(title, "This conversation ends here; it can be resumed later."):
+        return None
+    return SessionBeforeSwitchResult(cancel=True)
+
+
+@hookimpl
+async def session_before_fork(event: SessionBeforeForkEvent, ctx: PiContext) -> SessionBeforeForkResult | None:
+    if not ctx.has_ui or await ctx.ui.confirm("Fork?", f"A new session will go on from entry {event.entry_id}."):
+        return None
+    return SessionBeforeForkResult(cancel=True)

@@ -1,0 +1,15 @@
+"""Shows in the status line which model answers, and which one did before."""
+
+from pi_hookspecs import ModelSelectEvent, PiContext, SessionStartEvent, hookimpl
+
+
+@hookimpl
+def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
+    if ctx.model is not None:
+        ctx.ui.set_status("model", ctx.model.reference)
+
+
+@hookimpl
+def model_select(event: ModelSelectEvent, ctx: PiContext) -> None:
+    before = f" (was {event.previous_model.id})" if event.previous_model is not None else ""
+    ctx.ui.set_status("model", event.model.reference + before)

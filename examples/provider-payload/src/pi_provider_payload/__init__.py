@@ -1,0 +1,16 @@
+"""Adds fields to what providers are sent, by API, as the user's setting ``payload`` says.
+
+``"payload": {"openai-responses": {"service_tier": "flex"}}``
+"""
+
+from typing import Any
+
+from pi_hookspecs import BeforeProviderRequestEvent, PiContext, hookimpl
+
+
+@hookimpl
+def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiContext) -> Any:
+    if event.model is None:
+        return None
+    extra = ctx.settings.get(["payload", event.model.api])
+    return {**event.payload, **extra} if extra else None

@@ -1,0 +1,20 @@
+"""Shows in the status line how an answer is coming along."""
+
+from pi_hookspecs import PiContext, SessionStartEvent, TurnEndEvent, TurnStartEvent, hookimpl
+
+KEY = "status-line"
+
+
+@hookimpl
+def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
+    ctx.ui.set_status(KEY, "Ready")
+
+
+@hookimpl
+def turn_start(event: TurnStartEvent, ctx: PiContext) -> None:
+    ctx.ui.set_status(KEY, f"Turn {event.turn_index + 1} ...")
+
+
+@hookimpl
+def turn_end(event: TurnEndEvent, ctx: PiContext) -> None:
+    ctx.ui.set_status(KEY, f"Turn {event.turn_index + 1} done, {len(event.tool_results)} tool calls")

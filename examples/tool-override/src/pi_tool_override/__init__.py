@@ -1,0 +1,29 @@
+"""Puts its own ``read`` in place of pi's: it refuses secrets, notes what was read, and leaves the rest to pi's."""
+
+from typing import Any
+
+from attrs import evolve
+
+from pi_hookspecs import AbortSignal, Tool, ToolContext, ToolResult, ToolUpdate, hookimpl
+from pi_tools import create_read_tool
+
+SECRETS = (".env", ".pem", ".key", "id_rsa", "id_ed25519")
+LOG = "read.log"
+
+
+async def read(
+    call_id: str, params: dict[str, Any], signal: AbortSignal, on_update: ToolUpdate, ctx: ToolContext
+) -> ToolResult:
+    path = str(params["path"])
+    secret = path.endswith(SECRETS)
+    with (ctx.settings.agent_dir / LOG).open("a", encoding="utf-8") as log:
+        log.write(f"{'refused' if secret else 'read'} {path}\n")
+    if secret:
+        raise PermissionError(f"{path!r} may hold a secret. Ask the user for what you need of it.")
+    return await create_read_tool(ctx.cwd).execute(call_id, params, signal, on_update, ctx)
+
+
+@hookimpl
+def register_tools() -> list[Tool]:
+    # Name, description and schema are pi's: of two tools with one name the one of the later plugin is used.
+    return [evolve(create_read_tool("."), execute=read)]

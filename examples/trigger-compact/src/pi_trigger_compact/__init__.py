@@ -1,0 +1,24 @@
+"""Compacts the conversation when it has more tokens than ``triggerCompact`` allows, and with ``/trigger-compact``."""
+
+from pi_hookspecs import Command, PiContext, TurnEndEvent, hookimpl
+
+LIMIT = 100_000
+"""Tokens; the setting ``triggerCompact`` says another number."""
+
+
+@hookimpl
+async def turn_end(event: TurnEndEvent, ctx: PiContext) -> None:
+    usage = ctx.context_usage()
+    limit = ctx.settings.get_number("triggerCompact", LIMIT, minimum=1)
+    if usage is not None and usage.tokens is not None and usage.tokens > limit:
+        ctx.ui.notify(f"The conversation has {usage.tokens} tokens: compacting.")
+        await ctx.compact(reason="threshold")
+
+
+@hookimpl
+def register_commands() -> list[Command]:
+    return [Command(name="trigger-compact", handler=compact, description="Compact now, with words of your own")]
+
+
+async def compact(args: str, ctx: PiContext) -> None:
+    await ctx.compact(args or None)

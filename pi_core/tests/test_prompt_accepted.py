@@ -1,0 +1,58 @@
+"""Who says something is told what becomes of it, once and before the first event."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_hookspecs import AgentBusy, Command, InputResult, hookimpl
+from pi_testing import stall, text
+
+
+class Deals:
+    @hookimpl
+    def register_commands(self):
+        return [Command(name="deal", handler=lambda arguments, ctx: None)]
+
+    @hookimpl
+    def input(self, event):
+        return InputResult(handled=True) if event.text == "swallow" else None
+
+
+pytestmark = pytest.mark.pi(plugins={"deals": Deals()})
+
+
+async def test_a_run_is_told_as_started_before_it_begins(pi_session, script):
+    script.turn(text("Hi."))
+    told = []
+    pi_session.subscribe(lambda event: told.append(event.type))
+
+    await pi_session.prompt("Hello", on_accepted=told.append)
+
+    assert told[:2] == ["started", "agent_start"]
+    assert told.count("started") == 1
+
+
+@pytest.mark.parametrize("said", ["/deal", "swallow"])
+async def test_what_a_plugin_deals_with_is_told_as_handled(pi_session, said):
+    told = []
+
+    await pi_session.prompt(said, on_accepted=told.append)
+
+    assert told == ["handled"]
+
+
+async def test_what_is_said_during_a_run_is_told_as_queued_or_refused(pi_session, script):
+    import asyncio
+
+    script.turn(text("Hi."), stall())
+    told = []
+    running = asyncio.create_task(pi_session.prompt("Hello"))
+    await script.stalled()
+
+    await pi_session.prompt("More", streaming_behavior="followUp", on_accepted=told.append)
+    with pytest.raises(AgentBusy):
+        await pi_session.prompt("More", on_accepted=told.append)
+    await pi_session.abort()
+    await running
+
+    assert told == ["queued"]

@@ -1,0 +1,65 @@
+"""Local extensions on the command line: loaded before the options are read, because they may bring some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._report import say
+from pi_core.host.kinds import KINDS
+from pi_core.host.records import PluginRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pi_cli._options import Options
+    from pi_core.host import PluginHost
+
+__all__ = ["added_flags", "extension_names", "flags_at_run_time", "load_extensions"]
+
+_FLAGS = "register_flags"
+
+
+def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> None:
+    """Load the extensions of the user, of a trusted project, of settings, and of ``-e`` (pi.md 10.1).
+
+    Raises:
+        UserError: What ``-e`` names is neither there nor a requirement.
+    """
+    from pi_core.extensions import LocalExtensions
+
+    discover = not early.no_extensions
+    LocalExtensions(host, cwd=cwd, given=early.extensions, discover=discover, say=say, environ=environ).load()
+
+
+def extension_names(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[str]:
+    """Return the names of the local extensions that there are, without loading one."""
+    from pi_core.extensions.places import find_extensions
+
+    discover = not early.no_extensions
+    found, _ = find_extensions(cwd, host.settings, early.extensions, discover=discover, environ=environ)
+    return [source.name for source in found]
+
+
+def added_flags(host: PluginHost) -> list[PluginRecord]:
+    """Return the options of plugins that no index knows, as it would tell of them."""
+    added = set(host.added())
+    if not added:
+        return []
+    return _records((each.plugin, each.thing) for each in host.registrations(_FLAGS) if each.plugin in added)
+
+
+def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
+    """Return the options that plugins register when they are activated; they are activated for it."""
+    from pi_core.agent_session.activation import flags_of_activations
+
+    host.load_listeners()
+    return _records(flags_of_activations(host))
+
+
+def _records(flags: Iterable[tuple[str, Any]]) -> list[PluginRecord]:
+    records: dict[str, PluginRecord] = {}
+    for plugin, flag in flags:
+        record = records.setdefault(plugin, PluginRecord(plugin, "", "", ""))
+        record.registers.setdefault(_FLAGS, []).append(KINDS[_FLAGS].describe(flag))
+    return list(records.values())
