@@ -31,7 +31,7 @@ from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import tools as tool_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pi_core import HookDispatcher
     from pi_hookspecs import (
@@ -144,8 +144,8 @@ def activate(pi: PiAPI) -> None:
         return str(sides)
 
     assert_type(dice, Tool)
-    assert_type(pi.register_tool(roll), "Callable[[], None]")
-    assert_type(pi.register_command("again", todo), "Callable[[], None]")
+    pi.register_tool(roll)()
+    pi.register_command("again", todo)()
     pi.register_shortcut("ctrl+t", lambda ctx: ctx.abort())
     pi.register_flag("todo-file", type=str, description="Start from this file")
     pi.register_flag("loud", type=int)  # type: ignore[arg-type]

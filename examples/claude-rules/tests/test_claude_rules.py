@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from pi_core import Settings
 from pi_testing import text
 
+in_a_trusted_project = pytest.mark.pi(session={"settings": Settings.in_memory(agent_dir=".", trust=True)})
+
+
+@in_a_trusted_project
 
 async def test_rules_are_listed_in_the_system_prompt(pi_session, script, tmp_path):
     for name in ("style.md", "api/errors.md", "notes.txt"):
@@ -18,6 +25,18 @@ async def test_rules_are_listed_in_the_system_prompt(pi_session, script, tmp_pat
     assert told.endswith("read it:\n- .claude/rules/api/errors.md\n- .claude/rules/style.md")
 
 
+async def test_an_untrusted_projects_rules_do_not_count(pi_session, script, tmp_path):
+    rules = tmp_path / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    (rules / "style.md").write_text("...")
+    script.turn(text("Fine."))
+
+    await pi_session.prompt("go")
+
+    assert "style.md" not in script.requests[0].system_prompt
+
+
+@in_a_trusted_project
 async def test_without_rules_the_prompt_stays_as_it_is(pi_session, script):
     script.turn(text("Fine."))
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, run
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
     from pi_hookspecs.context import TreeNavigation
     from pi_hookspecs.models import Model
+    from pi_hookspecs.provider import Context, StreamOptions
+    from pi_hookspecs.stream import AssistantMessageEvent
 
 __all__ = ["CommandActions", "EventBus", "ExecResult", "ModelCatalog", "SessionChange", "ToolInfo"]
 
@@ -103,6 +105,27 @@ class ModelCatalog(Protocol):
 
         Raises:
             UserError: None, or several.
+        """
+        ...
+
+    async def get_api_key(self, provider_id: str) -> str | None:
+        """Return a provider's key, or the token of its login, fresh; None for a provider that needs none.
+
+        Raises:
+            MissingKey: It needs one and has none; the message names what to set.
+            UserError: The key could not be had: a command failed, or a login could not be refreshed.
+            UnknownName: Nobody knows the provider.
+        """
+        ...
+
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        """Ask a model and yield its answer as ``Provider.stream`` does, with its provider's key and the user's settings.
+
+        For a provider that hands requests on to other models; the thinking level becomes the nearest that the model has.
+
+        Raises:
+            MissingKey: Its provider has no key.
+            UnknownName: Nobody knows its provider, or speaks its API.
         """
         ...
 

@@ -173,7 +173,8 @@ class Login(Protocol):
     """Signs in to a provider and keeps its token fresh. Credentials are plain data, as auth.json has them.
 
     It may also have ``base_url(credential, base_url) -> str``: where requests with this credential go, given where the
-    model says; for vendors whose token names a host.
+    model says; for vendors whose token names a host. And ``headers(credential) -> dict[str, str]``: what goes along
+    with every request beside the key.
     """
 
     name: str

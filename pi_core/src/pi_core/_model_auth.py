@@ -35,7 +35,7 @@ class RequestAuth:
 
     Attributes:
         api_key: The key or token; None for a provider that needs none.
-        headers: What models.json adds; the model's own ``headers`` are the provider plugin's to send.
+        headers: What the login and models.json add; the model's own ``headers`` are the provider plugin's to send.
         base_url: Where the request goes.
         transport: How, where models.json says so.
     """
@@ -139,11 +139,11 @@ class ModelAuth:
             MissingKey: The provider needs a key and has none.
             UserError: A value cannot be resolved.
         """
-        base_url = self.base_url(model)
+        base_url, signed = self.base_url(model), {}
         key = api_key or await self.key(info)
         if not api_key:
-            base_url = self._moved(info.id, base_url)
-        auth = RequestAuth(api_key=key, base_url=base_url)
+            base_url, signed = self._of_login(info.id, base_url)
+        auth = RequestAuth(api_key=key, headers=signed, base_url=base_url)
         for layer in self._tables.layers(info.id):
             headers = dict(auth.headers)
             if layer.auth_header and key is not None:
@@ -154,12 +154,15 @@ class ModelAuth:
             auth = evolve(auth, headers=headers, transport=transport)
         return auth
 
-    def _moved(self, provider: str, base_url: str) -> str:
-        """Return where the stored login sends requests, by default where they go without one."""
+    def _of_login(self, provider: str, base_url: str) -> tuple[str, dict[str, str]]:
+        """Return where the stored login sends requests, by default where they go without one, and its headers."""
         credential = self._storage.login_in_use(provider)
-        move = getattr(self._login(provider), "base_url", None) if credential is not None else None
-        moved: str = move(credential, base_url) if move is not None else base_url
-        return moved
+        login = self._login(provider) if credential is not None else None
+        move, headers = getattr(login, "base_url", None), getattr(login, "headers", None)
+        return (
+            move(credential, base_url) if move is not None else base_url,
+            dict(headers(credential)) if headers is not None else {},
+        )
 
     async def _header(self, info: ProviderInfo, name: str, written: str) -> str:
         value = await self._values.resolve(written)

@@ -20,12 +20,12 @@ from pi_core.models_file import ModelsFile
 from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from pi_core.host import PluginHost
     from pi_core.model_patterns import ModelMatch, ModelScope
     from pi_core.settings import Settings
-    from pi_hookspecs import Model, ProviderInfo, StreamFunction, StreamOptions
+    from pi_hookspecs import AssistantMessageEvent, Context, Model, ProviderInfo, StreamFunction, StreamOptions
 
 __all__ = ["ModelRegistry", "RequestAuth"]
 
@@ -308,6 +308,25 @@ class ModelRegistry:
             thinking_budgets=options.thinking_budgets or self._thinking_budgets(),
         )
         return evolve(model, base_url=auth.base_url) if auth.base_url != model.base_url else model, complete
+
+    async def stream(
+        self, model: Model, context: Context, options: StreamOptions
+    ) -> AsyncIterator[AssistantMessageEvent]:
+        """Ask a model and yield its answer, for a provider that hands requests on; see ``ModelCatalog.stream``."""
+        from pi_core._thinking import clamp_thinking_level
+
+        level = clamp_thinking_level(model, options.reasoning or "off")
+        # Key and headers of the one who hands on are not meant for the one who answers.
+        mine = evolve(options, api_key=None, headers=None, reasoning=None if level == "off" else level)
+        model, mine = await self.prepare(model, mine)
+        events: Any = self.stream_of(model)(model, context, mine)
+        try:
+            async for event in events:
+                yield event
+        finally:
+            close = getattr(events, "aclose", None)
+            if close is not None:
+                await close()
 
     def _cache_retention(self) -> Literal["none", "short", "long"] | None:
         value = self._environ.get("PI_CACHE_RETENTION")

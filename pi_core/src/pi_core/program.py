@@ -1,4 +1,4 @@
-"""``exec``: a program run without a shell, in a process group of its own, with bounds on time and output (pi.md 10.3)."""
+"""``exec``: a program without a shell, in a process group of its own, bounded in time and output (pi.md 10.3)."""
 
 from __future__ import annotations
 

@@ -58,10 +58,9 @@ class Toolbox:
         tools.update((tool.name, tool) for tool in self._custom if not self._chosen or tool.name in tools)
         return tuple(tools.values())
 
-    def select(self, names: Sequence[str] | None) -> None:
-        """Offer these and no others, in this order, whatever was selected before; None for those that are active by default."""
-        self._names = list(dict.fromkeys(names)) if names is not None else None
-        self._chosen = names is not None
+    def select(self, names: Sequence[str]) -> None:
+        """Offer these and no others, in this order, whatever was selected before."""
+        self._names, self._chosen = list(dict.fromkeys(names)), True
 
     def all(self) -> list[Tool]:
         """Return every tool that could be offered, by name."""

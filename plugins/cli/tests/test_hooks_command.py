@@ -66,7 +66,7 @@ def test_implementing_plugins_stand_in_call_order(pi):
     activated = pi.run("hooks", "activate").stdout
 
     assert described.endswith("Implemented by, in this order:\n    1 first\n    2 policy\n    3 guard\n")
-    assert activated.endswith("Implemented by, in this order:\n    1 first\n    2 guard\n    3 policy\n")
+    assert re.search(r"    \d+ first\n    \d+ guard\n    \d+ policy\n$", activated)  # pi's own come before them
 
 
 def test_registration_hook_names_what_was_registered(fake):
@@ -77,7 +77,7 @@ def test_registration_hook_names_what_was_registered(fake):
 
     assert models.startswith("register_models() -> Sequence[ProviderInfo]\n")
     assert re.search(r"\n    \d+ provider-offline: offline\n    \d+ fake: fake\n", models)
-    assert commands.endswith("\n    1 plenty: c0 c1 c2 c3 c4 c5 c6 c7 and 12 more\n")
+    assert re.search(r"\n    \d+ plenty: c0 c1 c2 c3 c4 c5 c6 c7 and 12 more\n$", commands)
 
 
 def test_deadline_from_the_settings_is_shown(pi):

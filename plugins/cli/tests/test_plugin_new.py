@@ -47,7 +47,8 @@ def test_a_new_plugin_passes_its_tests(plugins, name):
 def test_new_plugins_pass_mypy(plugins):
     """All at once, as most of the time goes into pi's own packages; the settings are those that each of them has."""
     parts = [f"{name}/{part}" for name in NAMES.values() for part in ("src", "tests")]
-    settings = [tomllib.loads((plugins / name / "pyproject.toml").read_text())["tool"]["mypy"] for name in NAMES.values()]
+    projects = [tomllib.loads((plugins / name / "pyproject.toml").read_text()) for name in NAMES.values()]
+    settings = [project["tool"]["mypy"] for project in projects]
 
     assert settings == [{"strict": True, "files": ["src", "tests"], "mypy_path": "src"}] * len(NAMES)
     assert tool(plugins, "mypy", "--strict", "--cache-dir", os.devnull, *parts) == ""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
+from pi_client.commands import COMMANDS
 from pi_hookspecs import Command, InputResult, Tool, ToolResult, hookimpl
 from pi_testing import raises, stall, text, tool_call
 
@@ -201,3 +203,107 @@ async def test_a_plugin_that_wants_the_end_gets_it_when_the_run_is_over(talk, sc
     await talk.call("abort")
 
     assert await talk.code == 0
+
+
+class Curious:
+    """Asks before the session begins."""
+
+    @hookimpl
+    async def session_start(self, event, ctx):
+        await ctx.ui.confirm("May I?")
+
+
+curious = pytest.mark.pi(plugins={"curious": Curious()})
+
+
+@curious
+async def test_commands_wait_for_the_session_to_begin_and_dialogs_do_not(talk):
+    talk.say(id=1, type="get_state")
+    request = await talk.hear()
+    talk.say(type="extension_ui_response", id=request["id"], confirmed=True)
+
+    assert (request["title"], (await talk.event("response"))["success"]) == ("May I?", True)
+
+
+@curious
+async def test_commands_that_were_not_carried_out_are_told_so(talk):
+    await talk.event("extension_ui_request")
+    talk.say(id=1, type="get_state")
+    await asyncio.sleep(0.05)
+    talk.server.end(143)
+
+    response = await talk.event("response")
+    assert (response["id"], response["error"]) == (1, "pi is ending; the command was not carried out")
+    assert await talk.code == 143
+
+
+@curious
+async def test_the_end_comes_while_a_plugin_asks(talk):
+    await talk.event("extension_ui_request")
+
+    assert await talk.ended() == 0
+
+
+@asks
+async def test_nobody_is_waited_for_who_has_said_the_last(talk):
+    talk.say(id=1, type="prompt", message="/ask")
+    await talk.event("extension_ui_request")
+    os.close(talk.said)
+    talk.said = -1
+
+    assert (await talk.event("extension_ui_request"))["message"] == "said False"
+    assert await talk.code == 0
+
+
+@pytest.mark.pi(plugins=[], entry_points=["tools"])
+async def test_a_command_of_the_user_can_be_stopped(talk):
+    talk.say(id="b", type="bash", command="echo begun; sleep 60")
+    begun = await talk.event("bash_execution_update")
+    await talk.call("abort_bash")
+    response = await talk.until(lambda line: line.get("id") == "b" and line["type"] == "response")
+
+    assert (begun["id"], begun["delta"].strip()) == ("b", "begun")
+    assert (response["data"]["cancelled"], "exitCode" in response["data"]) == (True, False)
+
+
+@pytest.mark.pi(
+    plugins=[], entry_points=["compaction"], settings={"compaction": {"keepRecentTokens": 1, "reserveTokens": 1000}}
+)
+async def test_everything_can_be_asked_during_a_compaction(talk, script):
+    script.turn(text("Hi.")).turn(stall())
+    await talk.call("prompt", message="Hello")
+    await talk.event("agent_settled")
+    talk.say(id="c", type="compact")
+    await script.stalled()
+
+    assert (await talk.call("get_state"))["data"]["isCompacting"] is True
+    assert await talk.ended() == 0
+
+
+@pytest.mark.pi(plugins=[])
+async def test_an_empty_answer_that_was_aborted_is_not_the_last(talk, script):
+    script.turn(text("Hi.")).turn(stall())
+    await talk.call("prompt", message="Hello")
+    await talk.event("agent_settled")
+    await talk.call("prompt", message="More")
+    await script.stalled()
+    await talk.call("abort")
+
+    assert (await talk.call("get_last_assistant_text"))["data"] == {"text": "Hi."}
+
+
+ODD = ["", "\0", "../..", "\ud800", "\u2028", "x" * 300]
+
+
+@pytest.mark.pi(plugins=[], entry_points=["session-jsonl"])
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+async def test_odd_texts_are_answered_by_every_command(talk, odd):
+    for name, command in COMMANDS.items():
+        schema = command.schema().get("properties", {})
+        texts = {field: odd for field, kind in schema.items() if kind.get("type") == "string"}
+        choices = {field: kind["enum"][0] for field, kind in schema.items() if "enum" in kind}
+        flags = {field: True for field, kind in schema.items() if kind.get("type") == "boolean"}
+        response = await talk.call(name, **texts, **choices, **flags)
+        assert (response["command"], type(response["success"])) == (name, bool)
+
+    assert (await talk.call("get_state"))["success"] is True

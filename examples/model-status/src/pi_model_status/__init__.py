@@ -1,10 +1,10 @@
 """Shows in the status line which model answers, and which one did before."""
 
-from pi_hookspecs import ModelSelectEvent, PiContext, SessionStartEvent, hookimpl
+from pi_hookspecs import ModelSelectEvent, PiContext, hookimpl
 
 
 @hookimpl
-def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
+def session_start(ctx: PiContext) -> None:
     if ctx.model is not None:
         ctx.ui.set_status("model", ctx.model.reference)
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pi_hookspecs import PiContext, PromptSection, SystemPromptEvent, SystemPromptResult, hookimpl
 
+RULE = "- Say in one sentence what a command is for before running it."
 STYLE = Path("docs") / "style.md"
 
 
@@ -11,7 +12,7 @@ STYLE = Path("docs") / "style.md"
 def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult:
     sections = []
     if "bash" in event.tools:
-        sections.append(PromptSection(name="rules", text="- Say in one sentence what a command is for before running it."))
+        sections.append(PromptSection(name="rules", text=RULE))
     style = ctx.cwd / STYLE
     if ctx.is_project_trusted() and style.is_file():
         # Its text changes seldom: a prompt that stays the same is paid for once, whatever its length.

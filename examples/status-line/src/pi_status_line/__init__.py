@@ -1,12 +1,12 @@
 """Shows in the status line how an answer is coming along."""
 
-from pi_hookspecs import PiContext, SessionStartEvent, TurnEndEvent, TurnStartEvent, hookimpl
+from pi_hookspecs import PiContext, TurnEndEvent, TurnStartEvent, hookimpl
 
 KEY = "status-line"
 
 
 @hookimpl
-def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
+def session_start(ctx: PiContext) -> None:
     ctx.ui.set_status(KEY, "Ready")
 
 

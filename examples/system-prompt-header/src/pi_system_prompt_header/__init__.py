@@ -1,12 +1,12 @@
 """Shows above the editor how the system prompt begins, and how long it is."""
 
-from pi_hookspecs import AgentStartEvent, PiContext, hookimpl
+from pi_hookspecs import PiContext, hookimpl
 
 WIDTH = 72
 
 
 @hookimpl
-def agent_start(event: AgentStartEvent, ctx: PiContext) -> None:
+def agent_start(ctx: PiContext) -> None:
     prompt = ctx.get_system_prompt()
     first_line = prompt.strip().partition("\n")[0]
     shown = first_line if len(first_line) <= WIDTH else f"{first_line[: WIDTH - 3]}..."

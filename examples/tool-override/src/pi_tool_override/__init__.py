@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from attrs import evolve
-
 from pi_hookspecs import AbortSignal, Tool, ToolContext, ToolResult, ToolUpdate, hookimpl
 from pi_tools import create_read_tool
 
@@ -25,5 +23,6 @@ async def read(
 
 @hookimpl
 def register_tools() -> list[Tool]:
-    # Name, description and schema are pi's: of two tools with one name the one of the later plugin is used.
-    return [evolve(create_read_tool("."), execute=read)]
+    pis = create_read_tool(".")
+    # Of two tools with one name, that of the plugin which comes later in load order is used: pi's own come first.
+    return [Tool(name="read", description=pis.description, parameters=pis.parameters, execute=read)]

@@ -1,13 +1,13 @@
 """Compacts the conversation when it has more tokens than ``triggerCompact`` allows, and with ``/trigger-compact``."""
 
-from pi_hookspecs import Command, PiContext, TurnEndEvent, hookimpl
+from pi_hookspecs import Command, PiContext, hookimpl
 
 LIMIT = 100_000
 """Tokens; the setting ``triggerCompact`` says another number."""
 
 
 @hookimpl
-async def turn_end(event: TurnEndEvent, ctx: PiContext) -> None:
+async def turn_end(ctx: PiContext) -> None:
     usage = ctx.context_usage()
     limit = ctx.settings.get_number("triggerCompact", LIMIT, minimum=1)
     if usage is not None and usage.tokens is not None and usage.tokens > limit:

@@ -1,16 +1,16 @@
 """Shows lines above the editor and lines below it."""
 
-from pi_hookspecs import PiContext, SessionStartEvent, TurnEndEvent, hookimpl
+from pi_hookspecs import PiContext, hookimpl
 
 
 @hookimpl
-def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
+def session_start(ctx: PiContext) -> None:
     ctx.ui.set_widget("where", [f"Working in {ctx.cwd}"])  # above, unless it is said otherwise
     ctx.ui.set_widget("how-full", ["Nothing said yet"], placement="belowEditor")
 
 
 @hookimpl
-def turn_end(event: TurnEndEvent, ctx: PiContext) -> None:
+def turn_end(ctx: PiContext) -> None:
     usage = ctx.context_usage()
     full = "size unknown" if usage is None or usage.percent is None else f"{usage.percent:.0f} % full"
     ctx.ui.set_widget("how-full", [f"The model's window: {full}"], placement="belowEditor")

@@ -36,6 +36,7 @@ class SessionActions:
     sending: Sending
     session_manager: SessionManager
     parts: SessionParts
+    cwd: Path
     flags: dict[str, bool | str | None]
     registered: SessionRegistrations
 
@@ -204,10 +205,6 @@ class SessionActions:
             UserError: A prompt is being answered, or the conversation compacted.
         """
         await self.parts.reloading.reload()
-
-    def watch_extensions(self) -> None:
-        """Reload whenever a file of a local extension changes, as soon as no prompt is being answered."""
-        self.parts.reloading.watch()
 
     def watch_extensions(self) -> None:
         """Reload whenever a file of a local extension changes, as soon as no prompt is being answered."""

@@ -6,6 +6,7 @@ load). So the command line may call it to learn which options there are, and the
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent_session.plugin_api import PluginAPI
@@ -26,7 +27,7 @@ def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
     for plugin, activate in host.activations():
         if plugin not in host.activated:
             pi = host.activated[plugin] = PluginAPI(plugin)
-            _activate(host, pi, activate, lambda message, plugin=plugin: host.report(plugin, "activate", message))
+            _activate(host, pi, activate, partial(host.report, plugin, "activate"))
     return [(plugin, flag) for plugin, pi in host.activated.items() for flag in pi.flags]
 
 

@@ -1,4 +1,4 @@
-"""The part of ``ctx`` for commands: another session in place of this one, another place in it, a reload (pi.md 10.4)."""
+"""The part of ``ctx`` for commands: another session, another place in this one, a reload (pi.md 10.4)."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Reloading:
         if extensions is None:
             return
         async for _ in changes(extensions):
-            while self._session.is_streaming or self._session.is_compacting:
+            while self._session.is_streaming or self._session.is_compacting:  # noqa: ASYNC110 - two ends, one look
                 await asyncio.sleep(BUSY_SECONDS)
             try:
                 await self.reload()

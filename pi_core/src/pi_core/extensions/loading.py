@@ -13,6 +13,7 @@ from pi_hookspecs import PiError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import CodeType, ModuleType
 
 __all__ = ["forget", "load"]
@@ -29,7 +30,7 @@ class _Fresh(SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
-def load(path: str, name: str) -> ModuleType:
+def load(path: Path, name: str) -> ModuleType:
     """Run an extension's file, or its package, and return the module; raises whatever it raises.
 
     An ``activate`` without ``@hookimpl`` is marked: in a file that is an extension nothing else can be meant.
@@ -38,8 +39,8 @@ def load(path: str, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(
         module_name,
         path,
-        loader=_Fresh(module_name, path),
-        submodule_search_locations=[path.removesuffix("__init__.py")] if path.endswith("__init__.py") else None,
+        loader=_Fresh(module_name, str(path)),
+        submodule_search_locations=[str(path.parent)] if path.name == "__init__.py" else None,
     )
     if spec is None:
         raise PiError(f"{path} is no Python file")

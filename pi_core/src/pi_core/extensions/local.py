@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
@@ -17,6 +17,7 @@ from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
     from types import ModuleType
 
     from pi_core.host import PluginHost
@@ -42,7 +43,7 @@ class Staged:
 
     _owner: LocalExtensions
     _sources: list[ExtensionSource]
-    _modules: dict[str, ModuleType]
+    _modules: dict[Path, ModuleType]
     _failed: list[tuple[str, str]]
     replaced: dict[str, object] = field(factory=dict, init=False)
 
@@ -100,14 +101,14 @@ class LocalExtensions:
                     self._add_distribution(source)
                     continue
                 name = self._free_name(source)
-                module = self._import(source, name, lambda message, name=name: self._report(name, message))
+                module = self._import(source, name, partial(self._report, name, "import"))
                 if module is not None:
                     self._host.add(module, name)
                     self._loaded[name] = _Loaded(source, {name: module})
 
-    def marks(self) -> dict[str, int]:
+    def marks(self) -> dict[Path, int]:
         """Return files and folders whose change is a change of an extension, with their times."""
-        found: dict[str, int] = {}
+        found: dict[Path, int] = {}
         with suppress(UserError):
             for source in self._find(report=False):
                 if source.path is not None:
@@ -117,7 +118,7 @@ class LocalExtensions:
     async def stage(self) -> Staged:
         """Load what is there now beside what runs; what fails does not replace what runs."""
         failed: list[tuple[str, str]] = []
-        modules: dict[str, ModuleType] = {}
+        modules: dict[Path, ModuleType] = {}
         try:
             sources = self._find()
         except UserError as error:
@@ -129,13 +130,13 @@ class LocalExtensions:
                 failed.append((source.name, f"not loaded: {error}"))
                 continue
             if source.path is not None:
-                module = self._import(source, source.name, lambda text, name=source.name: failed.append((name, text)))
+                module = self._import(source, source.name, partial(_note, failed, source.name))
                 if module is not None:
                     modules[source.path] = module
         return Staged(self, sources, modules, failed)
 
     def put(
-        self, sources: Iterable[ExtensionSource], modules: Mapping[str, ModuleType], replaced: dict[str, object]
+        self, sources: Iterable[ExtensionSource], modules: Mapping[Path, ModuleType], replaced: dict[str, object]
     ) -> list[tuple[str, str]]:
         """Replace, add and remove plugins; ``replaced`` gets the objects before, returned is what went wrong."""
         sources = list(sources)
@@ -147,23 +148,24 @@ class LocalExtensions:
         names = {loaded.source.path: name for name, loaded in self._loaded.items() if loaded.source.path is not None}
         wrong: list[tuple[str, str]] = []
         for source in sources:
-            module = modules.get(source.path or "")
-            if module is None:
+            if source.path is None or source.path not in modules:
                 continue
-            name = names.get(source.path)
-            if name is None:
-                name = self._free_name(source)
-                self._host.add(module, name)
-            else:
+            module = modules[source.path]
+            if source.path in names:
+                name = names[source.path]
                 before = self._host.replace(name, module)
-                problems = [each for each in self._host.problems if each.plugin == name]
-                if problems and before is not None:
-                    wrong += [(name, f"{each}; the version before goes on") for each in problems]
-                    self._host.replace(name, before)
-                    continue
-                if before is not None:
-                    replaced[name] = before
-            self._loaded[name] = _Loaded(source, {name: module})
+            else:
+                name, before = self._free_name(source), None
+                self._host.add(module, name)
+            problems = [f"{each.step}: {each.message}" for each in self._host.problems if each.plugin == name]
+            if problems and before is not None:
+                self._host.replace(name, before)
+                problems.append("the version before goes on")
+            else:
+                self._loaded[name] = _Loaded(source, {name: module})
+            if before is not None and not problems:
+                replaced[name] = before
+            wrong += [(name, problem) for problem in problems]
         return wrong
 
     # Inside
@@ -202,12 +204,11 @@ class LocalExtensions:
         from pi_core.extensions.loading import load
 
         assert source.path is not None  # noqa: S101 - callers have looked
-        module: ModuleType | None = None
-        with guarded(
-            lambda message: report(f"not loaded: {message}"), f"running {source.path}", self._host.load_seconds
-        ):
-            module = load(source.path, name)
-        return module
+        loaded: list[ModuleType] = []
+        what = f"running {source.path}"
+        with guarded(lambda message: report(f"not loaded: {message}"), what, self._host.load_seconds):
+            loaded.append(load(source.path, name))
+        return loaded[0] if loaded else None
 
     def _add_distribution(self, source: ExtensionSource) -> None:
         """Add the plugins of a distribution that was installed for this run."""
@@ -221,7 +222,7 @@ class LocalExtensions:
             if self._host.has(entry_point.name) or entry_point.name in self._host.disabled:
                 continue  # installed beside pi, or before
             with guarded(
-                lambda message, name=entry_point.name: self._report(name, f"not loaded: {message}"),
+                partial(self._report, entry_point.name, "import"),
                 f"importing {entry_point.value}",
                 self._host.load_seconds,
             ):
@@ -239,14 +240,14 @@ class LocalExtensions:
             number += 1
         name = f"{source.name}-{number}"
         message = f"another plugin is called {source.name!r}, so {source.path} goes by {name!r}. Rename the file"
-        self._report(name, message, "name")
+        self._report(name, "name", message)
         return name
 
-    def _report(self, name: str, message: str, step: str = "import") -> None:
+    def _report(self, name: str, step: str, message: str) -> None:
         self._host.report(name, step, message)
 
     def _reporting(self, name: str) -> Any:
-        return _Reporting(lambda message: self._report(name, f"not loaded: {message}"))
+        return _Reporting(lambda message: self._report(name, "import", f"not loaded: {message}"))
 
 
 class _Reporting:
@@ -265,28 +266,30 @@ class _Reporting:
         return True
 
 
-def _dependencies(path: str) -> tuple[str, ...]:
+def _dependencies(path: Path) -> tuple[str, ...]:
     from pi_core.extensions.script_metadata import dependencies_of
 
     try:
-        source = Path(path).read_text(encoding="utf-8", errors="replace")
+        source = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
     return dependencies_of(source) if "# /// script" in source else ()
 
 
-def _files(path: str) -> list[str]:
+def _files(path: Path) -> list[Path]:
     """Return the files of an extension: itself, or all Python files of its package."""
-    if os.path.basename(path) != "__init__.py":
-        return [path]
-    return sorted(str(file) for file in Path(path).parent.rglob("*.py"))
+    return [path] if path.name != "__init__.py" else sorted(path.parent.rglob("*.py"))
 
 
-def _time(file: str) -> int:
+def _time(file: Path) -> int:
     try:
-        return os.stat(file).st_mtime_ns
+        return file.stat().st_mtime_ns
     except OSError:
         return -1
+
+
+def _note(failed: list[tuple[str, str]], name: str, problem: str) -> None:
+    failed.append((name, problem))
 
 
 def _forget(module: object) -> None:

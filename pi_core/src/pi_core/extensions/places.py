@@ -6,8 +6,8 @@ that nobody trusts not even the folder is listed.
 
 from __future__ import annotations
 
-import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
@@ -18,7 +18,6 @@ from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from pi_core.resources.filters import Filter
     from pi_core.settings import Settings
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["ExtensionSource", "find_extensions"]
 
 Scope = Literal["user", "project", "settings", "run"]
+
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])")
 
 
 @frozen
@@ -40,7 +41,7 @@ class ExtensionSource:
     """
 
     name: str
-    path: str | None
+    path: Path | None
     scope: Scope
     requirement: str | None = None
 
@@ -56,72 +57,71 @@ def find_extensions(
         given: Paths and requirements of this run (``-e``).
         discover: Whether others than those of this run count.
         environ: Says where the home folder is.
+
+    Raises:
+        UserError: What this run names is neither there nor a requirement.
     """
-    home, problems, found = str(home_dir(environ)), [], {}
+    home = str(home_dir(environ))
+    problems: list[str] = []
+    found: dict[object, ExtensionSource] = {}
     if discover:
         for source in _discovered(cwd, settings, home, problems):
-            found.setdefault(os.path.realpath(str(source.path)), source)
+            found.setdefault(_identity(source), source)
     for text in given:
         for source in _given(text, str(cwd), home, problems):
-            found.setdefault(os.path.realpath(source.path) if source.path is not None else text, source)
+            found.setdefault(_identity(source), source)
     return list(found.values()), problems
 
 
+def _identity(source: ExtensionSource) -> object:
+    return source.requirement if source.path is None else source.path.resolve()
+
+
 def _discovered(cwd: Path, settings: Settings, home: str, problems: list[str]) -> Iterator[ExtensionSource]:
-    agent_dir = str(settings.agent_dir)
-    trusted = settings.trust_of(cwd).is_trusted
-    picks = dict(_settings(settings, cwd, agent_dir, home))
-    folders: list[tuple[Scope, str, str]] = [("user", os.path.join(agent_dir, "extensions"), agent_dir)]
-    if trusted:
-        project = os.path.join(str(cwd), ".pi")
-        folders.append(("project", os.path.join(project, "extensions"), project))
-    for scope, folder, base_dir in folders:
-        keep = picks.get(base_dir)
-        for path in _of_folder(folder):
-            if keep is None or keep.keeps(_shown(path)):
+    filters = dict(_filters(settings, cwd, home))
+    folders: list[tuple[Scope, Path]] = [("user", settings.agent_dir)]
+    if settings.trust_of(cwd).is_trusted:
+        folders.append(("project", cwd / ".pi"))
+    for scope, base_dir in folders:
+        picks = filters.get(base_dir)
+        for path in _of_folder(base_dir / "extensions"):
+            if picks is None or picks.keeps(str(_shown(path))):
                 yield ExtensionSource(_name(path), path, scope)
-    for base_dir, keep in picks.items():
-        for named in keep.named():
-            yield from _named(named, "settings", f"setting 'extensions' in {base_dir}", problems)
+    for base_dir, picks in filters.items():
+        for named in picks.named():
+            yield from _named(Path(named), "settings", f"setting 'extensions' in {base_dir}", problems)
 
 
-def _settings(settings: Settings, cwd: Path, agent_dir: str, home: str) -> Iterator[tuple[str, Filter]]:
+def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, Filter]]:
+    """Go through what each scope's settings say, by the folder that its paths are relative to."""
     settings.get_str_list("extensions")  # tells of a value of a wrong type
     for origin, entries in settings.each("extensions"):
         from pi_core.resources.filters import Filter  # most settings have no such list
 
         if isinstance(entries, list | tuple) and all(isinstance(each, str) for each in entries):
-            base_dir = os.path.dirname(origin) if os.path.isabs(origin) else str(cwd)
-            yield base_dir, Filter.parse(entries, base_dir, home)
+            base_dir = Path(origin).parent if Path(origin).is_absolute() else cwd
+            yield base_dir, Filter.parse(entries, str(base_dir), home)
 
 
 def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[ExtensionSource]:
-    """Go through what ``-e`` names.
-
-    Raises:
-        UserError: It is neither there nor a requirement.
-    """
-    path = absolute(text, cwd, home)
-    if os.path.exists(path):
+    path = Path(absolute(text, cwd, home))
+    if path.exists():
         yield from _named(path, "run", f"-e {text}", problems)
         return
     match = _REQUIREMENT.match(text)
-    if match is None or text.endswith(".py") or text.startswith((".", "~")) or os.sep in match[0]:
+    if match is None or text.endswith(".py"):
         raise UserError(f"Cannot load extension {text!r}: there is no such file, and it is no requirement to install.")
     yield ExtensionSource(match[1], None, "run", text)
 
 
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])")
-
-
-def _named(path: str, scope: Scope, where: str, problems: list[str]) -> Iterator[ExtensionSource]:
+def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterator[ExtensionSource]:
     """Go through a file, a package, or the extensions in a folder that somebody named."""
-    package = os.path.join(path, "__init__.py")
-    if os.path.isfile(path):
+    package = path / "__init__.py"
+    if path.is_file():
         yield ExtensionSource(_name(path), path, scope)
-    elif os.path.isfile(package):
+    elif package.is_file():
         yield ExtensionSource(_name(package), package, scope)
-    elif os.path.isdir(path):
+    elif path.is_dir():
         files = list(_of_folder(path))
         yield from (ExtensionSource(_name(each), each, scope) for each in files)
         if not files:
@@ -130,27 +130,26 @@ def _named(path: str, scope: Scope, where: str, problems: list[str]) -> Iterator
         problems.append(f"{where}: {path} is not there")
 
 
-def _of_folder(folder: str) -> Iterator[str]:
+def _of_folder(folder: Path) -> Iterator[Path]:
     """Go through the files to run in a folder, by name: ``*.py`` and packages, one level deep."""
     try:
-        names = sorted(os.listdir(folder))
+        entries = sorted(folder.iterdir())
     except OSError:  # not there, or not to be read: nobody named it
         return
-    for name in names:
-        path = os.path.join(folder, name)
-        package = os.path.join(path, "__init__.py")
-        if name.startswith((".", "_")):
+    for path in entries:
+        package = path / "__init__.py"
+        if path.name.startswith((".", "_")):
             continue
-        if name.endswith(".py") and os.path.isfile(path):
+        if path.suffix == ".py" and path.is_file():
             yield path
-        elif os.path.isfile(package):
+        elif package.is_file():
             yield package
 
 
-def _shown(path: str) -> str:
+def _shown(path: Path) -> Path:
     """Return what people call an extension's path: of a package its folder."""
-    return os.path.dirname(path) if os.path.basename(path) == "__init__.py" else path
+    return path.parent if path.name == "__init__.py" else path
 
 
-def _name(path: str) -> str:
-    return os.path.basename(_shown(path)).removesuffix(".py")
+def _name(path: Path) -> str:
+    return _shown(path).name.removesuffix(".py")

@@ -296,7 +296,7 @@ class SessionManager(SessionAppends):
         return cls(chosen, import_jsonl(chosen, path), begun=True)
 
     def import_beside(self, path: str | Path) -> str:
-        """Copy a session file to where this session is kept; returns what ``open`` takes. Raises as ``import_jsonl``."""
+        """Copy a session file beside this session; returns what ``open`` takes. Raises as ``import_jsonl``."""
         from pi_core.session.jsonl import import_jsonl
 
         stored = import_jsonl(self._chosen, path)

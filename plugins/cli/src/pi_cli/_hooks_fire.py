@@ -1,4 +1,4 @@
-"""``pi hooks fire``: one hook asked with one event, and what came of it: who answered what, changed what, took how long.
+"""``pi hooks fire``: asks one hook with one event, and tells who answered what, changed what and took how long.
 
 The session's own dispatcher asks, so that order, deadlines and the combination of answers are those of a run. What
 it does not tell, the single answers, is written down by a wrapper around each implementation.

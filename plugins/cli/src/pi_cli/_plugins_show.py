@@ -1,4 +1,4 @@
-"""``pi plugins show``: everything that is known of one plugin: where it comes from, what it adds, who else wants that."""
+"""``pi plugins show``: all that is known of one plugin: where it comes from, what it adds, who else adds that."""
 
 from __future__ import annotations
 

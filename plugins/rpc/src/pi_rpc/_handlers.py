@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.wire import dumps, to_wire
-from pi_hookspecs import ImageContent, PiError, UserError, UserMessage
+from pi_hookspecs import AssistantMessage, ImageContent, PiError, UserError, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -105,8 +105,9 @@ def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
 
 
 def _get_last_assistant_text(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    answer = session.last_answer()
-    return _present(text=(answer.text.strip() or None) if answer is not None else None)
+    answers = (each for each in reversed(session.messages) if isinstance(each, AssistantMessage))
+    said = next((each for each in answers if each.content or each.stop_reason != "aborted"), None)
+    return _present(text=(said.text.strip() or None) if said is not None else None)
 
 
 async def _get_commands(session: AgentSession, _asked: Any, _: Id) -> Answer:

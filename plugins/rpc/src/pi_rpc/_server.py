@@ -60,7 +60,7 @@ class Server:
         self._ui = ui
         self._waiting: deque[Asked | Refused] = deque()
         self._heard = asyncio.Event()
-        self._input_over = False
+        self._input_over = self._begun = False
         self._at_work: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.reader: LineReader | None = None
@@ -80,9 +80,13 @@ class Server:
             self.reader.hold()
 
     def hear_no_more(self) -> None:
-        """Take the end of what the client says; what it said before is carried out."""
+        """Take the end of what the client says: what it said before is carried out, but nothing waits for it."""
         self._input_over = True
         self._heard.set()
+        self._ui.dismiss_all()
+        self._outbox.wait_no_more()
+        if not self._begun and not self._waiting:
+            self.end(0)
 
     def end(self, exit_code: int) -> None:
         """Ask for the end."""
@@ -112,6 +116,7 @@ class Server:
     async def _work(self) -> None:
         """Carry out what comes, one after another."""
         await self._session.start()
+        self._begun = True
         while (said := await self._next()) is not None:
             await self._outbox.room()
             if isinstance(said, Refused):

@@ -179,8 +179,6 @@ class RpcUI:
         raise UserError("Theme switching not supported in RPC mode")
 
     def _tell(self, method: str, request_id: str | None = None, key: Hashable = None, **fields: Any) -> None:
-        if self._over:
-            return
         given = {name: value for name, value in fields.items() if value is not None}
         request = {
             "type": "extension_ui_request",

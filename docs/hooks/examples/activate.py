@@ -1,0 +1,31 @@
+"""A plugin with state: it counts turns, and keeps the number in the session."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def activate(pi):
+    turns = 0
+
+    @pi.on("turn_end")
+    def count(event):
+        nonlocal turns
+        turns += 1
+
+    @pi.on("agent_settled")
+    def keep(event):
+        pi.append_entry("turns", turns)
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    (kept,) = [entry for entry in pi_session.ctx.session.entries() if entry.type == "custom"]
+    assert (kept.custom_type, kept.data) == ("turns", 1)

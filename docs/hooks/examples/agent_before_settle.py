@@ -1,0 +1,26 @@
+"""Lets the model go on until it has said that it is done, three times at most."""
+
+from pi_hookspecs import AgentBeforeSettleResult, AssistantMessage, NewEntry, hookimpl
+
+NUDGE = NewEntry(custom_type="nudge", content="Go on, and say DONE when you are.")
+
+
+@hookimpl
+def agent_before_settle(event):
+    answers = [each for each in event.messages if isinstance(each, AssistantMessage)]
+    if event.outcome != "completed" or "DONE" in answers[-1].text or len(answers) > 3:
+        return None
+    return AgentBeforeSettleResult(entries=[NUDGE], continue_=True)
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script):
+    script.turn(text("Half of it.")).turn(text("All of it. DONE"))
+
+    answer = await pi_session.prompt("Write the tests")
+
+    assert answer.text == "All of it. DONE"

@@ -1,0 +1,21 @@
+"""Sets the window's title when the prompt is done."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def agent_settled(event, ctx):
+    ctx.ui.set_title("stopped" if event.aborted else "ready")
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script, fake_ui):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    assert fake_ui.title == "ready"

@@ -1,0 +1,21 @@
+"""Shows that the agent is at work."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def agent_start(event, ctx):
+    ctx.ui.set_status("agent", "working")
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script, fake_ui):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    assert fake_ui.statuses == {"agent": "working"}

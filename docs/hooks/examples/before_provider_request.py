@@ -1,0 +1,21 @@
+"""Asks the provider for its cheaper tier, in the words of its API."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def before_provider_request(event):
+    return {**event.payload, "service_tier": "flex"}
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    assert script.requests[0].payload["service_tier"] == "flex"

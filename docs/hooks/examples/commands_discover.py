@@ -1,0 +1,18 @@
+"""Lists `/standup`, which this plugin's `expand_prompt` would know, for front ends that complete it."""
+
+from pi_hookspecs import CommandInfo, CommandsDiscoverResult, hookimpl
+
+
+@hookimpl
+def commands_discover(event):
+    info = CommandInfo(name="standup", description="What changed since yesterday", source="prompt")
+    return CommandsDiscoverResult(commands=[info])
+
+
+# Shown by
+
+
+async def shown(pi_session):
+    commands = await pi_session.get_commands()
+
+    assert "standup" in [each.name for each in commands]

@@ -1,0 +1,23 @@
+"""`/standup` stands for a longer text."""
+
+from pi_hookspecs import ExpandPromptResult, hookimpl
+
+
+@hookimpl
+def expand_prompt(event):
+    if event.text == "/standup":
+        return ExpandPromptResult(text="Read the commits since yesterday and tell me in three lines what changed.")
+    return None
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script):
+    script.turn(text("Nothing changed."))
+
+    await pi_session.prompt("/standup")
+
+    assert script.requests[0].user_text.startswith("Read the commits since yesterday")

@@ -1,0 +1,22 @@
+"""Writes a line for every message that begins."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def message_start(event, ctx):
+    with (ctx.cwd / "messages.log").open("a") as log:
+        log.write(f"{event.message.role}\n")
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script, tmp_path):
+    script.turn(text("Hello."))
+
+    await pi_session.prompt("Hi")
+
+    assert (tmp_path / "messages.log").read_text() == "user\nassistant\n"

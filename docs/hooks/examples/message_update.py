@@ -1,0 +1,28 @@
+"""Shows how long the answer is while it grows. It runs for every delta, and does little."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def activate(pi):
+    letters = 0
+
+    @pi.on("message_update")
+    def count(event, ctx):
+        nonlocal letters
+        if event.assistant_message_event.type == "text_delta":
+            letters += len(event.assistant_message_event.delta)
+            ctx.ui.set_status("letters", str(letters))
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script, fake_ui):
+    script.turn(text("Hello.", chunks=3))
+
+    await pi_session.prompt("Hi")
+
+    assert fake_ui.statuses == {"letters": "6"}

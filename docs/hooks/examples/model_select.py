@@ -1,0 +1,21 @@
+"""Warns when a model with a small window takes over."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def model_select(event, ctx):
+    before = event.previous_model
+    if before is not None and event.model.context_window < before.context_window:
+        ctx.ui.notify(f"{event.model.name} has room for {event.model.context_window} tokens only", "warning")
+
+
+# Shown by
+
+from attrs import evolve
+
+
+async def shown(pi_session, script, fake_ui):
+    await pi_session.set_model(evolve(script.model, id="small", name="Small", context_window=8000))
+
+    assert fake_ui.notices[-1].message == "Small has room for 8000 tokens only"

@@ -1,0 +1,28 @@
+"""Trusts the projects below one folder, and has no opinion of others."""
+
+from pathlib import Path
+
+from pi_hookspecs import ProjectTrustResult, hookimpl
+
+
+@hookimpl
+def project_trust(event):
+    if Path(event.cwd).parent.name == "my-own-work":
+        return ProjectTrustResult(trusted="yes")
+    return None
+
+
+# Shown by
+
+from pi_core.trust import ProjectTrust
+from pi_core.trust_asking import ask_for_trust
+
+
+async def shown(pi_host, tmp_path):
+    project = tmp_path / "my-own-work" / "tides"
+    (project / ".pi").mkdir(parents=True)
+    (project / ".pi" / "settings.json").write_text("{}")
+
+    decided = await ask_for_trust(pi_host, ProjectTrust.given(project, is_trusted=False))
+
+    assert decided.is_trusted

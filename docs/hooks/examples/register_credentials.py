@@ -1,0 +1,27 @@
+"""Keys from a vault, asked when everything that the user configured has none."""
+
+from pi_hookspecs import hookimpl
+
+VAULT = {"acme": "key-from-the-vault"}
+
+
+class Vault:
+    name = "*"
+
+    async def credential(self, provider):
+        return VAULT.get(provider)
+
+
+@hookimpl
+def register_credentials():
+    return [Vault()]
+
+
+# Shown by
+
+
+async def shown(pi_host):
+    vault = pi_host.find("register_credentials", "*").thing
+
+    assert await vault.credential("acme") == "key-from-the-vault"
+    assert await vault.credential("other") is None

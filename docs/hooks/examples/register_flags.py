@@ -1,0 +1,17 @@
+"""An option of the command line: `pi --todo-file work.md`."""
+
+from pi_hookspecs import Flag, hookimpl
+
+
+@hookimpl
+def register_flags():
+    return [Flag(name="todo-file", type="string", default="TODO.md", description="Where to-dos are kept")]
+
+
+# Shown by
+
+
+async def shown(pi_host):
+    flag = pi_host.find("register_flags", "todo-file").thing
+
+    assert (flag.type, flag.default) == ("string", "TODO.md")

@@ -1,0 +1,20 @@
+"""A server in the house that speaks a known API: its models are data, no code."""
+
+from pi_hookspecs import Model, ProviderInfo, hookimpl
+
+URL = "http://attic:8080/v1"
+
+
+@hookimpl
+def register_models():
+    model = Model(id="small", name="Small", api="openai-completions", provider="attic", base_url=URL)
+    return [ProviderInfo(id="attic", name="Attic", api=model.api, base_url=URL, keyless=True, models=(model,))]
+
+
+# Shown by
+
+
+async def shown(pi_session):
+    model = pi_session.models.exact("attic", "small")
+
+    assert model.base_url == "http://attic:8080/v1"

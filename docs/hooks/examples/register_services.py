@@ -1,0 +1,28 @@
+"""A `Retrier`: one more try when the provider is overloaded, at once."""
+
+from pi_hookspecs import RetryDecision, hookimpl
+
+
+class OnceMore:
+    def decide(self, message, attempt, ctx):
+        if attempt == 1 and "overloaded" in (message.error_message or ""):
+            return RetryDecision(attempt=1, max_attempts=1, delay_ms=0)
+        return None
+
+
+@hookimpl
+def register_services():
+    return [OnceMore()]
+
+
+# Shown by
+
+from pi_testing import error, text
+
+
+async def shown(pi_session, script):
+    script.turn(error("529 overloaded")).turn(text("Here I am."))
+
+    answer = await pi_session.prompt("Hi")
+
+    assert answer.text == "Here I am."

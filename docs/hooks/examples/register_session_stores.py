@@ -1,0 +1,29 @@
+"""A store that keeps sessions in a dictionary, for as long as the process lives.
+
+`pi plugin new NAME --kind store` writes one that lasts.
+"""
+
+from pi_core.session.memory import MemoryStore
+from pi_hookspecs import hookimpl
+
+
+class Scratch(MemoryStore):
+    name = "scratch"
+
+
+@hookimpl
+def register_session_stores():
+    return [Scratch]
+
+
+# Shown by
+
+from pi_hookspecs import SessionHeader, SessionPlace
+
+
+async def shown(pi_host, tmp_path):
+    store = pi_host.find("register_session_stores", "scratch").thing(SessionPlace(agent_dir=tmp_path))
+
+    store.create(SessionHeader(id="one", timestamp="2026-01-01T00:00:00.000Z", cwd="/here"))
+
+    assert store.open("one").header.cwd == "/here"

@@ -1,0 +1,21 @@
+"""A key of interactive front ends that says where the session is kept."""
+
+from pi_hookspecs import Shortcut, hookimpl
+
+
+def say_where(ctx):
+    ctx.ui.notify(str(ctx.session.file or "in memory"))
+
+
+@hookimpl
+def register_shortcuts():
+    return [Shortcut(name="ctrl+g", handler=say_where, description="Say where the session is kept")]
+
+
+# Shown by
+
+
+async def shown(pi_host, pi_session, fake_ui):
+    pi_host.find("register_shortcuts", "ctrl+g").thing.handler(pi_session.ctx)
+
+    assert fake_ui.notices[-1].message == "in memory"

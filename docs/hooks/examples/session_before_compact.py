@@ -1,0 +1,30 @@
+"""Supplies a compaction that asks no model: the first thing that the user said is the summary."""
+
+from pi_hookspecs import Compaction, SessionBeforeCompactResult, UserMessage, hookimpl
+
+
+@hookimpl
+def session_before_compact(event):
+    messages = [entry.message for entry in event.branch_entries if entry.type == "message"]
+    first = next(each.text for each in messages if isinstance(each, UserMessage))
+    return SessionBeforeCompactResult(
+        compaction=Compaction(
+            summary=f"The user began with: {first}",
+            first_kept_entry_id=event.preparation.first_kept_entry_id,
+            tokens_before=event.preparation.tokens_before,
+        )
+    )
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script):
+    script.turn(text("Hello."))
+    await pi_session.prompt("Hi")
+
+    compaction = await pi_session.compact()
+
+    assert compaction.summary == "The user began with: Hi"

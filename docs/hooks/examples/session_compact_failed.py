@@ -1,0 +1,22 @@
+"""Says why a compaction came to nothing."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def session_compact_failed(event, ctx):
+    ctx.ui.notify(event.error_message or "stopped", "warning")
+
+
+# Shown by
+
+from contextlib import suppress
+
+from pi_hookspecs import UserError
+
+
+async def shown(pi_session, fake_ui):
+    with suppress(UserError):
+        await pi_session.compact()
+
+    assert fake_ui.notices[-1].message.startswith("Compaction failed: Nothing to compact")

@@ -1,0 +1,22 @@
+"""Says that what follows is a copy."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def session_fork(event, ctx):
+    ctx.ui.notify("This is a copy; the conversation that it was made of stays as it is")
+
+
+# Shown by
+
+from pi_testing import text
+
+
+async def shown(pi_session, script, fake_ui):
+    script.turn(text("Hello."))
+    await pi_session.prompt("Hi")
+
+    await pi_session.fork(pi_session.ctx.session.leaf_id, "at")
+
+    assert fake_ui.notices[-1].message.startswith("This is a copy")

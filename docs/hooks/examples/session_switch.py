@@ -1,0 +1,17 @@
+"""Says that another conversation is in place."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def session_switch(event, ctx):
+    ctx.ui.notify("A new conversation" if event.reason == "new" else "An earlier conversation")
+
+
+# Shown by
+
+
+async def shown(pi_session, fake_ui):
+    await pi_session.new_session()
+
+    assert fake_ui.notices[-1].message == "A new conversation"

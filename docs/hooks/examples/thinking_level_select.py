@@ -1,0 +1,17 @@
+"""Shows how hard the model thinks."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def thinking_level_select(event, ctx):
+    ctx.ui.set_status("thinking", event.level)
+
+
+# Shown by
+
+
+async def shown(pi_session, fake_ui):
+    await pi_session.set_thinking_level("high")
+
+    assert fake_ui.statuses == {"thinking": "high"}

@@ -1,0 +1,24 @@
+"""Tells the model, once, when files that it was to leave alone are gone."""
+
+from pi_hookspecs import NewEntry, TurnEndResult, hookimpl
+
+
+@hookimpl
+def turn_end(event, ctx):
+    if event.tool_results and not (ctx.cwd / "LICENSE").exists():
+        note = NewEntry(custom_type="guard", content="LICENSE is gone. Restore it before you go on.")
+        return TurnEndResult(entries=[note])
+    return None
+
+
+# Shown by
+
+from pi_testing import text, tool_call
+
+
+async def shown(pi_session, script):
+    script.turn(tool_call("bash", command="rm LICENSE")).turn(text("I will restore it."))
+
+    await pi_session.prompt("Tidy up")
+
+    assert "LICENSE is gone" in script.requests[1].messages[-1].text

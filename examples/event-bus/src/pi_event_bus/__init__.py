@@ -1,0 +1,18 @@
+"""Two ends of the event bus: `/emit TEXT` tells the channel `greetings`, and whoever hears it tells the user."""
+
+from typing import Any
+
+from pi_hookspecs import PiAPI, PiContext, SessionStartEvent, hookimpl
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    @pi.on("session_start")
+    def begin(event: SessionStartEvent, ctx: PiContext) -> None:
+        @pi.events.on("greetings")
+        def hear(data: dict[str, Any]) -> None:
+            ctx.ui.notify(f"{data['from']} says: {data['text']}")
+
+    @pi.register_command("emit", description="Tell the other plugins something")
+    def emit(args: str, ctx: PiContext) -> None:
+        pi.events.emit("greetings", {"from": pi.plugin, "text": args})

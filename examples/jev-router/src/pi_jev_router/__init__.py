@@ -1,0 +1,49 @@
+"""A model ``router/auto`` that hands each question to another one: short ones to a small model, the rest to a large.
+
+The settings name them: ``"router": {"small": "anthropic/claude-haiku-4-5", "large": "anthropic/claude-opus-4-5"}``.
+"""
+
+from collections.abc import AsyncIterator
+
+from pi_hookspecs import (
+    AssistantMessageEvent,
+    Context,
+    Model,
+    PiAPI,
+    PiContext,
+    ProviderInfo,
+    StreamOptions,
+    UserMessage,
+    hookimpl,
+)
+
+HARD = ("why", "debug", "design", "refactor", "plan")
+LONG = 400
+"""Characters from which a question counts as hard, whatever it says."""
+
+
+@hookimpl
+def activate(pi: PiAPI) -> None:
+    session: PiContext | None = None
+
+    @pi.on("session_start")
+    def begin(ctx: PiContext) -> None:
+        nonlocal session
+        session = ctx
+
+    def stream(model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        assert session is not None  # noqa: S101 - a request is made in a session
+        size = "large" if is_hard(context) else "small"
+        target = session.models.find(session.settings.get_str(["router", size], ""))
+        session.ui.set_status("router", target.reference)
+        return session.models.stream(target, context, options)
+
+    auto = Model(id="auto", name="Small or large", api="router", provider="router", reasoning=True)
+    row = ProviderInfo(id="router", name="Router", api="router", keyless=True, models=(auto,))
+    pi.register_provider("router", row, stream=stream)
+
+
+def is_hard(context: Context) -> bool:
+    """Whether the user's last words ask for the large model."""
+    said = next((each.text for each in reversed(context.messages) if isinstance(each, UserMessage)), "")
+    return len(said) >= LONG or any(word in said.lower().split() for word in HARD)

@@ -1,0 +1,342 @@
+"""Write docs/hooks (a page for each hook, and their index) and docs/events (a sample event for each that gets one).
+
+Everything comes from the specifications, the classes of events and answers, and docs/hooks/examples. Run it with
+``uv run python tools/build_hook_pages.py``; with ``--check`` it writes nothing and fails if something would change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from inspect import getdoc, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import attrs
+
+import pi_hookspecs
+from pi_core.wire import to_wire
+from pi_hookspecs import OnFailure, answers_of
+from pi_hookspecs.samples import sample_event, sampled_hooks
+from pi_hookspecs.specs import all_hookspecs, spec_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pi_hookspecs import Answers
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES, EVENTS = DOCS / "hooks", DOCS / "events"
+LABELS = ("When", "Answers", "On error", "Since")
+SHOWN = "\n\n# Shown by\n"
+"""In an example, what stands between the plugin and the test that shows that it works."""
+
+INDEX = """\
+<!-- Made by tools/build_hook_pages.py; change the text there, the rest in hookspecs/src/pi_hookspecs/specs. -->
+
+# Hooks
+
+A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook.
+[The tutorial](../first-plugin.md) makes one in ten minutes.
+
+- **Registration hooks** are plain functions, asked once when the plugin is loaded; they return lists.
+- **Event hooks** take `event` and `ctx`, or one of them, and may be `def` or `async def`. The same handlers can be
+  added with `pi.on("tool_call", ...)` in [`activate`](activate.md).
+
+```text
+$ pi hooks                                    every hook, and how many plugins implement it
+$ pi hooks tool_call                          one of them, and who is asked in which order
+$ pi hooks fire tool_call                     ask it with a sample event: who answers what, and how fast
+$ pi hooks fire tool_call --event FILE.json   the same with an event of yours; docs/events has one of each kind
+```
+
+## How answers combine
+
+| rule | meaning |
+| --- | --- |
+| notify | everybody is told, answers are ignored |
+| collect | all answers, in order |
+| first | the first answer that is not None wins |
+| pipe | each plugin gets what the one before made of it |
+| veto | the first refusal wins and ends the asking |
+
+A rule holds for the whole answer, or for each field of its class. A plugin that raises, takes longer than the deadline or
+answers with a wrong type is reported by name; what that means for the answer stands on the hook's page. Three failures in
+a row end the asking, except where a failure refuses: such a hook keeps refusing.
+"""
+
+DIAGRAM = """\
+## When each of them fires
+
+The life of a session:
+
+```text
+pi starts
+ |  register_flags, register_modes, register_subcommands, ...   once per load; the index answers for names
+ |  project_trust                 only where the project has files of its own
+ |  activate                      once per session
+ |  session_start
+ |  resources_discover            and at every reload
+ |
+ |  ... prompts, see below ...
+ |
+ |  model_select, thinking_level_select       when the user or a plugin changes them
+ |  commands_discover                         when a front end lists what begins with a slash
+ |  user_bash                                 a command of the user's own: !ls
+ |
+ |  /compact, or the window is nearly full
+ |     session_before_compact -> session_compact, or session_compact_failed
+ |  /tree
+ |     session_before_tree -> session_tree
+ |  /new, /resume
+ |     session_before_switch -> session_shutdown -> session_switch -> session_start
+ |  /fork
+ |     session_before_fork -> session_shutdown -> session_fork -> session_start
+ |
+ |  session_shutdown
+pi ends
+```
+
+The life of a prompt:
+
+```text
+the user says something
+ |  input                         may change or handle it
+ |  expand_prompt                 only what begins with a slash: skills, templates
+ |  system_prompt                 sections
+ |  before_agent_start            messages to add; the system prompt as a whole
+ |
+ |  agent_start                                                              <-- run ---+
+ |   |  turn_start                                               <-- turn ---+          |
+ |   |   |  message_start, message_end           of what was said            |          |
+ |   |   |  context                              what the model is told      |          |
+ |   |   |  before_provider_request              the payload                 |          |
+ |   |   |  after_provider_response              status and headers          |          |
+ |   |   |  message_start                        the answer begins           |          |
+ |   |   |  message_update                       each delta                  |          |
+ |   |   |  message_end                          may change the answer       |          |
+ |   |   |                                                                   |          |
+ |   |   |  for each call, in the model's order                              |          |
+ |   |   |     tool_execution_start                                          |          |
+ |   |   |     tool_call                         may refuse or change it     |          |
+ |   |   |  the calls run, together where they may                           |          |
+ |   |   |     tool_execution_update             partial results             |          |
+ |   |   |     tool_result                       may change the result       |          |
+ |   |   |     tool_execution_end                                            |          |
+ |   |   |     message_start, message_end        of the result               |          |
+ |   |   |                                                                   |          |
+ |   |   |  turn_end                             calls or queued messages? --+          |
+ |  agent_end                                                                           |
+ |  agent_before_settle                        a plugin wants to go on? ----------------+
+ |  agent_settled
+the prompt is done
+```
+"""
+
+
+def files() -> dict[Path, str]:
+    """Return every file that belongs there, and what it says."""
+    pages = {PAGES / f"{name}.md": "\n".join(_page(name, spec)) + "\n" for name, spec in all_hookspecs().items()}
+    samples = {
+        EVENTS / f"{name}.json": json.dumps(to_wire(sample_event(name)), indent=2, ensure_ascii=False) + "\n"
+        for name in sampled_hooks()
+    }
+    return {PAGES / "README.md": "\n".join(_index()), **pages, **samples}
+
+
+# The index
+
+
+def _index() -> Iterator[str]:
+    yield INDEX
+    for module in spec_modules():
+        stage = module.__name__.rpartition(".")[2]
+        yield f"## {stage.capitalize()}\n\n{(getdoc(module) or '').splitlines()[0]}\n"
+        yield "| hook | what for | answers |\n| --- | --- | --- |"
+        for name, spec in all_hookspecs().items():
+            if spec.__module__ == module.__name__:
+                yield f"| [`{name}`]({name}.md) | {_documented(spec)['summary']} | {_rule(spec)} |"
+        yield ""
+    yield DIAGRAM
+
+
+def _rule(spec: Callable[..., Any]) -> str:
+    declared = answers_of(spec)
+    return str(declared) if declared is not None else _documented(spec)["Answers"].partition(";")[0]
+
+
+# A page
+
+
+def _page(name: str, spec: Callable[..., Any]) -> Iterator[str]:
+    stage = spec.__module__.rpartition(".")[2]
+    said, declared = _documented(spec), answers_of(spec)
+    yield f"<!-- Made by tools/build_hook_pages.py from specs/{stage}.py; change it there. -->\n"
+    yield f"# {name}({', '.join(signature(spec).parameters)})\n"
+    yield f"{said['summary']}\n"
+    if said["more"]:
+        yield f"{said['more']}\n"
+    yield "| | |\n| --- | --- |"
+    yield f"| signature | `{_signature(name, spec)}` |"
+    yield from (f"| {label.lower()} | {said[label]} |" for label in LABELS if label != "Since")
+    if declared is not None:
+        yield from _limits(declared)
+    yield f"| since | {said['Since']} |"
+    yield ""
+    yield from _classes(spec, declared)
+    yield from _example(name)
+    yield from _trying(name, declared)
+
+
+def _signature(name: str, spec: Callable[..., Any]) -> str:
+    parameters = ", ".join(f"{each.name}: {each.annotation}" for each in signature(spec).parameters.values())
+    return _cell(f"{name}({parameters}) -> {signature(spec).return_annotation}")
+
+
+def _limits(declared: Answers) -> Iterator[str]:
+    refuses = declared.on_failure is OnFailure.REFUSE
+    yield f"| a failure | {'refuses' if refuses else 'counts as no answer'} |"
+    yield f"| deadline | {declared.deadline.value:g} s for each plugin |"
+
+
+def _classes(spec: Callable[..., Any], declared: Answers | None) -> Iterator[str]:
+    """Describe the event and the answer, or what a registration hook returns."""
+    event = signature(spec).parameters.get("event")
+    if event is not None:
+        yield from _class("The event", event.annotation, None)
+    for name in re.findall(r"\w+", str(signature(spec).return_annotation)):
+        if name in pi_hookspecs.__all__:
+            yield from _class("The answer" if declared is not None else "What it returns", name, declared)
+
+
+def _class(heading: str, name: str, declared: Answers | None) -> Iterator[str]:
+    yield f"## {heading}: `{name}`\n"
+    described = getattr(pi_hookspecs, name)
+    doc = getdoc(described) if isinstance(described, type) else None
+    text, meanings = _attributes(doc or "")
+    if text:
+        yield f"{text}\n"
+    if not isinstance(described, type):
+        for each in get_args(described):
+            yield f"One of them is `{each.__name__}`: {_markdown((getdoc(each) or '').splitlines()[0])}\n"
+            yield from _members(each)
+    elif attrs.has(described):
+        yield from _fields(described, meanings, declared)
+    else:
+        yield from _members(described)
+
+
+def _attributes(doc: str) -> tuple[str, dict[str, str]]:
+    """Part a class docstring into its text and what it says of each attribute."""
+    text, _, listed = doc.partition("\nAttributes:\n")
+    meanings: dict[str, str] = {}
+    name = ""
+    for line in listed.splitlines():
+        found = re.match(r" {4}(\w+): (.*)", line)
+        if found:
+            name, meanings[found[1]] = found[1], found[2]
+        elif line.startswith(" " * 8) and name:
+            meanings[name] += f" {line.strip()}"
+        elif line.strip():
+            text, name = f"{text.rstrip()}\n\n{line.strip()}", ""
+    return _markdown(text.strip()), {name: _markdown(meaning) for name, meaning in meanings.items()}
+
+
+def _fields(described: Any, meanings: dict[str, str], declared: Answers | None) -> Iterator[str]:
+    fields = [each for each in attrs.fields(described) if each.init and each.alias and not each.name.startswith("_")]
+    if not fields:
+        yield "It has no fields.\n"
+        return
+    rules = declared.fields if declared is not None else {}
+    heads = ["field", "type", "default", *(["rule"] if rules else []), *(["meaning"] if meanings else [])]
+    yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
+    for field in fields:
+        cells = [f"`{field.name}`", f"`{_cell(str(field.type))}`", _default(field)]
+        if rules:
+            cells.append(rules[field.name].value if field.name in rules else "")
+        if meanings:
+            cells.append(_cell(meanings.get(field.name, "")))
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _default(field: Any) -> str:
+    if field.default is attrs.NOTHING:
+        return "required"
+    value = field.default.factory() if isinstance(field.default, attrs.Factory) else field.default  # type: ignore[arg-type]
+    return f"`{_cell(repr(value))}`" if not callable(value) else ""
+
+
+def _members(described: type) -> Iterator[str]:
+    """List the methods of a protocol."""
+    for name, member in vars(described).items():
+        if callable(member) and not name.startswith("_"):
+            parameters = ", ".join(each for each in signature(member).parameters if each != "self")
+            yield f"- `{name}({parameters})`: {_markdown((getdoc(member) or '').splitlines()[0])}"
+    yield ""
+
+
+def _example(name: str) -> Iterator[str]:
+    text = (PAGES / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    plugin, _, shown = text.partition(SHOWN)
+    doc = re.match(r'"""(.*?)"""\n+', plugin, re.DOTALL)
+    yield f"## Example\n\n{doc[1].strip() if doc else ''}\n"
+    yield f"```python\n{plugin[doc.end() if doc else 0 :].strip()}\n```\n"
+    yield f"What shows that it works, with the fixtures of `pluggypi-testing`:\n\n```python\n{shown.strip()}\n```\n"
+
+
+def _trying(name: str, declared: Answers | None) -> Iterator[str]:
+    if declared is None:
+        yield f"`pi hooks {name}` lists the installed plugins that implement it."
+        return
+    yield f"[A sample event](../events/{name}.json) is there to try it: who answers what, and how fast?\n"
+    yield f"```text\npi hooks fire {name} --event docs/events/{name}.json\n```"
+
+
+# Docstrings
+
+
+def _documented(spec: Callable[..., Any]) -> dict[str, str]:
+    """Return the parts of a specification's docstring: ``summary``, ``more``, and what the labelled lines say."""
+    summary, _, rest = (getdoc(spec) or "").partition("\n")
+    parts = dict.fromkeys(("more", *LABELS), "")
+    part = "more"
+    for line in rest.splitlines():
+        label = next((each for each in LABELS if line.startswith(f"{each}: ")), None)
+        if line == "Args:":
+            part = "args"
+        elif label is not None:
+            part, line = label, line.removeprefix(f"{label}: ")  # noqa: PLW2901 - what is left of it
+        if part in parts:
+            parts[part] += f"{line if part == 'more' else line.strip()}{chr(10) if part == 'more' else ' '}"
+    return {"summary": _markdown(summary), **{name: _markdown(text.strip()) for name, text in parts.items()}}
+
+
+def _markdown(text: str) -> str:
+    return text.replace("``", "`")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def main() -> int:
+    """Write the files, or check them; return the exit code."""
+    wanted = files()
+    there = {*PAGES.glob("*.md"), *EVENTS.glob("*.json")}
+    if "--check" not in sys.argv[1:]:
+        EVENTS.mkdir(exist_ok=True)
+        for file, text in wanted.items():
+            file.write_text(text, encoding="utf-8")
+        for file in there - {*wanted}:
+            file.unlink()
+        return 0
+    stale = [file for file, text in wanted.items() if file not in there or file.read_text(encoding="utf-8") != text]
+    for file in sorted({*stale, *(there - {*wanted})}):
+        print(f"{file.relative_to(DOCS.parent)} is not what tools/build_hook_pages.py writes; run it")
+    return 1 if stale or there - {*wanted} else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
