@@ -147,7 +147,7 @@ def test_header_in_the_form_of_today_is_read_fast():
 
 
 @given(entry=st.sampled_from(ENTRIES), changes=CHANGES)
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 def test_both_ways_to_read_an_entry_agree(entry, changes):
     wire = changed(to_wire(entry), changes)
 

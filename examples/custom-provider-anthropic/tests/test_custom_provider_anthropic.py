@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from pi_testing.fake_servers.anthropic import FakeAnthropic, error, message, text, tool_use
 
@@ -17,8 +18,8 @@ async def server(monkeypatch):
 @pytest.fixture
 def ask(server):
     async def prompt(said):
-        pi_session.models.register_provider("custom-anthropic", {"baseUrl": server.url})
-        await pi_session.set_model(pi_session.models.find("custom-anthropic/claude-sonnet-4-5"))
+        model = pi_session.models.find("custom-anthropic/claude-sonnet-4-5")
+        await pi_session.set_model(evolve(model, base_url=server.url))
         return await pi_session.prompt(said)
 
     return prompt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from pi_testing.fake_servers import FakeServer, json_answer
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
@@ -39,8 +40,8 @@ def ask(pi_session, gateway):
     async def prompt(credential):
         gateway.answers(message(text("Hello.")))
         await pi_session.models.auth.set("gitlab-duo", {"type": "oauth", **credential})
-        pi_session.models.register_provider("gitlab-duo", {"baseUrl": gateway.url})
-        await pi_session.set_model(pi_session.models.find("gitlab-duo/claude-sonnet-4-5"))
+        model = pi_session.models.find("gitlab-duo/claude-sonnet-4-5")
+        await pi_session.set_model(evolve(model, base_url=gateway.url))
         return await pi_session.prompt("hi")
 
     return prompt

@@ -46,7 +46,11 @@ class ToolSelection:
                 names = [name for name in names if not fnmatchcase(name, item[1:])]
             else:
                 names += _meant(item.removeprefix("+"), known)
-        return [name for name in dict.fromkeys(names) if not any(fnmatchcase(name, each) for each in self.excluded)]
+        return [name for name in dict.fromkeys(names) if self.allows(name)]
+
+    def allows(self, name: str) -> bool:
+        """Whether a tool is not excluded."""
+        return not any(fnmatchcase(name, each) for each in self.excluded)
 
     def exact_names(self) -> list[str]:
         """Return the names that were said in full: of each there should be a tool."""

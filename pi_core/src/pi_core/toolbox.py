@@ -39,7 +39,7 @@ class Toolbox:
         self._host = host
         self._selection = ToolSelection(names, excluded)
         self._custom = tuple(custom)
-        self._chosen = False
+        self._chosen: list[str] | None = None
         self._added: list[tuple[str, Tool]] = []
 
     @property
@@ -51,16 +51,19 @@ class Toolbox:
     def active(self) -> tuple[Tool, ...]:
         """Return what the model is offered."""
         tools: dict[str, Tool] = {}
-        for name in self._selection.names(self._known(), self._default_names()):
+        wanted = self._chosen
+        if wanted is None:
+            wanted = self._selection.names(self._known(), self._default_names())
+        for name in wanted:
             tool = self._find(name)
             if tool is not None:
                 tools[tool.name] = tool
-        tools.update((tool.name, tool) for tool in self._custom if not self._chosen or tool.name in tools)
+        tools.update((tool.name, tool) for tool in self._custom if self._chosen is None or tool.name in tools)
         return tuple(tools.values())
 
     def select(self, names: Sequence[str]) -> None:
-        """Offer these and no others, in this order, whatever was selected before."""
-        self._names, self._chosen = list(dict.fromkeys(names)), True
+        """Offer these and no others, in this order, whatever was selected before; what is excluded stays so."""
+        self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
 
     def all(self) -> list[Tool]:
         """Return every tool that could be offered, by name."""

@@ -99,7 +99,7 @@ async def test_a_large_file_is_refused_with_its_size(world, root):
     found = await world.loader().load("note")
 
     assert found.resources == ()
-    assert [each.message for each in found.problems] == ["is 50.0 MB large and not read: the limit is 1.0 MB"]
+    assert [each.message for each in found.problems] == ["is 50 MB large and not read: the limit is 1 MB"]
 
 
 async def test_an_ignore_file_that_cannot_be_used_ignores_nothing(world, root):

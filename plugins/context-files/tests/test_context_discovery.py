@@ -119,7 +119,7 @@ async def test_a_file_that_is_too_large_is_refused_with_its_size(agent, project)
     problems = (await load(project, agent)).problems
 
     assert [str(each) for each in problems] == [
-        f"{project}/AGENTS.md: is 50.0 MB large and not read: the limit is 1.0 MB"
+        f"{project}/AGENTS.md: is 50 MB large and not read: the limit is 1 MB"
     ]
 
 

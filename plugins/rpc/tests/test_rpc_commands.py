@@ -6,6 +6,7 @@ import asyncio
 import os
 
 import pytest
+from attrs import evolve
 
 from pi_client.commands import COMMANDS
 from pi_hookspecs import Command, InputResult, Tool, ToolResult, hookimpl
@@ -307,3 +308,12 @@ async def test_odd_texts_are_answered_by_every_command(talk, odd):
         assert (response["command"], type(response["success"])) == (name, bool)
 
     assert (await talk.call("get_state"))["success"] is True
+
+
+@pytest.mark.pi(plugins=[])
+async def test_headers_of_a_model_stay_here(talk):
+    talk.session.agent.set_model(evolve(talk.session.model, headers={"x-key": "made-up"}))
+
+    model = (await talk.call("get_state"))["data"]["model"]
+
+    assert (model["id"], "headers" in model) == ("model", False)

@@ -9,7 +9,6 @@ from pi_hookspecs import (
     CustomMessage,
     PiAPI,
     PiContext,
-    SessionStartEvent,
     TurnEndEvent,
     hookimpl,
 )
@@ -49,12 +48,10 @@ def activate(pi: PiAPI) -> None:
     @pi.on("session_tree")  # another branch may have another plan
     def restore(ctx: PiContext) -> None:
         kept = (each for each in reversed(ctx.session.branch()) if isinstance(each, CustomEntry))
-        plan.restore(next((each.data for each in kept if each.custom_type == NAME), {}))
+        saved = next((each.data for each in kept if each.custom_type == NAME), None)
+        plan.restore(saved or {})
         show(ctx)
-
-    @pi.on("session_start")
-    def begin(event: SessionStartEvent, ctx: PiContext) -> None:
-        if event.reason == "startup" and pi.get_flag("plan") and not plan.planning:
+        if saved is None and pi.get_flag("plan"):
             switch(ctx)
 
     @pi.on("before_agent_start")
@@ -64,8 +61,9 @@ def activate(pi: PiAPI) -> None:
 
     @pi.on("context")
     def forget_instructions(event: ContextEvent) -> ContextResult | None:
-        others = [each for each in event.messages if getattr(each, "custom_type", None) != NAME]
-        return None if plan.planning else ContextResult(messages=others)
+        if plan.planning:
+            return None
+        return ContextResult(messages=[each for each in event.messages if getattr(each, "custom_type", None) != NAME])
 
     @pi.on("agent_end")
     async def ask(event: AgentEndEvent, ctx: PiContext) -> None:

@@ -77,5 +77,4 @@ def activate(pi: PiAPI) -> None:
 
 
 def bash(ctx: PiContext) -> SandboxedBash:
-    """Return what runs commands, as the settings want it."""
     return SandboxedBash(ctx.settings.get_str_list("sandbox", BUBBLEWRAP.split()))

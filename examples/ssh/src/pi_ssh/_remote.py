@@ -1,21 +1,12 @@
-"""What pi's tools need of the place they work in, on another computer: each operation is one ``ssh HOST COMMAND``."""
+"""What pi's tools need of the place they work in, on another computer: each operation is one command there."""
 
-import asyncio
-import errno
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 from shlex import join, quote
 
 from pi_hookspecs import AbortSignal
+from pi_ssh._connection import run
 from pi_tools import LocalBashOperations
-
-SYSTEM_ERRORS = {
-    "No such file": errno.ENOENT,
-    "Permission denied": errno.EACCES,
-    "Is a directory": errno.EISDIR,
-    "Not a directory": errno.ENOTDIR,
-}
-CONNECTION_FAILED = 255
 
 
 class Remote:
@@ -26,21 +17,8 @@ class Remote:
         self.cwd = cwd
 
     async def run(self, command: str, stdin: bytes = b"", good: Sequence[int] = (0,)) -> bytes:
-        """Return what a command prints; what it complains of is raised as the system error that it is there."""
-        pipe = asyncio.subprocess.PIPE
-        told = f"cd {quote(self.cwd)} && export LC_ALL=C && {command}"
-        ssh = await asyncio.create_subprocess_exec("ssh", self.host, told, stdin=pipe, stdout=pipe, stderr=pipe)
-        try:
-            out, error = await ssh.communicate(stdin)
-        finally:
-            if ssh.returncode is None:
-                ssh.kill()
-        if ssh.returncode in good:
-            return out
-        complaint = error.decode(errors="replace").strip()
-        if ssh.returncode == CONNECTION_FAILED:
-            raise RuntimeError(f"ssh {self.host} failed: {complaint}")
-        raise OSError(next((code for text, code in SYSTEM_ERRORS.items() if text in complaint), errno.EIO), complaint)
+        """Return what a command prints there."""
+        return await run(self.host, self.cwd, command, stdin, good)
 
     async def exec(
         self,

@@ -49,8 +49,7 @@ def told(error: BaseException) -> str:
 def _is_library(file: str) -> bool:
     """Whether a file belongs to Python or to the host: nobody looks for a plugin's mistake there."""
     standard = file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
-    return standard or os.path.dirname(file) in _OWN_FOLDERS  # noqa: PTH120 - plain text, as code objects have it
+    return standard or file.startswith(_OWN)
 
 
-_HERE = os.path.dirname(__file__)  # noqa: PTH120 - as above
-_OWN_FOLDERS = (_HERE, os.path.dirname(_HERE))  # noqa: PTH120 - as above
+_OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - plain text, as code objects have it

@@ -125,7 +125,7 @@ def _filters(settings: Settings, key: str, situation: Situation) -> dict[Resourc
     """Return what each scope's settings say. Files speak for themselves: a project's list does not hide the user's."""
     settings.get_str_list(key)  # tells of a value of a wrong type
     filters: dict[ResourceScope, Filter] = {}
-    for origin, entries in settings.each(key) if hasattr(settings, "each") else []:  # INTERIM
+    for origin, entries in settings.each(key):
         scope: ResourceScope
         if not os.path.isabs(origin):  # the command line, or a program
             scope, base_dir = "temporary", situation.cwd

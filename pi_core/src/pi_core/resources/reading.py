@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
+from pi_core._sizes import size_in_words
 from pi_hookspecs.resources import Resource, ResourceContent, ResourceProblem
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class FileReader:
         if not stat.S_ISREG(status.st_mode):
             return mark, self._refused(file, identity, "is no regular file")
         if status.st_size > self._kind.max_bytes:
-            size, limit = _megabytes(status.st_size), _megabytes(self._kind.max_bytes)
+            size, limit = size_in_words(status.st_size), size_in_words(self._kind.max_bytes)
             return mark, self._refused(file, identity, f"is {size} large and not read: the limit is {limit}")
         content = self._kept.get(file.path, mark)
         if content is None:
@@ -122,6 +123,3 @@ class FileReader:
         problem = ResourceProblem(path=file.path, message=message, kind=self._kind.name, level="error")
         return ReadFile(identity, None, (problem,))
 
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1_048_576:.1f} MB"

@@ -141,10 +141,42 @@ class MemorySettings:
 
 
 @frozen(kw_only=True)
+class GuardrailRule:
+    """One of the user's own."""
+
+    action: Literal["allow", "ask", "deny"] | None = _setting(None, "What is done where all the rest fits")
+    tool: str | None = _setting(None, "Pattern of the tool's name; any tool where not set")
+    command: str | None = _setting(None, "Pattern of one simple command")
+    path: str | None = _setting(None, "Pattern of a file")
+    reason: str | None = _setting(None, "Why, in the user's words")
+
+
+@frozen(kw_only=True)
+class GuardrailAmounts:
+    """How much may be spent before the next request, or call, is refused."""
+
+    requests: float | None = _setting(None, "Requests to a model", at_least=0)
+    tokens: float | None = _setting(None, "Tokens, sent and received", at_least=0)
+    dollars: float | None = _setting(None, "Dollars", at_least=0)
+    tool_calls_per_minute: float | None = _setting(None, "Tool calls within a minute", at_least=0)
+
+
+@frozen(kw_only=True)
+class GuardrailLimits:
+    """What one prompt and what a session may spend."""
+
+    run: GuardrailAmounts = _setting(GuardrailAmounts, "Limits of one prompt")
+    session: GuardrailAmounts = _setting(GuardrailAmounts, "Limits of a session")
+
+
+@frozen(kw_only=True)
 class GuardrailSettings:
-    """Checks before a tool runs."""
+    """Checks before a tool runs (document 003)."""
 
     enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
+    rules: list[GuardrailRule] = _setting(list, "Rules before those of pi: the first that fits counts")
+    protected_paths: Names = _setting(list, "Further names of protected files; `!name` takes one out")
+    limits: GuardrailLimits = _setting(GuardrailLimits, "What may be spent; no limit where not set")
 
 
 @frozen(kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from pi_core._sizes import size_in_words
 from pi_hookspecs import PromptSection, UserError
 from pi_hookspecs.resources import MAX_BYTES
 
@@ -21,10 +22,7 @@ def given_section(name: str, value: str) -> PromptSection:
     if size is None:
         return PromptSection(name=name, text=value)
     if size > MAX_BYTES:
-        message = (
-            f"{value}: {size / 1_048_576:.1f} MB are too much for a system prompt, {MAX_BYTES / 1_048_576:.0f} MB fit"
-        )
-        raise UserError(message)
+        raise UserError(f"{value}: {size_in_words(size)} are too much for a system prompt, {size_in_words(MAX_BYTES)} fit")
     try:
         with open(value, "rb") as file:  # noqa: PTH123 - the path is a text of the user's
             text = file.read().decode("utf-8-sig", errors="replace")

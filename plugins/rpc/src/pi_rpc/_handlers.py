@@ -297,7 +297,10 @@ def _path(path: object) -> str | None:
 
 
 def _model(model: Model | None) -> dict[str, Any] | None:
+    """Return a model without its headers: a user's own may hold a key."""
     wire: dict[str, Any] | None = to_wire(model)
+    if wire is not None:
+        wire.pop("headers", None)
     return wire
 
 

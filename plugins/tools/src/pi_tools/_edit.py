@@ -78,9 +78,7 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
         parameters=_PARAMETERS,
         execute=execute,
         prompt_snippet="Change files: replace exact texts, several in one call",
-        prompt_guidelines=(
-            "Read a file before you edit it, and keep oldText as short as it can be while it occurs only once.",
-        ),
+        prompt_guidelines=("Keep oldText as short as it can be while it occurs only once.",),
         prepare_arguments=fold,
     )
 

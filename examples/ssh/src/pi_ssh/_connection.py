@@ -1,0 +1,37 @@
+"""One command on another computer: ``ssh HOST COMMAND``, and what it complains of as the system error that it is there."""
+
+import asyncio
+import errno
+from collections.abc import Sequence
+from shlex import quote
+
+SYSTEM_ERRORS = {
+    "No such file": errno.ENOENT,
+    "Permission denied": errno.EACCES,
+    "Is a directory": errno.EISDIR,
+    "Not a directory": errno.ENOTDIR,
+}
+CONNECTION_FAILED = 255
+
+
+async def run(host: str, cwd: str, command: str, stdin: bytes, good: Sequence[int]) -> bytes:
+    """Return what a command prints.
+
+    Raises:
+        OSError: It failed there, with ``errno`` set, so that pi's tools say what they say of local files.
+        RuntimeError: The computer was not reached.
+    """
+    pipe = asyncio.subprocess.PIPE
+    told = f"cd {quote(cwd)} && export LC_ALL=C && {command}"
+    ssh = await asyncio.create_subprocess_exec("ssh", host, told, stdin=pipe, stdout=pipe, stderr=pipe)
+    try:
+        out, error = await ssh.communicate(stdin)
+    finally:
+        if ssh.returncode is None:  # cancelled
+            ssh.kill()
+    if ssh.returncode in good:
+        return out
+    complaint = error.decode(errors="replace").strip()
+    if ssh.returncode == CONNECTION_FAILED:
+        raise RuntimeError(f"ssh {host} failed: {complaint}")
+    raise OSError(next((code for text, code in SYSTEM_ERRORS.items() if text in complaint), errno.EIO), complaint)
