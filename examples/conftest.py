@@ -43,13 +43,14 @@ def pi_plugins(request: pytest.FixtureRequest, pi_plugins: dict[str, object]) ->
 
 
 class Git:
-    """git in a folder: ``git("log", "-1")`` returns what it prints."""
+    """Runs git in a folder: ``git("log", "-1")`` returns what it prints."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def __call__(self, *args: str) -> str:
-        done = subprocess.run(["git", *args], cwd=self.folder, capture_output=True, text=True, check=True)
+        command = ["git", *args]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)  # noqa: S603 - a test's own git
         return done.stdout.strip()
 
     def init(self) -> None:
@@ -66,7 +67,7 @@ class Git:
 
 @pytest.fixture
 def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Git:
-    """git in the session's folder, with nothing of the developer's own configuration."""
+    """Return git in the session's folder, with nothing of the developer's own configuration."""
     for who in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{who}_NAME", "Ann")
         monkeypatch.setenv(f"GIT_{who}_EMAIL", "ann@example.com")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from inspect import getdoc, signature
+from inspect import getdoc, iscoroutinefunction, signature
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -29,6 +30,18 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES, EVENTS = DOCS / "hooks", DOCS / "events"
 LABELS = ("When", "Answers", "On error", "Since")
+CONTEXT = {
+    "PiContext": "In hooks and commands",
+    "ToolContext": "In tools, all of this and",
+    "StartContext": "Before there is a session",
+    "UserInterface": "`ctx.ui`",
+    "SessionView": "`ctx.session`",
+    "SettingsView": "`ctx.settings`",
+    "ModelCatalog": "`ctx.models`",
+    "ResourceLoader": "`ctx.resources`",
+}
+"""What ``ctx.md`` describes, under which heading."""
+
 SHOWN = "\n\n# Shown by\n"
 """In an example, what stands between the plugin and the test that shows that it works."""
 
@@ -41,8 +54,8 @@ A plugin is a module (or an object) whose functions are marked with `@hookimpl` 
 [The tutorial](../first-plugin.md) makes one in ten minutes.
 
 - **Registration hooks** are plain functions, asked once when the plugin is loaded; they return lists.
-- **Event hooks** take `event` and `ctx`, or one of them, and may be `def` or `async def`. The same handlers can be
-  added with `pi.on("tool_call", ...)` in [`activate`](activate.md).
+- **Event hooks** take `event` and [`ctx`](ctx.md), or one of them, and may be `def` or `async def`. The same handlers
+  can be added with `pi.on("tool_call", ...)` in [`activate`](activate.md).
 
 ```text
 $ pi hooks                                    every hook, and how many plugins implement it
@@ -61,9 +74,9 @@ $ pi hooks fire tool_call --event FILE.json   the same with an event of yours; d
 | pipe | each plugin gets what the one before made of it |
 | veto | the first refusal wins and ends the asking |
 
-A rule holds for the whole answer, or for each field of its class. A plugin that raises, takes longer than the deadline or
-answers with a wrong type is reported by name; what that means for the answer stands on the hook's page. Three failures in
-a row end the asking, except where a failure refuses: such a hook keeps refusing.
+A rule holds for the whole answer, or for each field of its class. A plugin that raises, takes longer than the deadline
+or answers with a wrong type is reported by name; what that means for the answer stands on the hook's page. Three
+failures in a row end the asking, except where a failure refuses: such a hook keeps refusing.
 """
 
 DIAGRAM = """\
@@ -142,7 +155,7 @@ def files() -> dict[Path, str]:
         EVENTS / f"{name}.json": json.dumps(to_wire(sample_event(name)), indent=2, ensure_ascii=False) + "\n"
         for name in sampled_hooks()
     }
-    return {PAGES / "README.md": "\n".join(_index()), **pages, **samples}
+    return {PAGES / "README.md": "\n".join(_index()), PAGES / "ctx.md": "\n".join(_context()), **pages, **samples}
 
 
 # The index
@@ -164,6 +177,16 @@ def _index() -> Iterator[str]:
 def _rule(spec: Callable[..., Any]) -> str:
     declared = answers_of(spec)
     return str(declared) if declared is not None else _documented(spec)["Answers"].partition(";")[0]
+
+
+# What every hook gets
+
+
+def _context() -> Iterator[str]:
+    yield "<!-- Made by tools/build_hook_pages.py from pi_hookspecs/context.py; change it there. -->\n\n# ctx\n"
+    yield "Event hooks, commands and tools get `ctx` beside what they are asked: the session, the user, the settings.\n"
+    for name, what in CONTEXT.items():
+        yield from _class(what, name, None)
 
 
 # A page
@@ -202,9 +225,12 @@ def _limits(declared: Answers) -> Iterator[str]:
 
 def _classes(spec: Callable[..., Any], declared: Answers | None) -> Iterator[str]:
     """Describe the event and the answer, or what a registration hook returns."""
-    event = signature(spec).parameters.get("event")
-    if event is not None:
-        yield from _class("The event", event.annotation, None)
+    taken = signature(spec).parameters
+    if "event" in taken:
+        yield from _class("The event", taken["event"].annotation, None)
+    if "pi" in taken:
+        yield from _class("What it gets", taken["pi"].annotation, None)
+        yield from _class("`pi.events`", "EventBus", None)
     for name in re.findall(r"\w+", str(signature(spec).return_annotation)):
         if name in pi_hookspecs.__all__:
             yield from _class("The answer" if declared is not None else "What it returns", name, declared)
@@ -269,12 +295,24 @@ def _default(field: Any) -> str:
 
 
 def _members(described: type) -> Iterator[str]:
-    """List the methods of a protocol."""
-    for name, member in vars(described).items():
-        if callable(member) and not name.startswith("_"):
-            parameters = ", ".join(each for each in signature(member).parameters if each != "self")
-            yield f"- `{name}({parameters})`: {_markdown((getdoc(member) or '').splitlines()[0])}"
+    """List what a protocol asks for, its own members first; a tool's context has all of ``PiContext``, told once."""
+    members: dict[str, Any] = {}
+    for base in takewhile(lambda each: each is described or each is not pi_hookspecs.PiContext, described.__mro__):
+        members = {**members, **{name: each for name, each in vars(base).items() if name not in members}}
+    for name, member in members.items():
+        if name.startswith("_") or not (callable(member) or isinstance(member, property)):
+            continue
+        text = " ".join((getdoc(member) or "").partition("\n\n")[0].split())
+        yield f"- `{_called(name, member)}`: {_markdown(text)}"
     yield ""
+
+
+def _called(name: str, member: Any) -> str:
+    """Return how a member is used: ``name``, ``name(argument)`` or ``await name(argument)``."""
+    if isinstance(member, property):
+        return name
+    waits = "await " if iscoroutinefunction(member) else ""
+    return f"{waits}{name}({', '.join(each for each in signature(member).parameters if each != 'self')})"
 
 
 def _example(name: str) -> Iterator[str]:
@@ -314,7 +352,8 @@ def _documented(spec: Callable[..., Any]) -> dict[str, str]:
 
 
 def _markdown(text: str) -> str:
-    return text.replace("``", "`")
+    """Return a docstring's text for readers who do not have what it cites."""
+    return re.sub(r"\s*\((?:pi\.md|documents?|decisions?) [^)]*\)", "", text).replace("``", "`")
 
 
 def _cell(text: str) -> str:

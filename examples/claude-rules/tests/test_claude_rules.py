@@ -11,7 +11,6 @@ in_a_trusted_project = pytest.mark.pi(session={"settings": Settings.in_memory(ag
 
 
 @in_a_trusted_project
-
 async def test_rules_are_listed_in_the_system_prompt(pi_session, script, tmp_path):
     for name in ("style.md", "api/errors.md", "notes.txt"):
         file = tmp_path / ".claude" / "rules" / name

@@ -16,7 +16,7 @@ async def server(monkeypatch):
 
 
 @pytest.fixture
-def ask(server):
+def ask(pi_session, server):
     async def prompt(said):
         model = pi_session.models.find("custom-anthropic/claude-sonnet-4-5")
         await pi_session.set_model(evolve(model, base_url=server.url))

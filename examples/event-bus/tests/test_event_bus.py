@@ -8,23 +8,31 @@ from pi_hookspecs import hookimpl
 
 
 class Neighbour:
-    """Another plugin that hears the channel, and says something on it."""
-
-    def __init__(self):
-        self.heard = []
+    """Another plugin on the same channel."""
 
     @hookimpl
     def activate(self, pi):
-        pi.events.on("greetings", self.heard.append)
-        pi.on("turn_start", lambda: None)
-        pi.register_command("greet", lambda args: pi.events.emit("greetings", {"from": "neighbour", "text": args}))
+        @pi.events.on("greetings")
+        def hear(data):
+            pi.append_entry("heard", data)
+
+        @pi.register_command("greet")
+        def greet(args, ctx):
+            pi.events.emit("greetings", {"from": pi.plugin, "text": args})
 
 
-NEIGHBOUR = Neighbour()
-with_a_neighbour = pytest.mark.pi(plugins={"neighbour": NEIGHBOUR})
+pytestmark = pytest.mark.pi(plugins=[Neighbour()])
 
 
-async def test_the_user_is_told(pi_session, fake_ui):
+async def test_the_user_is_told_what_another_plugin_says(pi_session, fake_ui):
+    await pi_session.prompt("/greet hello")
+
+    assert fake_ui.notices[0].message == "neighbour says: hello"
+
+
+async def test_other_plugins_hear_what_the_user_says(pi_session, fake_ui):
     await pi_session.prompt("/emit hello")
 
+    (heard,) = [entry for entry in pi_session.session_manager.get_entries() if entry.type == "custom"]
+    assert heard.data == {"from": "event-bus", "text": "hello"}
     assert fake_ui.notices[0].message == "event-bus says: hello"

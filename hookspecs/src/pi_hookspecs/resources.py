@@ -172,7 +172,8 @@ class ResourceKind:
             its ancestors up to the repository's root.
         accepts: Whether a file in such a folder is one: its name, and how many folders deep it lies (0: directly).
         recursive: Whether to look into folders inside; ignore files are honoured, ``node_modules`` is left out.
-        find: Finds the files in other ways, most important first; ``folder`` is not looked at then.
+        find: Finds the files in other ways, most important first; ``folder`` is not looked at then. A file that is
+            there and may not be used is told with a problem in its place.
         unique: Of two with one name only the first is used, and the user is told.
         overrides: That is what such files are for: nobody is told.
         keep: Whether answers of ``read`` are kept on disk; False for those that hold the file's text.
@@ -185,7 +186,7 @@ class ResourceKind:
     shared_folder: bool = field(default=False, kw_only=True)
     accepts: Callable[[str, int], bool] = field(default=_markdown, kw_only=True)
     recursive: bool = field(default=False, kw_only=True)
-    find: Callable[[ResourceRequest], Iterable[ResourceFile]] | None = field(default=None, kw_only=True)
+    find: Callable[[ResourceRequest], Iterable[ResourceFile | ResourceProblem]] | None = field(default=None, kw_only=True)
     unique: bool = field(default=True, kw_only=True)
     overrides: bool = field(default=False, kw_only=True)
     keep: bool = field(default=True, kw_only=True)

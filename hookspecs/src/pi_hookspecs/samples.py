@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import (
+    AbortSignal,
     AfterProviderResponseEvent,
     AgentBeforeSettleEvent,
     AgentEndEvent,
@@ -145,7 +146,7 @@ def _before_compact() -> SessionBeforeCompactEvent:
     preparation = CompactionPreparation(
         first_kept_entry_id="0000000c", entries_to_summarize=entries[:2], tokens_before=120_000
     )
-    return SessionBeforeCompactEvent(preparation=preparation, branch_entries=entries)
+    return SessionBeforeCompactEvent(preparation=preparation, branch_entries=entries, signal=AbortSignal())
 
 
 def _before_tree() -> SessionBeforeTreeEvent:
@@ -155,6 +156,7 @@ def _before_tree() -> SessionBeforeTreeEvent:
         common_ancestor_id="0000000a",
         entries_to_summarize=_entries()[1:],
         user_wants_summary=True,
+        signal=AbortSignal(),
     )
 
 

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from pi_core._json_file import change_text
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
+    from pi_core.agent_session_runtime import (
+        AgentSessionRuntime,
+        AgentSessionServices,
+        create_agent_session_runtime,
+    )
     from pi_core.auth_storage import AuthStorage
     from pi_core.convert import convert_to_llm
     from pi_core.create import create_agent_session, run
@@ -32,6 +37,7 @@ _HOMES = {
     "_json_file": "change_text",
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
+    "agent_session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_runtime",
     "auth_storage": "AuthStorage",
     "convert": "convert_to_llm",
     "create": "create_agent_session run",
@@ -57,6 +63,8 @@ __all__ = [  # literal, because type checkers read it
     "Agent",
     "AgentContext",
     "AgentSession",
+    "AgentSessionRuntime",
+    "AgentSessionServices",
     "AgentState",
     "AuthStorage",
     "DefaultResourceLoader",
@@ -87,6 +95,7 @@ __all__ = [  # literal, because type checkers read it
     "context_tokens",
     "convert_to_llm",
     "create_agent_session",
+    "create_agent_session_runtime",
     "edited_message",
     "entry_message",
     "estimate_tokens",

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from pi_core._model_auth import ModelAuth
     from pi_core._model_tables import ModelTables
 
-__all__ = ["DISCOVERY_SECONDS", "ModelDiscoverer"]
-
-DISCOVERY_SECONDS = 0.2
-"""What all servers together are given."""
+__all__ = ["ModelDiscoverer"]
 
 _SHARE = 0.9
 """Of that time plugins are told a little less, so that they can still say what they know."""

@@ -136,15 +136,17 @@ class ModelRegistry:
 
         Args:
             provider_ids: Whom to ask: providers that need no key and list no models; all of them when None.
-            seconds: What all together are given; 0.2 when None.
+            seconds: What all together are given; the setting ``localServersTimeoutMs`` when None.
 
         Returns:
             The rows of those that have models.
         """
-        from pi_core._model_discovery import DISCOVERY_SECONDS, ModelDiscoverer  # most runs ask nobody
+        from pi_core._model_discovery import ModelDiscoverer  # most runs ask nobody
 
+        if seconds is None:
+            seconds = self._settings.get_number("localServersTimeoutMs", 200, minimum=0) / 1000
         discoverer = ModelDiscoverer(self._tables, self._keys, self._warn)
-        return await discoverer.ask(provider_ids, DISCOVERY_SECONDS if seconds is None else seconds)
+        return await discoverer.ask(provider_ids, seconds)
 
     def register_provider(
         self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, stream: StreamFunction | None = None

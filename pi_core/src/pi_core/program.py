@@ -39,8 +39,10 @@ async def run_program(
     """Run a program and return what it printed and how it ended; see ``PiAPI.exec``."""
     if signal is not None and signal.aborted:
         return ExecResult(stdout="", stderr="", code=128 + signals.SIGTERM, killed=True)
+    program = _Program()
     try:
-        process = await asyncio.create_subprocess_exec(
+        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: program,
             os.fspath(command),
             *map(os.fspath, args),
             cwd=cwd,
@@ -53,80 +55,82 @@ async def run_program(
     except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
         reason = getattr(error, "strerror", None) or str(error)
         return ExecResult(stdout="", stderr=f"Cannot run {command!r}: {reason}", code=NOT_STARTED)
-    return await _Running(process).ended(signal, timeout)
+    try:
+        killed = await _end(program, transport, signal, timeout)
+    except asyncio.CancelledError:
+        _send(transport, "SIGKILL")
+        raise
+    finally:
+        transport.close()
+    return program.result(transport.get_returncode(), killed=killed)
 
 
-class _Running:
-    """One program at work."""
+class _Program(asyncio.SubprocessProtocol):
+    """A running program's output, and when it has ended; unlike ``Process.wait`` that asks for no closed pipes."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._killed = False
-        self._out = _Kept(process.stdout)
-        self._error = _Kept(process.stderr)
+    def __init__(self) -> None:
+        self.exited = asyncio.Event()
+        self.silent = asyncio.Event()
+        self._kept = {1: bytearray(), 2: bytearray()}
+        self._open = {1, 2}
+        self._truncated = False
 
-    async def ended(self, signal: AbortSignal | None, seconds: float | None) -> ExecResult:
-        """Wait for the end, whichever it is."""
-        ending = asyncio.create_task(self._process.wait())
-        aborted = asyncio.create_task(signal.wait()) if signal is not None else None
-        try:
-            waited = {ending} if aborted is None else {ending, aborted}
-            await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if self._process.returncode is None:
-                await self._kill(ending)
-            await asyncio.wait((self._out.reading, self._error.reading), timeout=PIPE_GRACE)
-        except asyncio.CancelledError:
-            self._send("SIGKILL")
-            raise
-        finally:
-            for task in (ending, aborted, self._out.reading, self._error.reading):
-                if task is not None:
-                    task.cancel()
-            _close(self._process)
-        code = self._process.returncode
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        room = OUTPUT_BYTES - len(self._kept[fd])
+        self._kept[fd] += data[:room]
+        self._truncated = self._truncated or len(data) > room
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self._open.discard(fd)
+        if not self._open:
+            self.silent.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+    def result(self, code: int | None, *, killed: bool) -> ExecResult:
+        """Return what became of it."""
+        code = -signals.SIGTERM if code is None else code
         return ExecResult(
-            stdout=self._out.text(),
-            stderr=self._error.text(),
-            code=NOT_STARTED if code is None else code if code >= 0 else 128 - code,
-            killed=self._killed,
-            truncated=self._out.truncated or self._error.truncated,
+            stdout=self._kept[1].decode("utf-8", "replace"),
+            stderr=self._kept[2].decode("utf-8", "replace"),
+            code=code if code >= 0 else 128 - code,
+            killed=killed,
+            truncated=self._truncated,
         )
 
-    async def _kill(self, ending: asyncio.Task[int]) -> None:
-        self._killed = True
-        self._send("SIGTERM")
-        await asyncio.wait((ending,), timeout=KILL_GRACE)
-        self._send("SIGKILL")  # also what the program started and did not take with it
-        await asyncio.wait((ending,), timeout=KILL_GRACE)
 
-    def _send(self, name: str) -> None:
-        with suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, getattr(signals, name))
-            else:
-                self._process.kill()
-
-
-class _Kept:
-    """Reads a stream to its end and keeps the beginning."""
-
-    def __init__(self, stream: asyncio.StreamReader | None) -> None:
-        self.truncated = False
-        self._kept = bytearray()
-        self.reading = asyncio.create_task(self._read(stream))
-
-    async def _read(self, stream: asyncio.StreamReader | None) -> None:
-        while stream is not None and (data := await stream.read(1 << 16)):
-            room = OUTPUT_BYTES - len(self._kept)
-            self._kept += data[:room]
-            self.truncated = self.truncated or len(data) > room
-
-    def text(self) -> str:
-        return self._kept.decode("utf-8", "replace")
+async def _end(
+    program: _Program, transport: asyncio.SubprocessTransport, signal: AbortSignal | None, seconds: float | None
+) -> bool:
+    """Wait for the program's end, whichever it is; returns whether it had to be killed."""
+    waits: list[asyncio.Task[object]] = [asyncio.create_task(program.exited.wait())]
+    if signal is not None:
+        waits.append(asyncio.create_task(signal.wait()))
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waits:
+            task.cancel()
+    killed = not program.exited.is_set()
+    if killed:
+        _send(transport, "SIGTERM")
+        await _within(KILL_GRACE, program.exited)
+        _send(transport, "SIGKILL")  # also what the program started and did not take with it
+        await _within(KILL_GRACE, program.exited)
+    await _within(PIPE_GRACE, program.silent)
+    return killed
 
 
-def _close(process: asyncio.subprocess.Process) -> None:
-    """Let go of the pipes, which something that was left behind may hold open."""
-    transport = getattr(process, "_transport", None)
-    if transport is not None and process.returncode is not None:
-        transport.close()
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def _send(transport: asyncio.SubprocessTransport, name: str) -> None:
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(transport.get_pid(), getattr(signals, name))
+        else:
+            transport.kill()

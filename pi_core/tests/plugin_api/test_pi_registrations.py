@@ -74,7 +74,8 @@ async def test_a_command_of_a_hook_and_one_of_run_time_follow_load_order(session
             return [Command(name="go", handler=lambda args, ctx: called.append("hook"))]
 
     session = session_of(
-        Hooked(), extension_factories=[lambda pi: pi.register_command("go", lambda args, ctx: called.append("run time"))]
+        Hooked(),
+        extension_factories=[lambda pi: pi.register_command("go", lambda args, ctx: called.append("run time"))],
     )
     await session.prompt("/go")
 
@@ -268,7 +269,12 @@ async def test_a_model_without_a_key_is_not_taken(activated):
 
     def activate(pi):
         held.append(pi)
-        config = {"baseUrl": "http://127.0.0.1:1", "api": "acme-1", "apiKey": "NOT_SET_HERE", "models": [{"id": "small"}]}
+        config = {
+            "baseUrl": "http://127.0.0.1:1",
+            "api": "acme-1",
+            "apiKey": "NOT_SET_HERE",
+            "models": [{"id": "small"}],
+        }
         pi.register_provider("acme", config)
 
     session = await activated(activate)
@@ -296,3 +302,23 @@ def named(name):
     from pi_testing import make_tool
 
     return make_tool(name)
+
+
+async def test_automatic_compactions_have_names_of_their_own(activated, problems):
+    from pi_hookspecs import CompactionStartEvent
+
+    heard = []
+
+    def activate(pi):
+        pi.on("auto_compaction_start", lambda event, ctx: heard.append((event.reason, ctx.cwd.is_dir())))
+
+        @pi.on("auto_compaction_start")
+        async def broken(event):
+            raise ValueError("not now")
+
+    session = await activated(activate)
+    await session.tell(CompactionStartEvent(reason="manual"))
+    await session.tell(CompactionStartEvent(reason="threshold"))
+
+    assert heard == [("threshold", True)]
+    assert "not now" in problems()[0]

@@ -159,3 +159,47 @@ async def ask(args, ctx):
 def register_commands():
     return [Command(name="ask", handler=ask)]
 """
+
+
+@pytest.fixture
+def project(fake):
+    """A folder with a skill of its own."""
+    skill = fake.cwd / ".pi" / "skills" / "knit" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: knit\ndescription: Knits\n---\nKnit.\n")
+    return fake
+
+
+@pytest.mark.parametrize(
+    ("answer", "trusted", "remembered"),
+    [("1", True, True), ("2", True, None), ("3", False, False), ("4", False, None), ("", False, None)],
+    ids=["trust", "this-time", "do-not", "not-now", "dismissed"],
+)
+def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal, answer, trusted, remembered):
+    terminal = at_terminal(project, "--model", "fake/echo", script=DUMB)
+    asked = terminal.until("Number or name: ")
+    say(terminal, answer, "\n> ")
+    say(terminal, "/help", "!!COMMAND")
+    terminal.type("/quit\n")
+    shown, _ = terminal.end()
+
+    assert f"{project.cwd} has .pi/skills" in asked
+    assert ("/skill:knit" in shown) is trusted
+    assert ("is not trusted" in shown) is (answer == "")
+    file = project.agent_dir / "trust.json"
+    assert (json.loads(file.read_text()) if file.exists() else {}) == (
+        {} if remembered is None else {str(project.cwd): remembered}
+    )
+
+
+@pytest.mark.parametrize("arguments", [["trust", "--list"], ["--list-models"], ["-p", "hello"]])
+def test_nobody_is_asked_where_no_conversation_begins(project, at_terminal, arguments):
+    terminal = at_terminal(project, *arguments, script=DUMB)
+
+    assert "Number or name" not in terminal.end()[0]
+
+
+def test_nobody_is_asked_what_the_command_line_says(project, at_terminal):
+    shown = at_terminal(project, "--model", "fake/echo", "-na", script=DUMB).until("> ")
+
+    assert "Number or name" not in shown

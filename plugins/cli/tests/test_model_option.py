@@ -156,6 +156,7 @@ def test_a_server_may_be_anywhere_that_models_json_says(pi):
         vllm = {"baseUrl": f"http://{host}/v1", "modelOverrides": overrides}
         mine = {"baseUrl": f"http://{host}/v1", "api": "openai-completions", "keyless": True}
         (pi.agent_dir / "models.json").write_text(json.dumps({"providers": {"vllm": vllm, "mine": mine}}))
+        (pi.agent_dir / "settings.json").write_text('{"localServersTimeoutMs": 10000}')
         done = pi.run("--list-models", "small")
 
     rows = [line.split() for line in done.stdout.splitlines()[1:]]

@@ -112,6 +112,29 @@ def test_other_git_files_change_nothing(tmp_path, agent, mark):
     assert found(tmp_path / "main" / "sub", agent, tmp_path) == ["main/AGENTS.md", "main/sub/AGENTS.md"]
 
 
+@pytest.mark.parametrize("target", ["keys", "/proc/self/environ"])
+async def test_a_link_out_of_a_project_counts_once_it_is_trusted(tmp_path, agent, project, target):
+    (tmp_path / "keys").write_text("secret")
+    (project / "AGENTS.md").symlink_to(tmp_path / target)
+
+    untrusted, trusted = await load(project, agent), await load(project, agent, trusted=True)
+
+    assert [each.path for each in untrusted.resources] == []
+    assert [str(each) for each in untrusted.problems] == [
+        f"{project}/AGENTS.md: is a link out of the project, which is not trusted; it is not used."
+        " Run pi trust to use it"
+    ]
+    assert [each.path for each in trusted.resources] == [str(project / "AGENTS.md")]
+
+
+async def test_a_link_inside_the_repository_needs_no_trust(tmp_path, agent, project):
+    (tmp_path / "repo" / ".git").mkdir()
+    (tmp_path / "repo" / "AGENTS.md").write_text("rules")
+    (project / "CLAUDE.md").symlink_to("../../AGENTS.md")
+
+    assert (await load(project, agent)).problems == ()
+
+
 async def test_a_file_that_is_too_large_is_refused_with_its_size(agent, project):
     with (project / "AGENTS.md").open("wb") as file:
         file.truncate(50 * 1_048_576)

@@ -84,8 +84,10 @@ async def test_a_project_cannot_point_its_memory_elsewhere(
 
     async with await trusted_session(tmp_path, pi_agent_dir, pi_host, script) as session:
         prompt = await prompt_of(session, script)
+        problems = (await session.resources.load("memory")).problems
 
     assert "the key" not in prompt
+    assert [str(each) for each in problems] == [f"{tmp_path}/MEMORY.md: is a link out of the project; it is not used"]
 
 
 async def test_a_memory_that_is_too_large_is_left_out_with_a_notice(

@@ -22,8 +22,15 @@ INSTRUCTIONS = "Sum up this conversation for a colleague who goes on with it: go
 @hookimpl
 async def session_before_compact(event: SessionBeforeCompactEvent, ctx: PiContext) -> SessionBeforeCompactResult | None:
     plan = event.preparation
-    said = [entry.message for entry in (*plan.entries_to_summarize, *plan.turn_prefix_entries) if isinstance(entry, MessageEntry)]
-    told = [plan.previous_summary or "", *(f"[{message.role}] {text_of(getattr(message, 'content', ''))}" for message in said)]
+    said = [
+        entry.message
+        for entry in (*plan.entries_to_summarize, *plan.turn_prefix_entries)
+        if isinstance(entry, MessageEntry)
+    ]
+    told = [
+        plan.previous_summary or "",
+        *(f"[{message.role}] {text_of(getattr(message, 'content', ''))}" for message in said),
+    ]
     ctx.ui.notify(f"Summing up {len(said)} messages...")
     answer = await ctx.complete(
         Context(system_prompt=INSTRUCTIONS, messages=(UserMessage(content="\n\n".join(filter(None, told))),)),

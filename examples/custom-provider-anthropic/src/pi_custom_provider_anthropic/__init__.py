@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from pi_custom_provider_anthropic._codec import Reading, to_payload
+from pi_custom_provider_anthropic._payload import to_payload
+from pi_custom_provider_anthropic._reading import Reading
 from pi_hookspecs import AssistantMessageEvent, Context, Model, PiAPI, StreamOptions, hookimpl
 from pi_provider_kit import AnswerBuilder, Http, HttpRequest, final_payload, stream_events
 

@@ -13,6 +13,7 @@ from pi_hookspecs import (
     PiContext,
     ProviderInfo,
     StreamOptions,
+    UserError,
     UserMessage,
     hookimpl,
 )
@@ -34,7 +35,10 @@ def activate(pi: PiAPI) -> None:
     def stream(model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         assert session is not None  # noqa: S101 - a request is made in a session
         size = "large" if is_hard(context) else "small"
-        target = session.models.find(session.settings.get_str(["router", size], ""))
+        name = session.settings.get_str(["router", size], None)
+        if name is None:
+            raise UserError(f"The setting router.{size} names no model: set it to one, as --model takes it.")
+        target = session.models.find(name)
         session.ui.set_status("router", target.reference)
         return session.models.stream(target, context, options)
 

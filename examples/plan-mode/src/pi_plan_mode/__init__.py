@@ -49,7 +49,7 @@ def activate(pi: PiAPI) -> None:
     def restore(ctx: PiContext) -> None:
         kept = (each for each in reversed(ctx.session.branch()) if isinstance(each, CustomEntry))
         saved = next((each.data for each in kept if each.custom_type == NAME), None)
-        plan.restore(saved or {})
+        plan.restore(saved or {"tools_before": plan.tools_before})
         show(ctx)
         if saved is None and pi.get_flag("plan"):
             switch(ctx)

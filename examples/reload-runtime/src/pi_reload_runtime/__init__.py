@@ -1,19 +1,35 @@
-"""``/reload-runtime``: loads plugins and local extensions anew, once the answer that is being made is done."""
+"""Loads plugins and local extensions anew: ``/reload-runtime`` for the user, a tool of that name for the model."""
 
-from pi_hookspecs import Command, PiContext, SessionStartEvent, hookimpl
+import asyncio
 
-
-@hookimpl
-def register_commands() -> list[Command]:
-    return [Command(name="reload-runtime", handler=reload_runtime, description="Load plugins and extensions anew")]
-
-
-async def reload_runtime(args: str, ctx: PiContext) -> None:
-    await ctx.wait_for_idle()
-    await ctx.reload()  # the last thing that this ctx does: it is stale afterwards
+from pi_hookspecs import PiAPI, PiContext, SessionStartEvent, hookimpl
 
 
 @hookimpl
-def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
-    if event.reason == "reload":
-        ctx.ui.notify("Plugins were loaded anew.")
+def activate(pi: PiAPI) -> None:
+    session: PiContext | None = None
+    reloading: asyncio.Task[None] | None = None
+
+    @pi.on("session_start")
+    def begin(event: SessionStartEvent, ctx: PiContext) -> None:
+        nonlocal session
+        session = ctx
+        if event.reason == "reload":
+            ctx.ui.notify("Plugins were loaded anew.")
+
+    async def reload(ctx: PiContext) -> None:
+        await ctx.wait_for_idle()
+        await ctx.reload()  # the last thing that this ctx does: it is stale afterwards
+
+    @pi.register_command("reload-runtime", description="Load plugins and extensions anew")
+    async def command(args: str, ctx: PiContext) -> None:
+        await reload(ctx)
+
+    @pi.register_tool
+    async def reload_runtime() -> str:
+        """Load pi's plugins and extensions anew when this answer is done, for example after changing one."""
+        nonlocal reloading
+        if session is not None:
+            # The prompt waits for this tool, so that the tool cannot wait for the prompt; a task of its own can.
+            reloading = asyncio.get_running_loop().create_task(reload(session))
+        return "They are loaded when this answer is done. Finish it now."

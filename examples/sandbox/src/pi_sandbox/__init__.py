@@ -22,7 +22,7 @@ from pi_tools import (
     create_write_tool,
 )
 
-BUBBLEWRAP = "bwrap --ro-bind / / --dev /dev --tmpfs /tmp --bind {cwd} {cwd} --unshare-all --die-with-parent"
+BWRAP = "bwrap --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --bind {cwd} {cwd} --unshare-all --die-with-parent"
 
 
 class SandboxedBash:
@@ -77,4 +77,4 @@ def activate(pi: PiAPI) -> None:
 
 
 def bash(ctx: PiContext) -> SandboxedBash:
-    return SandboxedBash(ctx.settings.get_str_list("sandbox", BUBBLEWRAP.split()))
+    return SandboxedBash(ctx.settings.get_str_list("sandbox", BWRAP.split()))

@@ -24,11 +24,16 @@ def activate(pi: PiAPI) -> None:
         if not isinstance(target, str) or remote is not None:
             return
         host, _, folder = target.partition(":")
-        there = (await Remote(host, folder or ".").run("pwd")).decode().strip()
-        remote = Remote(host, there)
+        remote = Remote(host, folder or ".")
+        try:
+            remote = Remote(host, (await remote.run("pwd")).decode().strip())
+        except (OSError, RuntimeError) as error:
+            pi.set_active_tools([])  # what was meant for there must not happen here
+            ctx.ui.notify(f"{error}. The model has no tools now.", "error")
+            return
         for tool in tools_of(remote):
             pi.register_tool(tool)
-        ctx.ui.set_status("ssh", f"{host}:{there}")
+        ctx.ui.set_status("ssh", f"{host}:{remote.cwd}")
 
     @pi.on("user_bash")
     def run_there() -> UserBashResult | None:

@@ -1,4 +1,4 @@
-"""One command on another computer: ``ssh HOST COMMAND``, and what it complains of as the system error that it is there."""
+"""One command on another computer, ``ssh HOST COMMAND``; what it complains of is raised as the system error it is."""
 
 import asyncio
 import errno

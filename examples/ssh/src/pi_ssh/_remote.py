@@ -58,8 +58,10 @@ class Remote:
         return [(name.removesuffix("/"), name.endswith("/")) for name in names]
 
     async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
-        found = f"cd {quote(path)} && rg --files --hidden --glob {quote(pattern)} | head -n {limit}"
-        return (await self.run(found)).decode(errors="replace").splitlines()
+        test = f"-path {quote(f'./{pattern}')}" if "/" in pattern else f"-name {quote(pattern)}"
+        show = r"\( -type d -exec printf '%s/\n' {} + -o -exec printf '%s\n' {} + \)"
+        found = await self.run(f"cd {quote(path)} && find . -name .git -prune -o {test} {show} | head -n {limit}")
+        return [line.removeprefix("./") for line in found.decode(errors="replace").splitlines()]
 
     async def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
         yield await self.run(f"cd {quote(cwd)} && rg {join(arguments)}", good=(0, 1))

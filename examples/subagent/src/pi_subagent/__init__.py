@@ -11,6 +11,7 @@ from pi_hookspecs import (
     ResourceContent,
     ResourceFile,
     ResourceKind,
+    ResourcesDiscoverResult,
     Tool,
     ToolContext,
     ToolResult,
@@ -18,7 +19,7 @@ from pi_hookspecs import (
     tool,
 )
 
-OWN_AGENTS = Path(__file__).parent / "agents"
+HERE = Path(__file__).parent
 
 
 @tool(label="Ask a helper", prompt_guidelines=["Give searches through many files to the tool subagent."])
@@ -59,4 +60,9 @@ def register_resource_kinds() -> list[ResourceKind]:
 
 @hookimpl
 def session_start(ctx: PiContext) -> None:
-    ctx.resources.extend("agent", [str(OWN_AGENTS)], "subagent")
+    ctx.resources.extend("agent", [str(HERE / "agents")], "subagent")
+
+
+@hookimpl
+def resources_discover() -> ResourcesDiscoverResult:
+    return ResourcesDiscoverResult(prompt_paths=[str(HERE / "prompts")])

@@ -15,7 +15,7 @@ async def search_all(pattern: str, ctx: ToolContext, path: str = ".") -> ToolRes
         pattern: What to look for.
         path: Folder or file, relative to the working directory.
     """
-    found = await ctx.exec("grep", ["-rnE", "-e", pattern, "--", path], timeout=60)
+    found = await ctx.exec("grep", ["-rnHE", "-e", pattern, "--", path], timeout=60)
     if found.code > 1:
         raise RuntimeError(f"grep failed: {found.stderr.strip()}")
     cut = truncate_head(found.stdout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ class SessionBeforeCompactEvent:
     preparation: CompactionPreparation
     branch_entries: Sequence[SessionEntry] = ()
     custom_instructions: str | None = None
-    signal: AbortSignal | None = None
+    signal: AbortSignal | None = field(default=None, metadata={"wire": False})
     reason: CompactionReason = "manual"
     will_retry: bool = False
 
@@ -137,7 +137,7 @@ class SessionBeforeTreeEvent:
     custom_instructions: str | None = None
     replace_instructions: bool = False
     label: str | None = None
-    signal: AbortSignal | None = None
+    signal: AbortSignal | None = field(default=None, metadata={"wire": False})
 
 
 @frozen(kw_only=True)

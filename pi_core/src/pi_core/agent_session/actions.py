@@ -172,6 +172,8 @@ class SessionActions:
         """
         return await self.sending.custom_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as)
 
+    send_custom_message = send_message
+
     def get_steering_messages(self) -> tuple[str, ...]:
         """Return the text of what is queued for steering."""
         return self.sending.texts()[0]

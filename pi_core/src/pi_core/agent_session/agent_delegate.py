@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs import AssistantMessage, Usage
 
 if TYPE_CHECKING:
+    from pi_core._queue import QueueMode
     from pi_core.agent import Agent, AgentState
     from pi_hookspecs import AgentMessage, Model, ThinkingLevel
 
@@ -34,6 +35,11 @@ class AgentDelegate:
         return self.agent.state.thinking_level
 
     @property
+    def system_prompt(self) -> str:
+        """The system prompt as the next request would send it."""
+        return self.agent.state.system_prompt
+
+    @property
     def messages(self) -> list[Any]:
         """The conversation as the model is told it."""
         return self.agent.state.messages
@@ -56,6 +62,32 @@ class AgentDelegate:
     def last_answer(self) -> AssistantMessage | None:
         """Return the last assistant message; None before the first."""
         return next((each for each in reversed(self.messages) if isinstance(each, AssistantMessage)), None)
+
+    @property
+    def steering_mode(self) -> QueueMode:
+        """How many steering messages are delivered at a time."""
+        return self.agent.steering_mode
+
+    @steering_mode.setter
+    def steering_mode(self, mode: QueueMode) -> None:
+        self.agent.steering_mode = mode
+
+    def set_steering_mode(self, mode: QueueMode) -> None:
+        """Set ``steering_mode``, in this session."""
+        self.steering_mode = mode
+
+    @property
+    def follow_up_mode(self) -> QueueMode:
+        """How many follow-ups are delivered at a time."""
+        return self.agent.follow_up_mode
+
+    @follow_up_mode.setter
+    def follow_up_mode(self, mode: QueueMode) -> None:
+        self.agent.follow_up_mode = mode
+
+    def set_follow_up_mode(self, mode: QueueMode) -> None:
+        """Set ``follow_up_mode``, in this session."""
+        self.follow_up_mode = mode
 
     def reset(self) -> None:
         """Forget conversation, queues and error; what is stored of the session stays.

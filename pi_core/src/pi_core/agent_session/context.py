@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.agent_session.command_context import CommandContext
 from pi_core.session import ReadOnlySession
-from pi_hookspecs import AgentBusy, ContextUsage, ToolResult
+from pi_hookspecs import AgentBusy, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Compaction,
         CompactionReason,
         Context,
+        ContextUsage,
         ExecResult,
         Model,
         ModelCatalog,
@@ -222,12 +223,7 @@ class PluginContext(CommandContext):
 
     def context_usage(self) -> ContextUsage | None:
         """How full the window is, by the last answer's own count and an estimate of what followed."""
-        model = self._session.model
-        if model is None:
-            return None
-        tokens = self._session.context_tokens()
-        percent = None if tokens is None or not model.context_window else 100 * tokens / model.context_window
-        return ContextUsage(tokens=tokens, context_window=model.context_window, percent=percent)
+        return self._session.get_context_usage()
 
     async def compact(
         self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False

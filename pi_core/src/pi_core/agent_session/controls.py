@@ -185,5 +185,9 @@ class SessionControls(SessionExports):
         model = self.agent.state.model
         return model is not None and model.reasoning
 
+    def supports_xhigh_thinking(self) -> bool:
+        """Whether the model can think harder than ``high``."""
+        return self.agent.state.model is not None and "xhigh" in self.get_available_thinking_levels()
+
     def _persists(self, persist: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
         return self.settings.get_bool("persistModelChoice", default=False) if persist is None else persist

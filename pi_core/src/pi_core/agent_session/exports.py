@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.agent import Agent
+    from pi_core.agent_session.registered import SessionRegistrations
     from pi_core.host import PluginHost
     from pi_core.session import SessionManager
     from pi_hookspecs import ResourceLoader, Theme
@@ -22,6 +23,7 @@ class SessionExports:
     agent: Agent
     cwd: Path
     host: PluginHost
+    registered: SessionRegistrations
     resources: ResourceLoader
     session_manager: SessionManager
 
@@ -54,6 +56,7 @@ class SessionExports:
             system_prompt=state.system_prompt,
             tools=state.tools,
             themes=await self._themes(),
+            renderers={name: each.thing for name, each in self.registered.find_all("register_renderers").items()},
         )
 
     async def export_html(self, path: str | Path | None = None) -> Path:

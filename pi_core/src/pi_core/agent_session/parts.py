@@ -89,6 +89,8 @@ class SessionParts:
         """Return when a prompt may begin: no compaction is going on, and the user's commands have been told."""
         if "compacting" in vars(self):
             await self.compacting.finished()
+        if "reloading" in vars(self):
+            await self.reloading.finished()
 
     def take_deferred(self) -> None:
         """Make what the user's commands printed part of the conversation, now that no answer is being made."""

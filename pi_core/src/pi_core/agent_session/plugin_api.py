@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from pi_core._plugin_text import said
 from pi_core.agent_session.event_bus import PluginEvents
 from pi_core.agent_session.handles import Handle, not_yet
 from pi_core.agent_session.registered import checked
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     Add = Callable[[AgentSession], Callable[[], None]]
 
 __all__ = ["PluginAPI"]
+
+_NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
+"""Names of pi.md 1.6 that plugins may listen to like hooks, and the notice that each is about."""
 
 
 class _Registration:
@@ -118,10 +122,14 @@ class PluginAPI(Handle):
         """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
         from pi_core._hook_records import parameters
 
-        _check_event(event)
+        notice = _NOTICES.get(event)
+        if notice is None:
+            _check_event(event)
 
         def add_of(function: Callable[..., Any]) -> Add:
             parameters(function)  # one that cannot be called is told where it was written
+            if notice is not None:
+                return lambda session: session.subscribe(_Heard(session, self.plugin, function), notice)
             return lambda session: session.hooks.add(self.plugin, event, function)
 
         return self.register_by(handler, add_of)
@@ -338,6 +346,27 @@ class PluginAPI(Handle):
     async def emit(self, event: Any, /) -> None:
         """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
         await self._session.tell(event)
+
+
+class _Heard:
+    """A plugin's handler of a notice that is no hook: automatic compactions (decisions, compaction events)."""
+
+    def __init__(self, session: AgentSession, plugin: str, function: Callable[..., Any]) -> None:
+        from pi_core._hook_records import adapted, parameters
+
+        self._session = session
+        self._plugin = plugin
+        self._call = adapted(function, parameters(function))
+
+    async def __call__(self, event: Any) -> None:
+        if event.reason == "manual":
+            return
+        try:
+            waiting = self._call(event, self._session.ctx)
+            if waiting is not None and hasattr(waiting, "__await__"):
+                await waiting
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self._session.complain(self._plugin, event.type, f"Plugin {self._plugin!r} failed: {said(error)}")
 
 
 def _check_event(name: str) -> None:

@@ -31,6 +31,7 @@ class Reloading:
         self._session = session
         self._one_at_a_time = asyncio.Lock()
         self._watching: asyncio.Task[None] | None = None
+        self._reloading: asyncio.Task[object] | None = None
 
     async def reload(self) -> None:
         """See ``AgentSession.reload``."""
@@ -38,12 +39,22 @@ class Reloading:
         await self._session.start()
         async with self._one_at_a_time:
             self._check_idle()
-            await self._reload()
+            self._reloading = asyncio.current_task()
+            try:
+                await self._reload()
+            finally:
+                self._reloading = None
 
     def watch(self) -> None:
         """Reload whenever a file of a local extension has changed, as soon as nothing else goes on."""
         if self._watching is None:
             self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def finished(self) -> None:
+        """Return when no reload is going on; at once for what is part of one."""
+        if self._reloading is not asyncio.current_task():
+            async with self._one_at_a_time:
+                return
 
     def end(self) -> None:
         """Stop watching."""
@@ -55,6 +66,8 @@ class Reloading:
         staged = None
         if extensions is not None:
             session.settings.reload()  # they may name other extensions
+            if session.settings is not session.host.settings:
+                session.host.settings.reload()
             staged = await extensions.stage()
         if session.hooks.listens("session_shutdown"):
             await session.hooks.notify(pi_hookspecs.SessionShutdownEvent(reason="reload"), session.ctx)

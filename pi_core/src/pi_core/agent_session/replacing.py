@@ -54,7 +54,7 @@ class Replacing:
             manager.new_session(parent_session=parent_session)
             note_choices(manager, self._session.model, self._session.thinking_level)
             waiting = setup(manager) if setup is not None else None
-            if waiting is not None:
+            if waiting is not None and hasattr(waiting, "__await__"):  # a lambda returns what its last call did
                 await waiting
 
         await self._replace("new", replace)

@@ -20,6 +20,7 @@ from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.parts import SessionParts
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
+from pi_core.agent_session.queries import SessionQueries
 from pi_core.agent_session.registered import SessionRegistrations
 from pi_core.agent_session.resources import discover_resources, tell_of_problems
 from pi_core.agent_session.retry import Retry
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 __all__ = ["AgentSession"]
 
 
-class AgentSession(AgentDelegate, SessionControls, SessionTools, SessionActions):
+class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools, SessionActions):
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
@@ -163,11 +164,6 @@ class AgentSession(AgentDelegate, SessionControls, SessionTools, SessionActions)
         self.handles.retire(ENDED)
 
     # What it is
-
-    @property
-    def session_id(self) -> str:
-        """The session's id."""
-        return self.session_manager.id
 
     def is_project_trusted(self) -> bool:
         """Whether files of the project itself may be used: settings, extensions, skills, prompts."""

@@ -31,6 +31,9 @@ class SessionTools:
         self.toolbox.select(names)
         self.use_tools()
 
+    get_active_tool_names = get_active_tools
+    set_active_tools_by_name = set_active_tools
+
     def get_all_tools(self) -> list[ToolInfo]:
         """Return every tool that could be offered, by name."""
         from pi_hookspecs import ToolInfo

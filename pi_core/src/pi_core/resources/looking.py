@@ -6,6 +6,8 @@ import os
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from pi_core.resources.places import find_places
 from pi_core.resources.reading import FileReader
 from pi_core.resources.walking import Walk
@@ -97,6 +99,8 @@ class KindLoader:
         for file in found:
             if isinstance(file, ResourceFile):
                 yield file
+            elif isinstance(file, ResourceProblem):
+                complain(evolve(file, kind=self.kind.name))
             else:
                 message = f"kind {self.kind.name!r} found {shown(file)}, which is no ResourceFile"
                 complain(ResourceProblem(path=situation.cwd, message=message, kind=self.kind.name, level="error"))

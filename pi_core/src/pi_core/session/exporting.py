@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.host.registry import Registered
     from pi_core.session.manager import SessionManager
     from pi_core.settings import Settings
-    from pi_hookspecs import Tool
+    from pi_hookspecs import Renderer, Tool
 
 __all__ = ["HTML", "JSONL", "export_session", "theme_names", "theme_of_file"]
 
@@ -40,6 +40,7 @@ def export_session(
     system_prompt: str | None = None,
     tools: Sequence[Tool] | None = None,
     themes: Mapping[str, Theme] | None = None,
+    renderers: Mapping[str, Renderer] | None = None,
 ) -> Path:
     """Write a session into a file and return its path.
 
@@ -53,6 +54,7 @@ def export_session(
         system_prompt: See ``ExportRequest``.
         tools: See ``ExportRequest``.
         themes: Themes by name, before those of plugins.
+        renderers: Who shows the messages and entries of plugins; the plugins' own when None.
 
     Raises:
         UserError: There is nothing to export, nobody who could, or no place to write to.
@@ -66,7 +68,8 @@ def export_session(
     _check(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
     light, dark = (_theme(name, themes or {}, host) for name in theme_names(host.settings))
-    renderers = {name: each.thing for name, each in host.find_all("register_renderers").items()}
+    if renderers is None:
+        renderers = {name: each.thing for name, each in host.find_all("register_renderers").items()}
     request = ExportRequest(system_prompt=system_prompt, tools=tools, light=light, dark=dark, renderers=renderers)
     document = _document(exporter, session, request)
     return write_whole(_placed(path or _name(session, exporter), cwd), [document])

@@ -226,6 +226,10 @@ class SettingsSchema:
         300_000, "Milliseconds that a server may say nothing; 0 is no limit", at_least=0
     )
 
+    local_servers_timeout_ms: int = _setting(
+        200, "Milliseconds that servers on this machine are given to say which models they have", at_least=0
+    )
+
     # Messages and tools
     steering_mode: QueueMode = _setting("one-at-a-time", "How many queued messages interrupt a run at a time")
     follow_up_mode: QueueMode = _setting("one-at-a-time", "How many queued messages are sent when a run is over")

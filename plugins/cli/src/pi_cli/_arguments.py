@@ -39,6 +39,7 @@ def option_groups() -> dict[str, list[click.Option]]:
         ],
         "Session": [
             _switch("-c", "--continue", "continue_", help="Go on with the last session of this folder"),
+            _switch("-r", "--resume", help="Choose a session of this folder to go on with"),
             _value("--session", metavar="PATH|ID", help="Go on with this session: a file, or how its id begins"),
             _value("--fork", metavar="PATH|ID", help="Go on with a copy of this session, in this folder"),
             _switch("--no-session", help="Keep the conversation in memory only"),
@@ -226,6 +227,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         models=_items(params["models"] or ""),
         no_session=params["no_session"],
         continue_=params["continue_"],
+        resume=params["resume"],
         session=params["session"],
         session_dir=params["session_dir"],
         session_id=params["session_id"],
@@ -256,11 +258,12 @@ def _is_file(word: str) -> bool:
 
 _EXCLUSIVE = {
     "approve": ("no_approve",),
-    "fork": ("session", "continue_", "no_session"),
-    "session_id": ("session", "continue_"),
-    "session": ("continue_", "no_session"),
-    "continue_": ("no_session",),
-    "export": ("session", "continue_", "fork", "session_id", "no_session", "name"),
+    "fork": ("session", "continue_", "resume", "no_session"),
+    "session_id": ("session", "continue_", "resume"),
+    "session": ("continue_", "resume", "no_session"),
+    "continue_": ("resume", "no_session"),
+    "resume": ("no_session",),
+    "export": ("session", "continue_", "resume", "fork", "session_id", "no_session", "name"),
 }
 """Options that say different things of the same (pi.md 12.1)."""
 

@@ -50,7 +50,7 @@ def _from_wire(data: dict[str, Any], kind: type[Any]) -> Any:
     """Read a value and refuse what its class does not have: in a file written by hand that is a slip."""
     from pi_core.wire import from_wire, wire_name
 
-    known = ["type", *(wire_name(field.name) for field in fields(kind))]
+    known = ["type", *(wire_name(field.name) for field in fields(kind) if field.name != "signal")]
     for name in data:
         if name not in known:
             raise UserError(f"it has a field {name!r}; known are {', '.join(known)}")
@@ -82,21 +82,23 @@ def _message_update(data: dict[str, Any], kind: type[Any]) -> Any:
     Raises:
         PiError: It is not of this form.
     """
-    from pi_core.wire import content_from_wire, from_wire, message_from_wire, wire_name
-    from pi_hookspecs import stream
+    from pi_core.wire import content_from_wire, from_wire, wire_name
+    from pi_hookspecs import AssistantMessage, stream
 
     inner = data.get("assistantMessageEvent")
     kinds = {each.type: each for each in get_args(stream.AssistantMessageEvent)}
-    if not isinstance(inner, dict) or inner.get("type") not in kinds:
+    if not isinstance(inner, dict) or inner.get("type") not in [*kinds]:
         raise UserError(f"assistantMessageEvent must be an object whose type is one of {', '.join(kinds)}")
     found = kinds[inner["type"]]
     if "source" not in fields_dict(found):
         return kind(assistant_message_event=from_wire(inner, found))
     given = {field.name: inner.get(wire_name(field.name)) for field in fields(found) if field.name != "source"}
-    missing = [name for name, value in given.items() if value is None]
-    if missing:
-        raise UserError(f"assistantMessageEvent.{wire_name(missing[0])} is missing")
+    for name, value in given.items():
+        expected = {"content_index": int, "tool_call": dict}.get(name, str)
+        if type(value) is not expected:
+            where = f"assistantMessageEvent.{wire_name(name)}"
+            raise UserError(f"{where} must be of type {expected.__name__}, not {value!r:.60}")
     if "tool_call" in given:
         given["tool_call"] = content_from_wire(given["tool_call"])
     said = data.get("message") or {"role": "assistant", "api": "", "provider": "", "model": "", "content": []}
-    return kind(assistant_message_event=found(source=_Said(message_from_wire(said)), **given))
+    return kind(assistant_message_event=found(source=_Said(from_wire(said, AssistantMessage)), **given))

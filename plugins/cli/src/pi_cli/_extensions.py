@@ -9,13 +9,13 @@ from pi_core.host.kinds import KINDS
 from pi_core.host.records import PluginRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_cli._options import Options
     from pi_core.host import PluginHost
 
-__all__ = ["added_flags", "extension_names", "flags_at_run_time", "load_extensions"]
+__all__ = ["added_flags", "extension_names", "flags_at_run_time", "load_extensions", "load_extensions_here"]
 
 _FLAGS = "register_flags"
 
@@ -30,6 +30,19 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
 
     discover = not early.no_extensions
     LocalExtensions(host, cwd=cwd, given=early.extensions, discover=discover, say=say, environ=environ).load()
+
+
+def load_extensions_here(host: PluginHost, given: Sequence[str]) -> None:
+    """Load the extensions that a session in this folder would have, for commands that look at them.
+
+    Raises:
+        UserError: What ``-e`` names is neither there nor a requirement.
+    """
+    from pathlib import Path
+
+    from pi_core.extensions import LocalExtensions
+
+    LocalExtensions(host, cwd=Path.cwd(), given=given, say=say).load()
 
 
 def extension_names(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginRecord
 
-__all__ = ["help_text"]
+__all__ = ["help_text", "subcommands"]
 
 _HEAD = """\
 pi, a coding agent made of plugins.
@@ -36,12 +36,12 @@ Exit codes: 0 answered, 1 error, 130 interrupted.
 """
 
 _WIDTH = 79
-_COLUMN = 20
+_COLUMN = 26
 
 
 def help_text(records: Sequence[PluginRecord]) -> str:
     """Return the help, with the options and subcommands of these plugins."""
-    parts = [_HEAD, _section("Subcommands", _subcommands(records))]
+    parts = [_HEAD, _section("Subcommands", subcommands(records))]
     for heading, options in option_groups().items():
         parts.append(_section(heading, ((written(option), option.help or "") for option in options)))
     plugins: dict[str, list[tuple[str, str]]] = {}

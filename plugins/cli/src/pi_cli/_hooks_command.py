@@ -27,7 +27,7 @@ _NAMES = 8
 
 _USAGE = """\
 Usage: pi hooks [NAME]
-       pi hooks fire NAME [--event FILE.json] [--plugin NAME] [--json]
+       pi hooks fire NAME [--event FILE.json] [--plugin NAME] [-e PATH] [--json]
 
 List the hooks, with the number of plugins that implement each and the rule by
 which their answers combine. Or describe one: its signature, rules and
@@ -39,11 +39,12 @@ fire     Ask one hook, and print what each plugin answered, changed and took,
 
   --event FILE   The event as JSON, as in docs/events; without it, a sample
   --plugin NAME  Ask this plugin alone
+  -e PATH        Ask this extension, too; those of this folder are asked anyway
   --json         Print an object
   -h, --help     Print this and end
 """
 
-_FIRE_OPTIONS = ("event", "plugin", "json")
+_FIRE_OPTIONS = ("event", "plugin", "extension", "json")
 
 
 def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
@@ -75,11 +76,13 @@ def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
 
 
 def _fire(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
+    from pi_cli._extensions import load_extensions_here
     from pi_cli._hooks_fire import run_fire
 
     if len(names) != 1:
         message = f"pi hooks fire takes the name of one hook, not {len(names)}. pi hooks lists them"
         raise UserError(message)
+    load_extensions_here(host, params["extension"])
     return run_fire(names[0], host, event=params["event"], plugin=params["plugin"], as_json=params["json"])
 
 
@@ -89,6 +92,7 @@ def _command() -> click.Command:
         params=[
             click.Option(["--event"]),
             click.Option(["--plugin"]),
+            click.Option(["-e", "--extension"], multiple=True),
             click.Option(["--json"], is_flag=True),
             *common_options(),
             click.Argument(["names"], nargs=-1),

@@ -92,15 +92,13 @@ def _check(hook: str, host: PluginHost, plugin: str | None) -> None:
         raise UserError(f"Plugin {plugin!r} is disabled")
 
 
-async def _ask(
-    hook: str, event: Any, host: PluginHost, plugin: str | None
-) -> tuple[list[Call], Any, str | None]:
+async def _ask(hook: str, event: Any, host: PluginHost, plugin: str | None) -> tuple[list[Call], Any, str | None]:
     """Ask within a session that is started for it: what plugins do in ``activate`` counts."""
     async with session_to_look_at(host, Told()) as session:
         known = [each.plugin for each in session.hooks.implementations(hook)]
         if plugin is not None and plugin not in known:
-            if plugin not in host.records and plugin not in known:
-                raise UnknownName("plugin", plugin, host.records, "pi plugins lists them")
+            if not host.has(plugin):
+                raise UnknownName("plugin", plugin, [*host.records, *host.added()], "pi plugins lists them")
             raise UserError(f"Plugin {plugin!r} does not implement {hook}. pi hooks {hook} lists who does")
         return await fire(session, hook, event, plugin)
 

@@ -101,6 +101,7 @@ def _distinct(texts: Sequence[str]) -> list[str]:
 
 
 async def _resume(run: LineRun, _argument: str) -> None:
+    from pi_cli._resume import choose_among
     from pi_core.session import SessionManager
 
     session = run.session
@@ -109,12 +110,8 @@ async def _resume(run: LineRun, _argument: str) -> None:
     if not others:
         run.say("No other session is stored for this folder.")
         return
-    options = [
-        f"{number}. {shorten(one_line(each.name or each.first_message), _WIDTH)}"
-        for number, each in enumerate(others, 1)
-    ]
-    chosen = await session.ui.select("Which session?", options)
-    if chosen is not None and await session.switch_session(others[options.index(chosen)].path):
+    chosen = await choose_among(session.ui, others)
+    if chosen is not None and await session.switch_session(chosen.path):
         run.say(f"{len(session.messages)} messages, {session.model.reference if session.model else 'no model'}.")
 
 

@@ -55,6 +55,7 @@ class Options:
         tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
         no_session: Keep the conversation in memory only.
         continue_: Go on with the last session of the working directory.
+        resume: Go on with a session of the working directory that the user chooses.
         session: Path, or the beginning of the id, of a session to go on with.
         session_dir: Folder for sessions.
         session_id: Id of the new session.
@@ -90,6 +91,7 @@ class Options:
     exclude_tools: tuple[str, ...] = ()
     no_session: bool = False
     continue_: bool = False
+    resume: bool = False
     session: str | None = None
     session_dir: str | None = None
     session_id: str | None = None

@@ -28,7 +28,7 @@ _ROOM = 36
 
 _USAGE = """\
 Usage: pi plugins [--json]
-       pi plugins show NAME [--time] [--json]
+       pi plugins show NAME [--time] [-e PATH] [--json]
 
 List the installed plugins: name and version, the milliseconds that loading
 took, the distribution, and what the plugin adds. A line that begins with !
@@ -40,7 +40,8 @@ show     Tell all that is known of one plugin: where it comes from, what it
          exit code is 1 when there are problems.
 
   --time       Ask each of its event hooks once, with a sample event, and tell
-               the milliseconds
+               the milliseconds; with those that it handles since activate(pi)
+  -e PATH      Look at this extension, too; those of this folder are there anyway
   --json       Print a list of objects; with show, one object
   -h, --help   Print this and end
 """
@@ -62,8 +63,9 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     if words:
         message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME tells of one plugin"
         raise UserError(message)
-    if params["time"]:
-        message = "--time goes with pi plugins show NAME"
+    given = [option for option in ("time", "extension") if params[option]]
+    if given:
+        message = f"--{given[0]} goes with pi plugins show NAME"
         raise UserError(message)
     rows = [_plain(record, host) for record in host.records.values()]
     if params["json"]:
@@ -77,11 +79,13 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
 
 
 def _show(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
+    from pi_cli._extensions import load_extensions_here
     from pi_cli._plugins_show import show_plugin
 
     if len(names) != 1:
         message = f"pi plugins show takes the name of one plugin, not {len(names)}. pi plugins lists them"
         raise UserError(message)
+    load_extensions_here(host, params["extension"])
     return show_plugin(names[0], host, timed=params["time"], as_json=params["json"])
 
 
@@ -90,6 +94,7 @@ def _command() -> click.Command:
         "pi plugins",
         params=[
             click.Option(["--time"], is_flag=True),
+            click.Option(["-e", "--extension"], multiple=True),
             click.Option(["--json"], is_flag=True),
             *common_options(),
             click.Argument(["words"], nargs=-1),

@@ -11,6 +11,7 @@ from pi_cli._report import warn
 from pi_cli._words import one_line
 from pi_core.host.discovery import find_origin
 from pi_core.host.kinds import KINDS
+from pi_core.host.records import PluginRecord
 from pi_core.settings.values import leaves, name_of
 from pi_hookspecs import UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
@@ -18,7 +19,8 @@ from pi_hookspecs.specs import all_hookspecs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.host import PluginHost, PluginRecord
+    from pi_core.hooks import HookDispatcher
+    from pi_core.host import PluginHost
 
 __all__ = ["show_plugin"]
 
@@ -35,10 +37,10 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
     Raises:
         UnknownName: There is no such plugin.
     """
-    record = host.records.get(name)
-    if record is None:
-        raise UnknownName("plugin", name, host.records, "pi plugins lists them")
+    if not host.has(name):
+        raise UnknownName("plugin", name, [*host.records, *host.added()], "pi plugins lists them")
     host.load_listeners()
+    record = host.records.get(name) or _extension(name, host)
     told = _told(record, host)
     if timed and told["enabled"]:
         asyncio.run(_measure(told, host))
@@ -52,34 +54,58 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
 # As data
 
 
+def _extension(name: str, host: PluginHost) -> PluginRecord:
+    """Describe a local extension, which no index knows, by what it has registered and implements."""
+    sources = host.extensions.sources if host.extensions is not None else {}
+    path = sources[name].path if name in sources else None
+    record = PluginRecord(name, "a local extension", "", str(path or name))
+    for hook, kind in KINDS.items():
+        described = [kind.describe(each.thing) for each in host.registrations(hook) if each.plugin == name]
+        record.registers |= {hook: described} if described else {}
+    record.hooks = _implemented(name, host, host.dispatcher(warn))
+    record.indexed = False
+    return record
+
+
+def _implemented(plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> list[str]:
+    """Return the names of the event hooks that a plugin answers, and ``activate``."""
+    activated = ["activate"] if plugin in dict(host.activations()) else []
+    return activated + [
+        hook
+        for hook, spec in all_hookspecs().items()
+        if answers_of(spec) is not None and plugin in [each.plugin for each in dispatcher.implementations(hook)]
+    ]
+
+
 def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
     enabled = record.name not in host.disabled
+    dispatcher = host.dispatcher(warn)
     problems = dict.fromkeys([*record.problems, *(each for each in host.problems if each.plugin == record.name)])
     return {
         "name": record.name,
         "version": record.version,
         "distribution": record.distribution,
         "module": record.value,
-        "file": find_origin(record.value),
+        "file": find_origin(record.value) or record.value,
         "enabled": enabled,
         "loads": record.loads,
-        "place": [*host.records].index(record.name) + 1,
-        "of": len(host.records),
+        "place": host.rank(record.name) + 1,
+        "of": len(host.records) + len(host.added()),
         "loadMs": record.load_ms if record.indexed else None,
-        "hooks": [_hook(hook, record.name, host) for hook in record.hooks] if enabled else [],
+        "hooks": [_hook(hook, record.name, host, dispatcher) for hook in record.hooks] if enabled else [],
         "registers": [each for hook in record.registers for each in _registered(hook, record, host)],
         "settings": list(_settings(record, host)),
         "problems": [{"step": each.step, "message": each.message} for each in problems],
     }
 
 
-def _hook(hook: str, plugin: str, host: PluginHost) -> dict[str, Any]:
+def _hook(hook: str, plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> dict[str, Any]:
     """Say how a hook's answers combine, and when in the row this plugin is asked."""
     declared = answers_of(all_hookspecs()[hook])
     if declared is None:
         row = [name for name, _ in host.activations()]
         return {"name": hook, "answers": "notify", "place": _place(plugin, row), "asked": row}
-    implementations = host.dispatcher(warn).implementations(hook)
+    implementations = dispatcher.implementations(hook)
     row = [each.plugin for each in implementations]
     deadline = next((each.deadline for each in implementations if each.plugin == plugin), declared.deadline.value)
     return {
@@ -98,20 +124,23 @@ def _place(plugin: str, row: list[str]) -> int | None:
 
 def _registered(hook: str, record: PluginRecord, host: PluginHost) -> Iterator[dict[str, Any]]:
     """Go through what it registers under one hook, and who else registers the same name."""
-    owners = host.owners(hook)
     prefer = host.settings.get_object("plugins.prefer")
     for described in record.registers[hook]:
         name = described["name"]
-        others = [each.name for each in host.registering(hook, name) if each.name != record.name]
+        indexed = [each.name for each in host.registering(hook, name)]
+        added = [each.plugin for each in host.registrations(hook) if each.name == name and each.plugin not in indexed]
+        others = [each for each in (*indexed, *added) if each != record.name]
+        found = host.find(hook, name) if others else None
+        winner = found.plugin if found is not None else record.name
         row = {
             "kind": KINDS[hook].name,
             "name": name,
             "description": described.get("description", ""),
             "alsoBy": others,
-            "wins": owners.get(name) == record.name,
+            "wins": winner == record.name,
         }
         if others:
-            row["winner"] = owners.get(name)
+            row["winner"] = winner
             preferred = f"{KINDS[hook].name}:{name}" in prefer
             row["because"] = "plugins.prefer" if preferred else "load order: the later one"
         yield row
@@ -137,13 +166,18 @@ def _concerns(steps: tuple[str, ...], value: Any, record: PluginRecord) -> bool:
 
 
 async def _measure(told: dict[str, Any], host: PluginHost) -> None:
-    """Add ``ms`` to each event hook: what it takes with the sample of the documentation, in a session of its own."""
+    """Add ``ms`` to each event hook: what it takes with the sample of the documentation, in a session of its own.
+
+    What the plugin handles since it was activated there (``pi.on``) is among them.
+    """
     from pi_cli._hooks_fire import fire
     from pi_cli._look import session_to_look_at
     from pi_cli._options import Told
     from pi_hookspecs.samples import sample_event
 
     async with session_to_look_at(host, Told()) as session:
+        hooks = _implemented(told["name"], host, session.hooks)
+        told["hooks"] = [_hook(hook, told["name"], host, session.hooks) for hook in hooks]
         for hook in told["hooks"]:
             if answers_of(all_hookspecs()[hook["name"]]) is not None:
                 calls, _, _ = await fire(session, hook["name"], sample_event(hook["name"]), told["name"])
@@ -154,8 +188,8 @@ async def _measure(told: dict[str, Any], host: PluginHost) -> None:
 
 
 def _lines(told: dict[str, Any], *, timed: bool) -> Iterator[str]:
-    yield one_line(f"{told['name']} {told['version']}" + ("" if told["enabled"] else ", disabled"))
-    yield f"  from      {one_line(told['distribution'])}, {told['module']}"
+    yield one_line(f"{told['name']} {told['version']}").rstrip() + ("" if told["enabled"] else ", disabled")
+    yield f"  from      {one_line(told['distribution'])}" + (f", {told['module']}" if told["version"] else "")
     if told["file"]:
         yield f"  file      {one_line(told['file'])}"
     yield f"  order     {told['place']} of {told['of']}"
@@ -167,7 +201,7 @@ def _lines(told: dict[str, Any], *, timed: bool) -> Iterator[str]:
         yield from ("", "  Registers")
         yield from _columns([(each["kind"], each["name"], _fate(each, told["name"])) for each in told["registers"]])
     if told["hooks"]:
-        yield from ("", "  Hooks" if timed else "  Hooks (--time asks each once and tells the milliseconds)")
+        yield from ("", "  Hooks" if timed else "  Hooks (--time asks each once, those of pi.on, too)")
         yield from _columns([(each["name"], each["answers"], _row(each)) for each in told["hooks"]])
     if told["settings"]:
         yield from ("", "  Settings")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pi_cli._report import warn
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["open_host"]
 
 
-def open_host(
-    cwd: Path, environ: Mapping[str, str], early: Options, disabled: Sequence[str], word: str | None = None
+def open_host(  # noqa: PLR0913 - all that a run starts from
+    cwd: Path,
+    environ: Mapping[str, str],
+    early: Options,
+    disabled: Sequence[str],
+    word: str | None = None,
+    *,
+    interactive: bool = False,
 ) -> PluginHost:
     """Return the plugins, with the project's settings where it is trusted; see pi.md 17 for who decides.
 
@@ -30,6 +37,7 @@ def open_host(
         early: What could be read of the command line without plugins.
         disabled: Plugins to leave out.
         word: What may be a subcommand's name.
+        interactive: Somebody sits there who can be asked, unless the word is a subcommand's name.
     """
 
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
@@ -44,7 +52,15 @@ def open_host(
         return opened
     # Plugins are asked before the project's own settings can say which of them there are.
     without = host(trust=False) if trust.is_trusted else opened
-    return host(asyncio.run(_ask(without, trust))) if _has_opinions(without) else opened
+    may_ask = interactive and not trust.decided and not _is_subcommand(word, without)
+    return host(asyncio.run(_ask(without, trust, may_ask=may_ask))) if may_ask or _has_opinions(without) else opened
+
+
+def _is_subcommand(word: str | None, host: PluginHost) -> bool:
+    from pi_cli._registrations import register_subcommands
+
+    own = {each.name for each in register_subcommands()}
+    return word is not None and (word in own or bool(list(host.registering("register_subcommands", word))))
 
 
 def _is_plugins(word: str, host: PluginHost) -> bool:
@@ -58,7 +74,13 @@ def _has_opinions(host: PluginHost) -> bool:
     return any("project_trust" in record.hooks for record in enabled)
 
 
-async def _ask(host: PluginHost, trust: ProjectTrust) -> ProjectTrust:
-    from pi_core.trust_asking import ask_for_trust
+async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> ProjectTrust:
+    """Ask plugins, and the user on lines: a front end that draws is the project's to choose, and not there yet."""
+    from pi_core.trust_asking import ask_for_trust, confirm_trust
 
-    return await ask_for_trust(host, trust, report=warn)
+    if not may_ask:
+        return await ask_for_trust(host, trust, report=warn)
+    from pi_cli._line_prompt import LineUI
+
+    ui = LineUI()
+    return await ask_for_trust(host, trust, mode="line", ui=ui, ask=partial(confirm_trust, ui), report=warn)

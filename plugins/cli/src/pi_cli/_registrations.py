@@ -33,6 +33,7 @@ def register_subcommands() -> Sequence[Subcommand]:
         Subcommand("prompt", run=_prompt, description="Show the system prompt and whom each part of it is from"),
         Subcommand("resources", run=_resources, description="List skills, prompt templates, context files and themes"),
         Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one with a sample event"),
+        Subcommand("completion", run=_completion, description="Print what completes pi in bash, zsh or fish"),
         Subcommand("plugin", run=_plugin, description="Start a plugin of your own: code, tests and CI"),
     ]
 
@@ -71,6 +72,12 @@ def _plugin(arguments: list[str], host: Any) -> int:
     from pi_cli._plugin_new import run_plugin
 
     return run_plugin(arguments, host)
+
+
+def _completion(arguments: list[str], _host: Any) -> int:
+    from pi_cli._completion import run_completion
+
+    return run_completion(arguments)
 
 
 def _config(arguments: list[str], host: Any) -> int:

@@ -43,10 +43,12 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         UserError: Something on the command line is wrong, or nothing can answer.
     """
     cwd = _working_directory()
+    if "_PI_COMPLETE" in environ:
+        return _complete(environ, cwd)
     early = peek(arguments)
     disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
     word = _first_word(arguments, early)
-    host = open_host(cwd, environ, early, disabled, word)
+    host = open_host(cwd, environ, early, disabled, word, interactive=_may_talk(early))
     if early.help or early.version:
         return _inform(early, host, word, arguments)
     for name in early.disabled:
@@ -85,6 +87,14 @@ def _working_directory() -> Path:
     except OSError as error:
         message = f"The working directory cannot be used: {error.strerror}. Change to one that exists"
         raise UserError(message) from error
+
+
+def _complete(environ: Mapping[str, str], cwd: Path) -> int:
+    from pi_cli._completion import VARIABLE, complete
+    from pi_core.host import PluginHost
+    from pi_core.settings import Settings
+
+    return complete(environ[VARIABLE], PluginHost(Settings.load(cwd, environ=environ)).indexed())
 
 
 def _names(text: str) -> list[str]:
@@ -181,6 +191,12 @@ def _may_interact(options: Options) -> bool:
     return not options.print_only and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def _may_talk(early: Options) -> bool:
+    """Whether a conversation is to begin, as far as pi's own options say; the user can be asked before it then."""
+    named = early.mode is not None or early.list_models is not None or early.export is not None
+    return not named and _may_interact(early)
+
+
 def _interactive_mode(host: PluginHost) -> Mode | None:
     """Return the best interactive front end that can be loaded; the later of two with one priority."""
     known = [
@@ -246,6 +262,13 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     asyncio.get_running_loop().set_exception_handler(_complain)
     models = ModelRegistry(host, host.settings, environ)
     try:
+        if options.resume:
+            from pi_cli._resume import ask_for_session
+
+            chosen = await ask_for_session(options, host, cwd, environ)
+            if chosen is None:
+                return 0
+            options = evolve(options, session=chosen.path)
         manager = choose_session(options, host, cwd, environ)
         notice = host.settings.trust_of(manager.cwd).notice
         if notice is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import ResourceFile
+from pi_hookspecs import ResourceFile, ResourceProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pi_hookspecs import ResourceRequest, ResourceScope
@@ -19,10 +19,11 @@ NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD
 """The first of these that a folder has is its context file."""
 
 
-def context_files(request: ResourceRequest) -> Iterator[ResourceFile]:
+def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
     """Go through the context files: the user's own, then one a folder from the file system's root to the working one.
 
-    They are instructions that the user works with, so they count in a project that nobody trusts, too.
+    They are instructions that the user works with, so they count in a project that nobody trusts, too. Only a link out
+    of such a project does not: a clone may bring one to a file of keys, or to ``/proc/self/environ``.
     """
     own = _context_file(str(request.agent_dir))
     if own is not None:
@@ -30,7 +31,15 @@ def context_files(request: ResourceRequest) -> Iterator[ResourceFile]:
     folders = [str(folder) for folder in reversed((request.cwd, *request.cwd.parents))]
     found = {folder: path for folder in folders if (path := _context_file(folder)) is not None}
     twice = _copied_by_worktree(request.cwd, found)
-    yield from (_file(path, "project") for folder, path in found.items() if folder != twice)
+    repository = _repository(request.cwd)
+    for folder, path in found.items():
+        if folder == twice:
+            continue
+        if request.project_trusted or not _leads_out(path, (folder, repository or folder)):
+            yield _file(path, "project")
+        else:
+            message = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
+            yield ResourceProblem(path=path, message=message)
 
 
 def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
@@ -47,6 +56,18 @@ def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
 def _context_file(folder: str) -> str | None:
     paths = (os.path.join(folder, name) for name in NAMES)
     return next((path for path in paths if os.path.isfile(path)), None)
+
+
+def _leads_out(path: str, folders: Iterable[str]) -> bool:
+    """Whether a file is a link to what lies in none of the folders."""
+    if not os.path.islink(path):
+        return False
+    real = os.path.realpath(path)
+    return not any(real.startswith(os.path.join(os.path.realpath(folder), "")) for folder in folders)
+
+
+def _repository(cwd: Path) -> str | None:
+    return next((str(folder) for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), None)
 
 
 def _copied_by_worktree(cwd: Path, found: dict[str, str]) -> str | None:

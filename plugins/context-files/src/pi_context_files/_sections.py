@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import PromptSection, SystemPromptResult
@@ -17,6 +18,7 @@ _INTRODUCTION = (
     "Instructions from the user and for this project. What comes later is closer to the work and counts more."
 )
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_OUR_TAGS = re.compile(r"<(?=/?project_(?:context|instructions)\b)", re.IGNORECASE)
 
 
 async def sections(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
@@ -42,7 +44,8 @@ def _project_context(files: tuple[Resource, ...]) -> Iterator[PromptSection]:
         yield PromptSection(name="project_context", text=_INTRODUCTION)
     for file in said:
         path = "".join(_ESCAPES.get(character, character) for character in file.path)
-        text = f'<project_instructions path="{path}">\n{file.data["text"].strip()}\n</project_instructions>'
+        body = _OUR_TAGS.sub("&lt;", file.data["text"].strip())  # a file cannot end its own element
+        text = f'<project_instructions path="{path}">\n{body}\n</project_instructions>'
         yield PromptSection(name="project_context", text=text, source=file.path)
 
 

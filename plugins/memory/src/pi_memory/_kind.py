@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind
+from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind, ResourceProblem
 from pi_memory._places import NAME, project_file
 
 if TYPE_CHECKING:
@@ -24,11 +24,16 @@ def memory_kind() -> ResourceKind:
     return ResourceKind("memory", read=_read, find=_find, unique=False, keep=False, max_bytes=MAX_BYTES)
 
 
-def _find(request: ResourceRequest) -> Iterator[ResourceFile]:
+def _find(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
     """Go through the user's own file and, where it is trusted, the project's: what is closer to the work comes last."""
     if (request.agent_dir / NAME).is_file():
         yield _file(request.agent_dir / NAME, "user")
-    if request.project_trusted and (file := project_file(request.cwd)) is not None and file.is_file():
+    if not request.project_trusted:
+        return
+    file = project_file(request.cwd)
+    if file is None:
+        yield ResourceProblem(path=str(request.cwd / NAME), message="is a link out of the project; it is not used")
+    elif file.is_file():
         yield _file(file, "project")
 
 

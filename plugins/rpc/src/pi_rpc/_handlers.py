@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.wire import dumps, to_wire
-from pi_hookspecs import AssistantMessage, ImageContent, PiError, UserError, UserMessage
+from pi_hookspecs import ImageContent, PiError, UserError, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -77,8 +77,8 @@ def _get_state(session: AgentSession, _asked: Any, _: Id) -> Answer:
         thinkingLevel=session.thinking_level,
         isStreaming=session.is_streaming,
         isCompacting=session.is_compacting,
-        steeringMode=session.agent.steering_mode,
-        followUpMode=session.agent.follow_up_mode,
+        steeringMode=session.steering_mode,
+        followUpMode=session.follow_up_mode,
         sessionFile=_path(manager.file),
         sessionId=session.session_id,
         sessionName=manager.name,
@@ -94,7 +94,7 @@ def _get_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
 
 def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
     data: dict[str, Any] = to_wire(session.session_manager.stats())
-    usage = session.ctx.context_usage()
+    usage = session.get_context_usage()
     if usage is not None:
         data["contextUsage"] = {
             "tokens": usage.tokens,
@@ -105,9 +105,7 @@ def _get_session_stats(session: AgentSession, _asked: Any, _: Id) -> Answer:
 
 
 def _get_last_assistant_text(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    answers = (each for each in reversed(session.messages) if isinstance(each, AssistantMessage))
-    said = next((each for each in answers if each.content or each.stop_reason != "aborted"), None)
-    return _present(text=(said.text.strip() or None) if said is not None else None)
+    return _present(text=session.get_last_assistant_text())
 
 
 async def _get_commands(session: AgentSession, _asked: Any, _: Id) -> Answer:
@@ -156,12 +154,12 @@ def _get_available_thinking_levels(session: AgentSession, _asked: Any, _: Id) ->
 
 
 def _set_steering_mode(session: AgentSession, asked: Any, _: Id) -> Answer:
-    session.agent.steering_mode = asked.mode
+    session.steering_mode = asked.mode
     return NO_DATA
 
 
 def _set_follow_up_mode(session: AgentSession, asked: Any, _: Id) -> Answer:
-    session.agent.follow_up_mode = asked.mode
+    session.follow_up_mode = asked.mode
     return NO_DATA
 
 

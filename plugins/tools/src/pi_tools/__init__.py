@@ -1,4 +1,4 @@
-# ruff: noqa: F401, F403 - imports for the type checker alone; a test compares the names
+# ruff: noqa: F403 - imports for the type checker alone; a test compares the names
 """The seven tools of pi: read, bash, edit, write, grep, find and ls.
 
 The factories (``create_read_tool(cwd)``, ``create_coding_tools(cwd)`` ...), their options and the
@@ -16,16 +16,20 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from collections.abc import Sequence
 
     from pi_hookspecs import PiContext, Service, SessionShutdownEvent, Tool
-    from pi_tools._commands.local import LocalBashOperations
+    from pi_tools._commands.local import LocalBashOperations as LocalBashOperations
     from pi_tools._factories import *
-    from pi_tools._failure import ToolFailure
-    from pi_tools._find import LocalFindOperations
-    from pi_tools._local_files import LocalEditOperations, LocalWriteOperations
-    from pi_tools._mutation_queue import file_mutation_queue
+    from pi_tools._failure import ToolFailure as ToolFailure
+    from pi_tools._find import LocalFindOperations as LocalFindOperations
+    from pi_tools._local_files import LocalEditOperations as LocalEditOperations
+    from pi_tools._local_files import LocalWriteOperations as LocalWriteOperations
+    from pi_tools._mutation_queue import file_mutation_queue as file_mutation_queue
     from pi_tools._operations import *
     from pi_tools._options import *
-    from pi_tools._searching.ripgrep import LocalGrepOperations, RipgrepFailed
-    from pi_tools._truncate import truncate_head, truncate_line, truncate_tail
+    from pi_tools._searching.ripgrep import LocalGrepOperations as LocalGrepOperations
+    from pi_tools._searching.ripgrep import RipgrepFailed as RipgrepFailed
+    from pi_tools._truncate import truncate_head as truncate_head
+    from pi_tools._truncate import truncate_line as truncate_line
+    from pi_tools._truncate import truncate_tail as truncate_tail
 
 _HOMES = {
     "_factories": (

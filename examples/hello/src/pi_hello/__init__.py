@@ -1,0 +1,20 @@
+"""Adds `hello`, the smallest tool there is."""
+
+from collections.abc import Sequence
+
+from pi_hookspecs import Tool, hookimpl, tool
+
+
+@tool
+def hello(name: str) -> str:
+    """Greet somebody.
+
+    Args:
+        name: Who is greeted.
+    """
+    return f"Hello, {name}!"
+
+
+@hookimpl
+def register_tools() -> Sequence[Tool]:
+    return [hello]

@@ -1,0 +1,41 @@
+"""What commands in a prompt print stands in their place."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_testing import text
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("What is !{echo 1 + 1}, and !{echo 2}?", "What is 1 + 1, and 2?"),
+        ("!{exit 3}", "[exit 3: exit code 3] "),
+        ("Say !{echo '!'}{x}", "Say !{x}"),
+        ("Nothing !here", "Nothing !here"),
+    ],
+    ids=["two", "failure", "once", "none"],
+)
+async def test_output_stands_in_place_of_the_command(pi_session, script, said, meant):
+    script.turn(text("Fine."))
+
+    await pi_session.prompt(said)
+
+    assert script.requests[0].user_text == meant
+
+
+async def test_commands_run_in_the_sessions_folder(pi_session, script, tmp_path):
+    script.turn(text("Fine."))
+
+    await pi_session.prompt("!{pwd}")
+
+    assert script.requests[0].user_text == str(tmp_path)
+
+
+async def test_what_a_plugin_says_is_not_run(pi_session, script):
+    script.turn(text("Fine."))
+
+    await pi_session.prompt("!{pwd}", source="extension")
+
+    assert script.requests[0].user_text == "!{pwd}"

@@ -1,0 +1,34 @@
+"""What is said during an answer reaches the model with a remark."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_testing import text, tool_call
+
+
+@pytest.mark.parametrize(
+    ("behavior", "told"),
+    [
+        ("steer", "(Said while you work; weigh it before you go on with the task.) Use tabs."),
+        ("followUp", "(Said while you worked; finish the task first.) Use tabs."),
+    ],
+)
+async def test_what_is_said_meanwhile_comes_with_a_remark(pi_session, script, behavior, told):
+    async def meanwhile(request):
+        await pi_session.prompt("Use tabs.", streaming_behavior=behavior)
+        return tool_call("read", path="a.txt")
+
+    script.turn(meanwhile).turn(text("I see.")).turn(text("Done."))
+
+    await pi_session.prompt("Format a.txt")
+
+    assert script.requests[-1].user_text == told
+
+
+async def test_what_is_said_between_answers_stays_as_it_is(pi_session, script):
+    script.turn(text("Fine."))
+
+    await pi_session.prompt("Use tabs.")
+
+    assert script.requests[0].user_text == "Use tabs."

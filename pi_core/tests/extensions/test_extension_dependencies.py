@@ -1,0 +1,160 @@
+"""What an extension needs is installed with uv into the cache; without uv or a network the reason is told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import zipfile
+
+import pytest
+
+from pi_core.extensions.dependencies import install, is_here
+from pi_core.extensions.script_metadata import dependencies_of
+from pi_hookspecs import UserError
+
+USES = """
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["{requirement}"]
+# ///
+import {module}
+
+def activate(pi):
+    pi.register_command({module}.NAME, lambda args, ctx: None)
+"""
+
+
+def wheel(folder, name, files, entry_points=""):
+    """Write a wheel without a build."""
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, content in files.items():
+            archive.writestr(file, content)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        if entry_points:
+            archive.writestr(f"{info}/entry_points.txt", entry_points)
+        archive.writestr(f"{info}/RECORD", "")
+    return path
+
+
+@pytest.fixture
+def imports(monkeypatch):
+    """The import path is put back."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    monkeypatch.setenv("UV_OFFLINE", "1")
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("imports", "offline")
+async def test_a_dependency_is_installed_once_and_found(folders, start):
+    made = wheel(folders.cwd, "needed_by_a_test", {"needed_by_a_test.py": "NAME = 'needed'\n"})
+    requirement = f"needed_by_a_test @ {made.as_uri()}"
+    folders.write("uses.py", USES.format(requirement=requirement, module="needed_by_a_test"))
+    said = []
+    session = await start(folders.host(say=said.append))
+    folders.host(say=said.append)
+
+    assert [each.name for each in await session.get_commands()] == ["needed"]
+    assert said == [f"Installing {requirement}"]
+    assert [each for each in sys.path if "cache/extensions" in each] == [sys.path[-1]]
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("imports", "offline")
+async def test_a_requirement_of_this_run_brings_its_plugin(folders, start):
+    code = "from pi_hookspecs import hookimpl\n@hookimpl\ndef activate(pi):\n    pi.register_command('rented', print)\n"
+    made = wheel(folders.cwd, "rented_plugin", {"rented_plugin.py": code}, "[pi]\nrented = rented_plugin\n")
+    session = await start(folders.host(given=[f"rented_plugin @ {made.as_uri()}"]))
+
+    assert session.host.added() == ["rented", "script"]
+    assert [each.name for each in await session.get_commands()] == ["rented"]
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("imports", "offline")
+def test_a_distribution_without_a_plugin_is_told(folders):
+    made = wheel(folders.cwd, "no_plugin_at_all", {"no_plugin_at_all.py": ""})
+    host = folders.host(given=[f"no_plugin_at_all @ {made.as_uri()}"])
+
+    assert "has no entry point in group 'pi'" in str(host.problems[0])
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("imports", "offline")
+def test_without_a_network_the_reason_is_told_and_the_rest_works(folders, command):
+    folders.write("uses.py", USES.format(requirement="no-such-distribution-anywhere>=7", module="nothing"))
+    folders.write("good.py", command("good"))
+    host = folders.host()
+
+    assert host.added() == ["good"]
+    assert "uv cannot install what it needs" in str(host.problems[0])
+    assert list((folders.agent_dir / "cache" / "extensions").iterdir()) == []
+
+
+def test_without_uv_it_says_what_to_install(folders, tmp_path):
+    folders.write("uses.py", USES.format(requirement="no-such-distribution-anywhere", module="nothing"))
+    host = folders.host(environ={"PATH": str(tmp_path), "HOME": str(tmp_path)})
+
+    assert "it needs no-such-distribution-anywhere, and uv" in str(host.problems[0])
+
+
+def test_what_pi_has_anyway_is_not_installed(tmp_path):
+    assert is_here("attrs")
+    assert install(["attrs"], tmp_path, print, {"PATH": ""}) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for uv")
+def test_an_installation_that_was_cut_off_is_not_used(tmp_path):
+    (tmp_path / "bin").mkdir()
+    uv = tmp_path / "bin" / "uv"
+    uv.write_text(
+        '#!/bin/sh\nwhile [ "$1" != --target ]; do shift; done\n'
+        '/bin/mkdir -p "$2"\necho half > "$2/half"\necho boom >&2\nexit 3\n'
+    )
+    uv.chmod(uv.stat().st_mode | stat.S_IXUSR)
+    with pytest.raises(UserError, match="boom"):
+        install(["half-a-distribution"], tmp_path / "cache", print, {"PATH": str(tmp_path / "bin")})
+
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("x = 1\n", ()),
+        ("# /// script\n# dependencies = ['a', 'b>=2']\n# ///\n", ("a", "b>=2")),
+        ("# /// script\n#\n# dependencies = [\n#   'a',\n# ]\n# ///\nx = 1\n", ("a",)),
+        ("# /// script\r\n# dependencies = ['a']\r\n# ///\r\n", ("a",)),
+        ("# /// script\n# requires-python = '>=3.8'\n# ///\n", ()),
+        ("# /// script\n# dependencies = ['a']\n", ()),
+    ],
+    ids=["none", "two", "lines", "crlf", "python", "no-end"],
+)
+def test_the_block_is_read(source, wanted):
+    assert dependencies_of(source) == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("# /// script\n# dependencies = [\n# ///\n", "is no TOML"),
+        ("# /// script\n# dependencies = 'a'\n# ///\n", "must be a list of texts"),
+        ("# /// script\n# dependencies = [1]\n# ///\n", "must be a list of texts"),
+        ("# /// script\n# requires-python = '>=4.0'\n# ///\n", "requires Python >=4.0"),
+        ("# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "more than one"),
+    ],
+    ids=["toml", "text", "number", "python", "two"],
+)
+def test_a_block_that_cannot_be_used_is_told(source, said):
+    with pytest.raises(UserError, match=said):
+        dependencies_of(source)

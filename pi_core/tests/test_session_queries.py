@@ -1,0 +1,105 @@
+"""What a program asks of a session, by the contract's names: document 002, section 3, and pi.md 16."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from pi_core import AgentSession, create_agent_session_runtime
+from pi_core.session import SessionManager
+from pi_testing import text
+
+NAMES = """
+    agent session_manager settings_manager state model thinking_level is_streaming system_prompt messages steering_mode
+    follow_up_mode session_file session_id session_name pending_message_count is_compacting is_retrying retry_attempt
+    auto_compaction_enabled auto_retry_enabled is_bash_running scoped_models model_registry resource_loader
+    get_prompt_templates subscribe dispose reload prompt steer follow_up abort clear_queue get_steering_messages
+    get_follow_up_messages send_user_message send_custom_message wait_for_idle set_model cycle_model set_scoped_models
+    set_thinking_level cycle_thinking_level get_available_thinking_levels supports_thinking supports_xhigh_thinking
+    new_session switch_session fork navigate_tree set_session_name get_user_messages_for_forking get_session_stats
+    get_context_usage get_last_assistant_text export_to_html export_to_jsonl import_from_jsonl get_active_tool_names
+    get_all_tools set_active_tools_by_name set_steering_mode set_follow_up_mode compact abort_compaction
+    abort_branch_summary set_auto_compaction_enabled abort_retry set_auto_retry_enabled execute_bash record_bash_result
+    abort_bash
+"""
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_a_session_has_every_name_of_the_contract(session_of, name):
+    attribute = getattr(session_of(), name)
+
+    assert callable(attribute) is not isinstance(getattr(AgentSession, name, property()), property)
+
+
+async def test_a_session_tells_what_it_is(session_of):
+    session = session_of(session_manager=SessionManager.in_memory())
+    await session.set_session_name("about zebras")
+
+    assert (session.session_name, session.session_file) == ("about zebras", None)
+    assert session.model_registry is session.models
+    assert session.settings_manager is session.settings
+    assert await session.get_prompt_templates() == ()
+
+
+async def test_stats_tell_how_full_the_window_is(session_of, script):
+    session = session_of()
+    script.turn(text("hello"))
+    await session.prompt("hi")
+
+    stats = session.get_session_stats()
+    assert (stats.user_messages, stats.assistant_messages, stats.session_id) == (1, 1, session.session_id)
+    assert stats.context_usage == session.get_context_usage() == session.ctx.context_usage()
+    assert stats.context_usage.context_window == script.model.context_window
+    assert stats.context_usage.percent == 100 * stats.context_usage.tokens / script.model.context_window
+
+
+async def test_the_last_text_has_no_space_around_it(session_of, script):
+    session = session_of()
+    before = session.get_last_assistant_text()
+    script.turn(text("\n hello \n"))
+    await session.prompt("hi")
+
+    assert before is None
+    assert session.get_last_assistant_text() == "hello"
+
+
+async def test_queued_messages_go_as_the_modes_say(session_of, script):
+    session = session_of(settings={"steeringMode": "all"})
+    session.set_follow_up_mode("all")
+    was, session.steering_mode = session.steering_mode, "one-at-a-time"
+
+    assert was == "all"
+    assert (session.agent.steering_mode, session.agent.follow_up_mode) == ("one-at-a-time", "all")
+
+
+async def test_a_model_thinks_harder_than_high_only_where_it_says_so(session_of, script):
+    hard = evolve(script.model, reasoning=True, thinking_level_map={"xhigh": "max"})
+
+    assert not session_of(model=evolve(hard, thinking_level_map={})).supports_xhigh_thinking()
+    assert session_of(model=hard).supports_xhigh_thinking()
+
+
+async def test_tools_are_chosen_by_name(session_of, tool):
+    session = session_of(tools=[tool("cut"), tool("sew")])
+    await session.start()
+    session.set_active_tools_by_name(["sew", "nobody"])
+
+    assert session.get_active_tool_names() == ["sew"]
+    assert {each.name: each.active for each in session.get_all_tools()} == {"cut": False, "sew": True}
+
+
+async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, script):
+    script.turn(text("hello"))
+    async with create_agent_session_runtime(session_of, system_prompt="Knit") as runtime:
+        session, first = runtime.session, runtime.session.session_file
+        await session.prompt("hi")
+        assert await runtime.new_session()
+        new = session.session_file
+        assert await runtime.switch_session(first)
+        forked = await runtime.fork(session.get_user_messages_for_forking()[0][0])
+
+    assert runtime.session is session
+    assert new != first
+    assert forked.selected_text == "hi"
+    assert runtime.services.settings is session.settings
+    assert runtime.services.cwd == session.cwd

@@ -1,0 +1,148 @@
+"""``pi completion``: the script that makes a shell complete ``pi``, and what that script asks at each press of TAB.
+
+The dialogue with the shells is click's. It is told what the index knows of the plugins; none is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+
+from pi_cli._arguments import common_options, option_groups, parse_strictly, plugin_flags
+from pi_cli._help import subcommands
+from pi_cli._words import one_line
+from pi_hookspecs import THINKING_LEVELS, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pi_core.host import PluginRecord
+
+__all__ = ["VARIABLE", "complete", "run_completion"]
+
+VARIABLE = "_PI_COMPLETE"
+"""Set by the script when the shell asks."""
+
+_SHELLS = ("bash", "zsh", "fish")
+
+_USAGE = """\
+Usage: pi completion bash|zsh|fish
+
+Print the script that completes options, their values, subcommands and @files
+when you press TAB. To have it in every shell, once:
+
+  bash   echo 'eval "$(pi completion bash)"' >> ~/.bashrc
+  zsh    echo 'eval "$(pi completion zsh)"' >> ~/.zshrc
+  fish   pi completion fish > ~/.config/fish/completions/pi.fish
+
+bash must be 4.4 or newer; in zsh compinit comes first.
+"""
+
+
+def run_completion(arguments: Sequence[str]) -> int:
+    """Print a shell's script and return the exit code.
+
+    Raises:
+        UnknownName: No shell of that name is known.
+        UserError: The arguments make no sense.
+    """
+    words = click.Argument(["shell"], required=False)
+    params = parse_strictly(click.Command("pi completion", params=[*common_options(), words]), arguments)
+    shell = params["shell"]
+    if params["help"] or shell is None:
+        sys.stdout.write(_USAGE)
+        return 0 if params["help"] else 1
+    if shell not in _SHELLS:
+        raise UnknownName("shell", shell, _SHELLS, f"Known are {', '.join(_SHELLS)}")
+    sys.stdout.write(_dialogue(shell, click.Group("pi")).source())
+    return 0
+
+
+def complete(instruction: str, records: Sequence[PluginRecord]) -> int:
+    """Answer the script, which has told click what is typed by the environment; returns the exit code.
+
+    Args:
+        instruction: The variable's value, as ``bash_complete``.
+        records: What is known of the plugins.
+    """
+    shell = instruction.removesuffix("_complete")
+    if shell in _SHELLS:
+        sys.stdout.write(f"{_dialogue(shell, _program(records)).complete()}\n")
+    return 0
+
+
+def _dialogue(shell: str, program: click.Command) -> ShellComplete:
+    dialogue = get_completion_class(shell)
+    assert dialogue is not None  # noqa: S101 - click has had these three since it has any
+    return dialogue(program, {}, "pi", VARIABLE)
+
+
+class _Program(click.Group):
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return subcommands or options, and files behind an ``@``."""
+        if incomplete.startswith("@"):
+            return list(_files(incomplete[1:]))
+        return super().shell_complete(ctx, incomplete)
+
+
+def _files(beginning: str) -> Iterable[CompletionItem]:
+    """Go through the files that begin like this; a shell's own list would not know of the ``@``."""
+    folder, _, name = beginning.rpartition("/")
+    place = Path(f"{folder}/" if beginning.startswith("/") else folder or ".").expanduser()
+    try:
+        found = sorted(place.iterdir())
+    except OSError:
+        return
+    for each in found:
+        if each.name.startswith(name) and (name or not each.name.startswith(".")):
+            path = "/".join([folder, each.name] if "/" in beginning else [each.name])
+            yield CompletionItem(f"@{path}{'/' if each.is_dir() else ''}")
+
+
+def _program(records: Sequence[PluginRecord]) -> click.Group:
+    options = [option for options in option_groups().values() for option in options]
+    options += [_plugin_option(flag) for _, flag, problem in plugin_flags(records) if problem is None]
+    values = _values(records)
+    for option in options:
+        if not option.is_flag:
+            _complete_values(option, values.get(option.opts[-1], ()))
+    commands = [
+        click.Command(name, short_help=one_line(description), add_help_option=False, params=[_paths()])
+        for name, description in subcommands(records)
+    ]
+    return _Program("pi", params=[*options], commands=commands, invoke_without_command=True, add_help_option=False)
+
+
+def _plugin_option(flag: Mapping[str, Any]) -> click.Option:
+    return click.Option([f"--{flag['name']}"], is_flag=flag["type"] == "boolean", help=one_line(flag["description"]))
+
+
+def _values(records: Sequence[PluginRecord]) -> dict[str, Iterable[str]]:
+    """Return the values that are known without asking a plugin, by option."""
+    modes = {name for record in records for name in record.names("register_modes")}
+    return {
+        "--mode": sorted({"text", "print", "json"} | modes),
+        "--thinking": THINKING_LEVELS,
+        "--disable": sorted(record.name for record in records),
+    }
+
+
+def _complete_values(option: click.Option, values: Iterable[str]) -> None:
+    """Let an option complete its values, or files where it takes a path."""
+    metavar = option.metavar or ""
+    kind = "dir" if metavar == "DIR" else "file" if "PATH" in metavar or "FILE" in metavar else None
+
+    def answer(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        if kind is not None:
+            return [CompletionItem(incomplete, type=kind)]
+        return [CompletionItem(each) for each in values if each.startswith(incomplete)]
+
+    option._custom_shell_complete = answer  # noqa: SLF001 - as the argument shell_complete of a new option does
+
+
+def _paths() -> click.Argument:
+    return click.Argument(["words"], nargs=-1, type=click.Path())

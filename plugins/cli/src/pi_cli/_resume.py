@@ -1,0 +1,69 @@
+"""Which stored session the user means, by showing them all: for ``--resume`` and the line mode's ``/resume``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from pi_cli._words import one_line, shorten
+from pi_core.session import SessionManager
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pi_cli._options import Options
+    from pi_core.host import PluginHost
+    from pi_hookspecs import SessionInfo, UserInterface
+
+__all__ = ["ask_for_session", "choose_among"]
+
+_WIDTH = 50
+
+
+async def ask_for_session(
+    options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]
+) -> SessionInfo | None:
+    """Let the user choose one of the folder's sessions; None when they want none.
+
+    Raises:
+        UserError: There is nobody to ask, or nothing to choose from.
+    """
+    if sys.stdin is None or not sys.stdin.isatty() or sys.stderr is None or not sys.stderr.isatty():
+        raise UserError(
+            "--resume asks which session to go on with, and there is no terminal to ask at."
+            " Use --continue for the last one, or --session ID; pi sessions list shows the ids"
+        )
+    stored = await asyncio.to_thread(SessionManager.list, cwd, options.session_dir, host=host, environ=environ)
+    if not stored:
+        raise UserError(f"No session is stored for {str(cwd)!r}. Leave --resume out to begin one")
+    return await choose_among(_user_interface(), stored)
+
+
+async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> SessionInfo | None:
+    """Show the sessions, the latest first, and return the chosen one."""
+    labels: dict[str, SessionInfo] = {}
+    for each in sessions:
+        label = _label(each)
+        labels[label if label not in labels else f"{label}, {each.id}"] = each
+    chosen = await ui.select("Which session?", [*labels])
+    return labels[chosen] if chosen is not None else None
+
+
+def _label(session: SessionInfo) -> str:
+    when = session.modified.astimezone().strftime("%Y-%m-%d %H:%M")
+    title = shorten(one_line(session.name or session.first_message), _WIDTH)
+    return f"{title} ({session.message_count} messages, {when})"
+
+
+def _user_interface() -> UserInterface:
+    """Ask on the lines of the front end that follows, so that none is read ahead; they need a terminal to draw on."""
+    if sys.stdout.isatty():
+        from pi_cli._line_prompt import LineUI
+
+        return LineUI()
+    from pi_cli._terminal_ui import TerminalUI
+
+    return TerminalUI()

@@ -1,0 +1,237 @@
+"""``pi hooks fire``: what each plugin makes of an event, and what comes of it all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pi_core.wire import to_wire
+from pi_hookspecs import UserError
+from pi_hookspecs.samples import sample_event, sampled_hooks
+
+GUARD = """
+from pi_hookspecs import ToolCallResult, hookimpl
+
+@hookimpl(trylast=True)
+def tool_call(event):
+    if "rm -rf" in event.input["command"]:
+        return ToolCallResult(block=True, reason="Not here.")
+"""
+
+CHANGER = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def activate(pi):
+    @pi.on("tool_call")
+    async def change(event, ctx):
+        event.input["timeout"] = 5
+"""
+
+BROKEN = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def turn_end(event):
+    raise RuntimeError("boom")
+
+@hookimpl
+def tool_result(event):
+    return "nonsense"
+"""
+
+SAMPLES = Path(__file__).parents[3] / "docs" / "events"
+
+
+def fired(pi, *arguments):
+    done = pi.run("hooks", "fire", *arguments, "--json")
+    told = json.loads(done.stdout)
+    return told, {call.pop("plugin"): call for call in told["calls"]}, done
+
+
+def test_each_answer_and_the_combined_one_are_told(pi):
+    pi.install("guard", GUARD)
+    pi.install("changer", CHANGER)
+
+    told, calls, done = fired(pi, "tool_call", "--event", str(SAMPLES / "tool_call.json"))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [*calls] == ["changer", "guard"]
+    assert calls["changer"]["outcome"] == "no answer"
+    assert calls["changer"]["changed"] == {"input": {"command": "rm -rf build", "timeout": 5}}
+    assert calls["guard"]["answer"] == {"block": True, "reason": "Not here.", "terminate": False}
+    assert told["answer"] == calls["guard"]["answer"]
+    assert all(call["ms"] >= 0 for call in calls.values())
+
+
+def test_lines_say_the_same(pi):
+    pi.install("guard", GUARD)
+    pi.install("changer", CHANGER)
+
+    lines = pi.run("hooks", "fire", "tool_call").stdout.splitlines()
+
+    assert lines[0] == "tool_call, asked with the sample of docs/events"
+    assert lines[2].split()[0] == "changer"
+    assert lines[2].endswith(" ms  no answer")
+    assert lines[3].strip() == 'changed event.input in place: {"command": "rm -rf build", "timeout": 5}'
+    assert lines[4].endswith(' ms  ToolCallResult(block=true, reason="Not here.")')
+    assert lines[-1] == '  answer: ToolCallResult(block=true, reason="Not here.")'
+
+
+def test_a_file_of_ones_own_is_asked_with(pi):
+    pi.install("guard", GUARD)
+    (pi.cwd / "mine.json").write_text('{"toolCallId": "1", "toolName": "bash", "input": {"command": "ls"}}')
+
+    told, calls, _ = fired(pi, "tool_call", "--event", "mine.json")
+
+    assert calls["guard"]["outcome"] == "no answer"
+    assert told["answer"] is None
+
+
+def test_one_plugin_alone_is_asked(pi):
+    pi.install("guard", GUARD)
+    pi.install("changer", CHANGER)
+
+    _, calls, _ = fired(pi, "tool_call", "--plugin", "changer")
+
+    assert [*calls] == ["changer"]
+
+
+def test_an_extension_of_one_file_is_asked_too(pi):
+    pi.install("guard", GUARD)
+    (pi.cwd / "mine.py").write_text(CHANGER)
+
+    _, calls, _ = fired(pi, "tool_call", "-e", "mine.py")
+
+    assert [*calls] == ["mine", "guard"]
+
+
+def test_who_comes_after_a_refusal_is_not_asked(pi):
+    pi.install("first", GUARD.replace("trylast", "tryfirst"))
+    pi.install("second", GUARD)
+
+    _, calls, _ = fired(pi, "tool_call")
+
+    assert {name: call["outcome"] for name, call in calls.items()} == {"first": "answered", "second": "not asked"}
+
+
+@pytest.mark.parametrize(
+    ("hook", "said"),
+    [("turn_end", "RuntimeError: boom"), ("tool_result", "answered 'nonsense', which is no ToolResultResult")],
+)
+def test_a_failure_is_told_and_is_the_exit_code(pi, hook, said):
+    pi.install("broken", BROKEN)
+
+    _, calls, done = fired(pi, hook)
+
+    assert done.returncode == 1
+    assert calls["broken"]["outcome"] == "failed"
+    assert said in calls["broken"]["failure"]
+
+
+def test_a_guard_that_fails_refuses(pi):
+    pi.install("guard", GUARD.replace("if ", "if 1 / 0 and "))
+
+    told, _, done = fired(pi, "tool_call")
+
+    assert done.returncode == 1
+    assert "Extension failed, blocking execution: plugin 'guard' failed in tool_call" in told["refusal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fire"], "pi hooks fire takes the name of one hook, not 0"),
+        (["fire", "tool_cal"], "Unknown hook: tool_cal. Did you mean tool_call"),
+        (["fire", "register_tools"], "register_tools is no event"),
+        (["fire", "tool_call", "--plugin", "nobody"], "Unknown plugin: nobody"),
+        (["fire", "tool_call", "--plugin", "cli"], "Plugin 'cli' does not implement tool_call"),
+        (["fire", "tool_call", "--plugin", "memory", "--disable", "memory"], "Plugin 'memory' is disabled"),
+        (["fire", "tool_call", "--event", "missing.json"], "The event file 'missing.json' cannot be read"),
+        (["fire", "tool_call", "--event", "broken.json"], "broken.json is no JSON"),
+        (["fire", "tool_call", "--event", "list.json"], "list.json holds list, not an event"),
+        (
+            ["fire", "tool_call", "--event", "other.json"],
+            "other.json holds an event of type 'turn_end', not 'tool_call'",
+        ),
+        (["fire", "tool_call", "--event", "less.json"], "less.json holds no tool_call event"),
+        (["fire", "tool_call", "--event", "more.json"], "it has a field 'tool_name'; known are type, toolCallId"),
+        (["fire", "message_update", "--event", "update.json"], "assistantMessageEvent must be an object whose type"),
+        (["tool_call", "--event", "x.json"], "--event goes with pi hooks fire"),
+    ],
+    ids=lambda value: " ".join(value[1:]) or "nothing" if isinstance(value, list) else "",
+)
+def test_what_is_wrong_is_said_in_one_line(pi, arguments, said):
+    files = {
+        "broken": "{",
+        "list": "[]",
+        "other": '{"type": "turn_end"}',
+        "less": '{"toolName": "bash"}',
+        "more": '{"tool_name": "bash"}',
+        "update": '{"assistantMessageEvent": {"type": "words"}}',
+    }
+    for name, content in files.items():
+        (pi.cwd / f"{name}.json").write_text(content)
+
+    done = pi.run("hooks", *arguments)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("hook", sampled_hooks())
+def test_every_sample_is_read_back_as_it_was(tmp_path, hook):
+    from pi_cli._event_file import read_event
+
+    written = to_wire(sample_event(hook))
+    (tmp_path / "event.json").write_text(json.dumps(written))
+
+    assert to_wire(read_event(hook, str(tmp_path / "event.json"))) == written
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(data=st.data(), hook=st.sampled_from(sampled_hooks()))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_file_holds_is_an_event_or_one_error(tmp_path, data, hook):
+    from pi_cli._event_file import read_event
+
+    sample = to_wire(sample_event(hook))
+    name = data.draw(st.sampled_from([*sample]))
+    inner = sample[name] if isinstance(sample[name], dict) and sample[name] and data.draw(st.booleans()) else sample
+    inner[data.draw(st.sampled_from([*inner]))] = data.draw(JSON)
+    (tmp_path / "event.json").write_text(json.dumps(sample))
+
+    try:
+        event = read_event(hook, str(tmp_path / "event.json"))
+    except UserError as error:
+        assert "event.json" in str(error)
+    else:
+        assert type(event) is type(sample_event(hook))
+
+
+def test_the_message_of_an_update_may_stand_beside_it(tmp_path):
+    from pi_cli._event_file import read_event
+
+    message = {
+        "role": "assistant",
+        "api": "a",
+        "provider": "p",
+        "model": "m",
+        "content": [{"type": "text", "text": "Hi"}],
+    }
+    delta = {"type": "text_delta", "contentIndex": 0, "delta": "i"}
+    (tmp_path / "event.json").write_text(json.dumps({"message": message, "assistantMessageEvent": delta}))
+
+    event = read_event("message_update", str(tmp_path / "event.json"))
+
+    assert event.message.text == "Hi"

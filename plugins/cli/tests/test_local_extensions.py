@@ -1,0 +1,146 @@
+"""End to end: plugins without packaging, from the user's folder, a trusted project, settings and ``-e``."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+
+import pytest
+
+LOUD = """
+import sys
+import threading
+import time
+
+print("at import")
+threading.Thread(target=time.sleep, args=(60,)).start()
+
+
+def activate(pi):
+    print("in activate")
+    pi.register_flag("todo-file", type=str, description="Start from this file")
+    pi.register_flag("plan")
+
+    @pi.on("session_start")
+    def start(event):
+        print("flags", pi.get_flag("todo-file"), pi.get_flag("plan"))
+
+    @pi.on("input")
+    async def shout(event):
+        from pi_hookspecs import InputResult
+
+        print("in a handler")
+        return InputResult(text=event.text.upper())
+"""
+
+SHOUT = """
+from pi_hookspecs import InputResult, hookimpl
+
+
+@hookimpl
+def input(event):
+    return InputResult(text=event.text.upper())
+"""
+
+
+@pytest.fixture
+def extend(fake):
+    """Write an extension: of the project unless the path says otherwise."""
+
+    def write(code, path=".pi/extensions/mine.py"):
+        file = fake.cwd / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(code))
+        return file
+
+    return write
+
+
+def answer(pi, *arguments, **how):
+    return pi.run("-p", "--model", "fake/echo", "hello", *arguments, **how)
+
+
+def test_an_untrusted_projects_extension_does_not_run_and_after_approve_it_does(fake, extend):
+    extend(SHOUT)
+    before, after = answer(fake), answer(fake, "--approve")
+
+    assert before.stdout.strip() == "hello"
+    assert "not used: .pi/extensions" in before.stderr
+    assert after.stdout.strip() == "HELLO"
+
+
+def test_one_of_this_run_runs_where_others_do_not(fake, extend):
+    extend(SHOUT, "shout.py")
+    extend("raise SystemExit(7)", "../agent/extensions/broken.py")
+    done = answer(fake, "-ne", "-e", "shout.py")
+
+    assert (done.stdout.strip(), done.stderr) == ("HELLO", "")
+
+
+def test_the_users_run_everywhere_and_what_is_wrong_is_a_warning(fake, extend):
+    extend(SHOUT, "../agent/extensions/shout.py")
+    extend("def activate(pi):\n    x = (\n", "../agent/extensions/bad.py")
+    done = answer(fake)
+
+    assert (done.stdout.strip(), done.returncode) == ("HELLO", 0)
+    assert "Plugin 'bad' (import): not loaded: SyntaxError: '(' was never closed" in done.stderr
+    assert "bad.py, line 2)" in done.stderr
+
+
+def test_stdout_stays_clean_and_flags_of_activate_reach_the_plugin(fake, extend):
+    extend(LOUD, "loud.py")
+    done = answer(fake, "-e", "loud.py", "--mode", "json", "--todo-file", "list.md", "--plan")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+
+    assert done.returncode == 0
+    assert events[0]["type"] == "session"
+    assert "flags list.md True" in done.stderr
+    assert all(said in done.stderr for said in ("at import", "in activate", "in a handler"))
+
+
+def test_a_flag_that_nobody_has_is_still_an_error(fake, extend):
+    extend(LOUD.replace("threading.Thread", "# "), "loud.py")
+    done = answer(fake, "-e", "loud.py", "--todo-fil", "x")
+
+    assert done.returncode == 1
+    assert "Unknown option: --todo-fil. Did you mean --todo-file" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["nope.py", "./nope"])
+def test_an_extension_that_is_not_there_is_an_error(fake, given):
+    done = answer(fake, "-e", given)
+
+    assert done.returncode == 1
+    assert f"Cannot load extension '{given}'" in done.stderr
+
+
+def test_one_can_be_disabled_by_name(fake, extend):
+    extend(SHOUT, "../agent/extensions/shout.py")
+    done = answer(fake, "--disable", "shout")
+
+    assert (done.stdout.strip(), done.stderr) == ("hello", "")
+
+
+def test_one_with_an_installed_plugins_name_gets_a_number(fake, extend):
+    extend(SHOUT, "../agent/extensions/tools.py")
+    done = answer(fake)
+
+    assert done.stdout.strip() == "HELLO"
+    assert "another plugin is called 'tools'" in done.stderr
+
+
+def test_the_line_mode_reloads(fake, extend, at_terminal):
+    command = "def activate(pi):\n    pi.register_command('say', lambda args, ctx: ctx.ui.notify('version {}'))\n"
+    extend(command.format(1), "../agent/extensions/say.py")
+    terminal = at_terminal(fake, "--model", "fake/echo")
+    terminal.until("Ctrl-D ends")
+    terminal.type("/say\r")
+    terminal.until("version 1")
+    extend(command.format(2), "../agent/extensions/say.py")
+    terminal.type("/reload\r")
+    terminal.until("loaded again")
+    terminal.type("/say\r")
+    terminal.until("version 2")
+    terminal.type("/quit\r")
+
+    assert terminal.end()[1] == 0

@@ -1,0 +1,202 @@
+"""``pi plugins show``: all that is known of one plugin."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+ADDING = """
+from pi_hookspecs import Flag, ToolCallResult, hookimpl, tool
+
+@tool
+def ls(path: str) -> str:
+    '''List a folder. In a way of its own.'''
+    return path
+
+@hookimpl
+def register_tools():
+    return [ls]
+
+@hookimpl
+def tool_call(event):
+    return None
+
+@hookimpl
+def activate(pi):
+    pass
+"""
+
+GUARD = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def tool_call(event):
+    return None
+"""
+
+
+def shown(pi, name, *arguments, code=0):
+    done = pi.run("plugins", "show", name, "--json", *arguments)
+
+    assert (done.returncode, done.stderr) == (code, "")
+    return json.loads(done.stdout)
+
+
+def test_it_tells_where_a_plugin_comes_from_and_its_place(pi):
+    pi.install("acme", ADDING)
+
+    told = shown(pi, "acme")
+
+    assert (told["version"], told["distribution"], told["module"]) == ("0.1.0", "acme-acme", "acme")
+    assert told["file"] == str(pi.site / "acme.py")
+    assert told["place"] == told["of"]
+    assert told["loadMs"] >= 0
+    assert (told["enabled"], told["loads"], told["problems"]) == (True, True, [])
+
+
+def test_it_tells_when_a_plugin_is_asked(pi):
+    pi.install("acme", ADDING)
+    pi.install("guard", GUARD)
+
+    hooks = {each["name"]: each for each in shown(pi, "guard")["hooks"]}
+
+    assert hooks["tool_call"] == {
+        "name": "tool_call",
+        "answers": "block: veto, input: pipe",
+        "onFailure": "refuse",
+        "deadlineSeconds": 30.0,
+        "place": 2,
+        "asked": ["acme", "guard"],
+    }
+
+
+def test_time_asks_each_event_hook_once(pi):
+    pi.install("acme", ADDING)
+
+    hooks = {each["name"]: each for each in shown(pi, "acme", "--time")["hooks"]}
+
+    assert hooks["tool_call"]["ms"] >= 0
+    assert "ms" not in hooks["activate"]
+
+
+def test_it_tells_who_wins_where_two_register_one_name(pi):
+    pi.install("acme", ADDING)
+
+    (wins,) = shown(pi, "acme")["registers"]
+    loses = next(each for each in shown(pi, "tools")["registers"] if each["name"] == "ls")
+
+    assert (wins["wins"], wins["alsoBy"], wins["because"]) == (True, ["tools"], "load order: the later one")
+    assert (loses["wins"], loses["winner"]) == (False, "acme")
+
+
+def test_a_preference_is_named_as_the_reason_and_among_the_settings(pi):
+    pi.install("acme", ADDING)
+    settings = {
+        "plugins": {"prefer": {"tool:ls": "tools"}, "order": ["acme"]},
+        "hooks": {
+            "plugins": {"acme": {"timeout": 2}},
+            "specs": {"tool_call": {"timeout": 9}, "turn_end": {"timeout": 9}},
+        },
+        "acme": {"color": "red"},
+    }
+    (pi.agent_dir / "settings.json").write_text(json.dumps(settings))
+
+    told = shown(pi, "acme")
+
+    assert told["registers"][0]["because"] == "plugins.prefer"
+    assert {each["name"]: each["value"] for each in told["settings"]} == {
+        "plugins.order": ["acme"],
+        "hooks.plugins.acme.timeout": 2,
+        "hooks.specs.tool_call.timeout": 9,
+        "acme.color": "red",
+    }
+    assert [each["deadlineSeconds"] for each in told["hooks"] if each["name"] == "tool_call"] == [2]
+
+
+def test_lines_say_the_same(pi):
+    pi.install("acme", ADDING)
+    pi.install("guard", GUARD)
+
+    lines = [line.strip() for line in pi.run("plugins", "show", "acme").stdout.splitlines()]
+
+    assert lines[0] == "acme 0.1.0"
+    assert lines[1] == "from      acme-acme, acme"
+    assert "tool  ls  List a folder. wins over tools (load order: the later one)" in lines
+    assert any(line.startswith("tool_call") and line.endswith("1 of 2, before guard; 30 s at most") for line in lines)
+
+
+def test_what_hides_a_registration_is_named_with_the_way_to_reach_it(pi):
+    pi.install("acme", ADDING)
+
+    assert (
+        "hidden by acme (load order: the later one); reachable as tools:ls" in pi.run("plugins", "show", "tools").stdout
+    )
+
+
+def test_what_is_wrong_is_told_and_is_the_exit_code(pi):
+    pi.install("broken", "import missing_module")
+
+    told = shown(pi, "broken", code=1)
+
+    assert told["loads"] is False
+    assert "No module named 'missing_module'" in told["problems"][0]["message"]
+    assert "! import: not loaded" in pi.run("plugins", "show", "broken").stdout
+
+
+EXTENSION = """
+def activate(pi):
+    @pi.on("turn_end")
+    def watch(event):
+        pass
+
+    @pi.on("tool_call")
+    def guard(event):
+        pass
+"""
+
+
+def test_an_extension_of_one_file_is_told_of_like_a_plugin(pi):
+    pi.install("guard", GUARD)
+    (pi.cwd / "mine.py").write_text(EXTENSION)
+
+    told = shown(pi, "mine", "-e", "mine.py", "--time")
+
+    assert (told["distribution"], told["file"]) == ("a local extension", str(pi.cwd / "mine.py"))
+    assert [each["name"] for each in told["hooks"]] == ["activate", "turn_end", "tool_call"]
+    assert told["hooks"][2]["asked"] == ["guard", "mine"]
+    assert told["hooks"][2]["ms"] >= 0
+
+
+def test_an_extension_that_hides_a_plugins_tool_is_named(pi):
+    pi.install("acme", ADDING)
+    (pi.agent_dir / "extensions").mkdir()
+    (pi.agent_dir / "extensions" / "mine.py").write_text(ADDING)
+
+    assert shown(pi, "acme")["registers"][0]["winner"] == "mine"
+    assert shown(pi, "mine")["registers"][0]["alsoBy"] == ["tools", "acme"]
+
+
+def test_a_disabled_plugin_says_so(pi):
+    pi.install("acme", ADDING)
+
+    told = shown(pi, "acme", "--disable", "acme")
+
+    assert (told["enabled"], told["hooks"]) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show"], "pi plugins show takes the name of one plugin, not 0"),
+        (["show", "acme", "tools"], "pi plugins show takes the name of one plugin, not 2"),
+        (["show", "tool"], "Unknown plugin: tool. Did you mean tools?"),
+        (["--time"], "--time goes with pi plugins show NAME"),
+    ],
+    ids=["none", "two", "unknown", "time"],
+)
+def test_what_is_wrong_with_the_command_is_said(pi, arguments, said):
+    done = pi.run("plugins", *arguments)
+
+    assert done.returncode == 1
+    assert said in done.stderr
