@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from pi_core import AgentSession, create_agent_session_runtime
-from pi_core.session import SessionManager
-from pi_testing import text
+from pi_core import AgentSession, PluginHost, SessionManager, Settings, create_agent_session_runtime
+from pi_testing import text, usage
 
 NAMES = """
     agent session_manager settings_manager state model thinking_level is_streaming system_prompt messages steering_mode
@@ -43,14 +42,14 @@ async def test_a_session_tells_what_it_is(session_of):
 
 async def test_stats_tell_how_full_the_window_is(session_of, script):
     session = session_of()
-    script.turn(text("hello"))
+    script.turn(text("hello"), usage(input=1000, output=234))
     await session.prompt("hi")
 
     stats = session.get_session_stats()
     assert (stats.user_messages, stats.assistant_messages, stats.session_id) == (1, 1, session.session_id)
     assert stats.context_usage == session.get_context_usage() == session.ctx.context_usage()
     assert stats.context_usage.context_window == script.model.context_window
-    assert stats.context_usage.percent == 100 * stats.context_usage.tokens / script.model.context_window
+    assert stats.context_usage.percent == 100 * 1234 / script.model.context_window
 
 
 async def test_the_last_text_has_no_space_around_it(session_of, script):
@@ -88,9 +87,11 @@ async def test_tools_are_chosen_by_name(session_of, tool):
     assert {each.name: each.active for each in session.get_all_tools()} == {"cut": False, "sew": True}
 
 
-async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, script):
+async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, script, tmp_path, pi_agent_dir):
+    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir))
     script.turn(text("hello"))
-    async with create_agent_session_runtime(session_of, system_prompt="Knit") as runtime:
+    stored = SessionManager.create(tmp_path, host=host)
+    async with create_agent_session_runtime(session_of, session_manager=stored) as runtime:
         session, first = runtime.session, runtime.session.session_file
         await session.prompt("hi")
         assert await runtime.new_session()

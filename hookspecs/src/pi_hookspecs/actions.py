@@ -119,9 +119,10 @@ class ModelCatalog(Protocol):
         ...
 
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
-        """Ask a model and yield its answer as ``Provider.stream`` does, with its provider's key and the user's settings.
+        """Ask a model and yield its answer as ``Provider.stream`` does, for a provider that hands requests on.
 
-        For a provider that hands requests on to other models; the thinking level becomes the nearest that the model has.
+        Key and headers are those of the model's own provider, not of ``options``; the thinking level becomes the
+        nearest that the model has.
 
         Raises:
             MissingKey: Its provider has no key.

@@ -9,7 +9,7 @@ from attrs import frozen
 from pi_hookspecs.actions import CommandActions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_hookspecs.abort import AbortSignal
@@ -461,6 +461,30 @@ class ToolContext(PiContext, Protocol):
 
     def update(self, partial: ToolResult | str) -> None:
         """Show a partial result while the tool runs."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """Names of the tools that the model is offered, and that ``execute_tool`` can run."""
+        ...
+
+    async def execute_tool(
+        self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
+    ) -> ToolResult:
+        """Run another tool: validated, guarded and bounded as a call of the model is (pi.md 10.4).
+
+        Args:
+            name: One of ``tools``.
+            arguments: For its schema.
+            on_update: Gets its partial results; they show under this call when None.
+
+        Returns:
+            Its result; a refusal, or what it raised, is one with ``is_error``.
+
+        Raises:
+            UnknownName: No such tool is offered.
+            PiError: Tools that call tools have gone too deep.
+        """
         ...
 
     async def relay(self, event: Any) -> None:

@@ -204,6 +204,8 @@ def test_a_session_gets_the_name_that_it_is_given(memory):
         (["--fork", "x", "--session", "y"], ("--fork", "--session")),
         (["--session-id", "x", "-c"], ("--session-id", "--continue")),
         (["-c", "--no-session"], ("--continue", "--no-session")),
+        (["-r", "-c"], ("--resume", "--continue")),
+        (["-r", "--session-id", "x"], ("--resume", "--session-id")),
         (["--session", "x", "--no-session"], ("--session", "--no-session")),
     ],
 )

@@ -109,9 +109,13 @@ def test_what_is_shown_is_kept_as_long_as_it_holds():
     ui.set_status("cost", "1 $")
     ui.set_status("cost")
     ui.set_widget("todo", ["a", "b"])
+    ui.set_widget("below", ["d"], placement="belowEditor")
     ui.set_widget("gone", ["c"])
     ui.set_widget("gone")
     ui.set_title("pi")
+    ui.set_editor_text("Dear model")
 
     assert ui.notices == [Notice("Saved."), ("Careful.", "warning")]
-    assert (ui.statuses, ui.widgets, ui.title) == ({"git": "main"}, {"todo": ("a", "b")}, "pi")
+    assert (ui.statuses, ui.title, ui.editor_text) == ({"git": "main"}, "pi", "Dear model")
+    assert ui.widgets == {"todo": ("a", "b"), "below": ("d",)}
+    assert ui.placements == {"todo": "aboveEditor", "below": "belowEditor"}

@@ -24,6 +24,12 @@ LONG = 400
 
 
 @hookimpl
+def register_models() -> list[ProviderInfo]:
+    auto = Model(id="auto", name="Small or large", api="router", provider="router", reasoning=True)
+    return [ProviderInfo(id="router", name="Router", api="router", keyless=True, models=(auto,))]
+
+
+@hookimpl
 def activate(pi: PiAPI) -> None:
     session: PiContext | None = None
 
@@ -42,9 +48,8 @@ def activate(pi: PiAPI) -> None:
         session.ui.set_status("router", target.reference)
         return session.models.stream(target, context, options)
 
-    auto = Model(id="auto", name="Small or large", api="router", provider="router", reasoning=True)
-    row = ProviderInfo(id="router", name="Router", api="router", keyless=True, models=(auto,))
-    pi.register_provider("router", row, stream=stream)
+    # The model is known before there is a session, so that --model finds it; who answers for it is known now.
+    pi.register_provider("router", register_models()[0], stream=stream)
 
 
 def is_hard(context: Context) -> bool:

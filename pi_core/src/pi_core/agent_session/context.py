@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.agent_session.command_context import CommandContext
 from pi_core.session import ReadOnlySession
-from pi_hookspecs import AgentBusy, ToolResult
+from pi_hookspecs import AgentBusy, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         SettingsView,
         SideRequest,
         ThinkingLevel,
-        ToolCall,
         ToolUpdate,
         UserInterface,
         WidgetPlacement,
@@ -286,6 +285,7 @@ class ToolCallContext(PluginContext):
         self._update = update
         self._abort_signal = signal
         self._relay: Relay | None = None
+        self._nested = 0
         self.call_id = call.id
 
     @property
@@ -296,6 +296,21 @@ class ToolCallContext(PluginContext):
     def update(self, partial: ToolResult | str) -> None:
         """Show a partial result."""
         self._update(ToolResult.text(partial) if isinstance(partial, str) else partial)
+
+    @property
+    def tools(self) -> list[str]:
+        """Names of the tools that the model is offered, and that ``execute_tool`` can run."""
+        return self._session.get_active_tools()
+
+    async def execute_tool(
+        self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
+    ) -> ToolResult:
+        """Run another tool, guarded and bounded as a call of the model is; its updates show under this call."""
+        from pi_core.agent_session.nested_calls import execute_tool
+
+        self._nested += 1
+        call = ToolCall(id=f"{self.call_id}/{self._nested}", name=name, arguments=dict(arguments))
+        return await execute_tool(self._session, call, self._abort_signal, on_update or self._update)
 
     async def relay(self, event: Any) -> None:
         """Show a helper's progress under this call: ``session.subscribe(ctx.relay)``."""

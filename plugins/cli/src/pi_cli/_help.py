@@ -26,10 +26,12 @@ Examples:
   pi "Why does this test fail?" @test.log          a file is part of the prompt
   git diff | pi -p "Write a commit message"        so is what comes from a pipe
   pi -p --tools read,grep "Where do we retry?"     with these tools, no others
+  pi -c -p "And now the tests"                     go on where it ended
   pi plugins                                       list what is installed
 """
 
 _TAIL = """
+Options with a * may be given several times.
 Several messages are sent one after another; what follows -- is a message.
 Answers go to stdout, everything else to stderr.
 Exit codes: 0 answered, 1 error, 130 interrupted.
@@ -52,7 +54,8 @@ def help_text(records: Sequence[PluginRecord]) -> str:
     return "".join([*parts, _TAIL])
 
 
-def _subcommands(records: Sequence[PluginRecord]) -> list[tuple[str, str]]:
+def subcommands(records: Sequence[PluginRecord]) -> list[tuple[str, str]]:
+    """Return names and descriptions of the subcommands: of pi itself, and of these plugins."""
     from pi_cli._registrations import register_subcommands
 
     described = {each.name: each.description for each in register_subcommands()}

@@ -26,13 +26,13 @@ def register_modes() -> Sequence[Mode]:
 def register_subcommands() -> Sequence[Subcommand]:
     """Add the commands that look at the installation, and the one that signs in."""
     return [
-        Subcommand("auth", run=_auth, description="Sign in to providers, store keys, and check what is stored"),
+        Subcommand("auth", run=_auth, description="Sign in, store keys, and check what is stored"),
         Subcommand("plugins", run=_plugins, description="List the installed plugins, or tell all of one"),
-        Subcommand("config", run=_config, description="Show settings and where they come from, and change them"),
-        Subcommand("trust", run=_trust, description="Let this folder's own settings, skills and extensions count"),
-        Subcommand("prompt", run=_prompt, description="Show the system prompt and whom each part of it is from"),
-        Subcommand("resources", run=_resources, description="List skills, prompt templates, context files and themes"),
-        Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one with a sample event"),
+        Subcommand("config", run=_config, description="Show settings with their sources, and change them"),
+        Subcommand("trust", run=_trust, description="Trust this folder's settings, skills and extensions"),
+        Subcommand("prompt", run=_prompt, description="Show the system prompt, and whom each part is from"),
+        Subcommand("resources", run=_resources, description="List skills, templates, context files and themes"),
+        Subcommand("hooks", run=_hooks, description="List the hooks, describe one, or try one"),
         Subcommand("completion", run=_completion, description="Print what completes pi in bash, zsh or fish"),
         Subcommand("plugin", run=_plugin, description="Start a plugin of your own: code, tests and CI"),
     ]

@@ -20,16 +20,16 @@ def told_options() -> list[click.Option]:
     """Return the options (pi.md 12.1)."""
     return [
         _text("--system-prompt", metavar="TEXT|FILE", help="Say this in place of pi's own system prompt"),
-        _text("--append-system-prompt", metavar="TEXT|FILE", multiple=True, help="Say this, too; repeatable"),
+        _text("--append-system-prompt", metavar="TEXT|FILE", multiple=True, help="Say this, too *"),
         _switch("-nc", "--no-context-files", help="Leave AGENTS.md and CLAUDE.md out"),
         _text(
-            "--skill", metavar="PATH", multiple=True, help="Use this skill, or the skills in this folder; repeatable"
+            "--skill", metavar="PATH", multiple=True, help="Use this skill, or the skills in this folder *"
         ),
-        _switch("-ns", "--no-skills", help="Use no skills but those given with --skill"),
-        _text("--prompt-template", metavar="PATH", multiple=True, help="Use this template or folder; repeatable"),
-        _switch("-np", "--no-prompt-templates", help="Use no templates but those given with --prompt-template"),
-        _text("--theme", metavar="PATH", multiple=True, help="Use this theme or folder; repeatable"),
-        _switch("--no-themes", help="Use no theme files but those given with --theme"),
+        _switch("-ns", "--no-skills", help="Use no skills but those of --skill"),
+        _text("--prompt-template", metavar="PATH", multiple=True, help="Use this template or folder *"),
+        _switch("-np", "--no-prompt-templates", help="Use no templates but those of --prompt-template"),
+        _text("--theme", metavar="PATH", multiple=True, help="Use this theme or folder *"),
+        _switch("--no-themes", help="Use no theme files but those of --theme"),
     ]
 
 

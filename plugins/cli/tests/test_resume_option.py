@@ -1,0 +1,82 @@
+"""``--resume``: the sessions of a folder are shown, and the conversation goes on in the one that is chosen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+DUMB = 'TERM=dumb exec "$@"'
+
+
+@pytest.fixture
+def stored(fake):
+    """Two sessions of this folder and one of another."""
+    for name in ("zebras", "yaks"):
+        assert fake.run("-p", "--model", "fake/echo", "-n", f"about {name}", f"I like {name}").returncode == 0
+    here, fake.cwd = fake.cwd, fake.cwd.parent / "elsewhere"
+    fake.cwd.mkdir()
+    assert fake.run("-p", "--model", "fake/echo", "of another folder").returncode == 0
+    fake.cwd = here
+    return fake
+
+
+def said(pi, name):
+    """Return what the user said in the session of a name."""
+    for file in (pi.agent_dir / "sessions").rglob("*.jsonl"):
+        entries = [json.loads(line) for line in file.read_text().splitlines()]
+        if any(entry.get("name") == name for entry in entries):
+            messages = [entry["message"] for entry in entries if entry["type"] == "message"]
+            return [each["content"][0]["text"] for each in messages if each["role"] == "user"]
+    return None
+
+
+@pytest.mark.parametrize("option", ["-r", "--resume"])
+def test_the_conversation_goes_on_in_the_chosen_session(stored, at_terminal, option):
+    terminal = at_terminal(stored, option, script=DUMB)
+    shown = terminal.until("Number or name: ")
+    terminal.type("about z\n")
+    terminal.until("/help lists the commands")
+    terminal.type("and giraffes\n")
+    terminal.until("\nand giraffes\r\n> ")
+    terminal.type("/quit\n")
+    terminal.end()
+
+    assert "about yaks (2 messages, " in shown
+    assert "another folder" not in shown
+    assert said(stored, "about zebras") == ["I like zebras", "and giraffes"]
+    assert said(stored, "about yaks") == ["I like yaks"]
+
+
+def test_a_prompt_is_answered_in_the_chosen_session(stored, at_terminal):
+    terminal = at_terminal(stored, "-r", "-p", "and giraffes", script='TERM=dumb exec "$@" >out.txt')
+    terminal.until("Number or name: ")
+    terminal.type("1\n")
+    _, code = terminal.end()
+
+    assert (code, (stored.cwd / "out.txt").read_text()) == (0, "and giraffes\n")
+    assert said(stored, "about yaks") == ["I like yaks", "and giraffes"]
+
+
+def test_nothing_happens_when_no_session_is_chosen(stored, at_terminal):
+    terminal = at_terminal(stored, "--resume", "-p", "and giraffes", script=DUMB)
+    terminal.until("Number or name: ")
+    terminal.type("\n")
+    shown, code = terminal.end()
+
+    assert code == 0
+    assert "\nand giraffes" not in shown
+
+
+def test_there_must_be_something_to_choose_from(fake, at_terminal):
+    shown, code = at_terminal(fake, "--resume", script=DUMB).end()
+
+    assert code == 1
+    assert "Error: No session is stored for" in shown
+
+
+def test_without_a_terminal_the_message_says_what_to_use_instead(stored):
+    done = stored.run("--resume", "-p", "hi")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no terminal to ask at. Use --continue for the last one, or --session ID" in done.stderr

@@ -1,0 +1,35 @@
+"""The extension on the page docs/extensions.md works as it stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pi_core import PluginHost, Settings
+from pi_core.extensions import LocalExtensions
+from pi_core.extensions.script_metadata import dependencies_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "extensions.md").read_text(encoding="utf-8")
+EXAMPLE, NEEDS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def pi_host(pi_agent_dir, tmp_path):
+    """A host with the page's extension."""
+    (pi_agent_dir / "extensions").mkdir()
+    (pi_agent_dir / "extensions" / "todo.py").write_text(EXAMPLE)
+    host = PluginHost(Settings.in_memory({}, agent_dir=pi_agent_dir), installed=False)
+    LocalExtensions(host, cwd=tmp_path).load()
+    return host
+
+
+async def test_the_example_keeps_a_to_do(pi_session, fake_ui):
+    await pi_session.prompt("/todo buy milk")
+
+    assert [notice.message for notice in fake_ui.notices] == ["Kept: buy milk"]
+
+
+def test_the_block_is_read():
+    assert dependencies_of(NEEDS) == ("httpx>=0.28",)
