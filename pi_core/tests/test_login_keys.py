@@ -63,6 +63,19 @@ async def test_a_login_may_say_where_its_requests_go(registry, login, base_url):
     assert (model.base_url, options.api_key) == (base_url, "r-fresh")
 
 
+async def test_a_login_may_add_headers_to_its_requests(registry):
+    class SigningLogin(TokenLogin):
+        def headers(self, credential):
+            return {"x-user": credential["access"]}
+
+    stored = {"acme": {"type": "oauth", "access": "old", "refresh": "r", "expires": 1}}
+    models = registry(row("acme"), stored=stored, logins=[SigningLogin()])
+
+    _, options = await models.prepare(models.find("acme/m"), StreamOptions())
+
+    assert options.headers == {"x-user": "r-fresh"}
+
+
 @pytest.mark.parametrize("place", ["runtime", "options", "stored", "environment"])
 async def test_a_key_that_comes_from_elsewhere_goes_where_the_model_says(registry, place):
     login = {"acme": {"type": "oauth", "access": "a", "refresh": "r"}}

@@ -104,3 +104,13 @@ async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, scri
     assert forked.selected_text == "hi"
     assert runtime.services.settings is session.settings
     assert runtime.services.cwd == session.cwd
+
+
+async def test_a_listener_may_be_a_lambda_that_returns_something(session_of, script):
+    session, heard = session_of(), []
+    session.subscribe(lambda event: heard.append(event.type) or len(heard))
+    script.turn(text("hello"))
+
+    await session.prompt("hi")
+
+    assert heard[-1] == "agent_settled"

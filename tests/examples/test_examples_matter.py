@@ -87,6 +87,11 @@ def test_readme_says_how_to_try_it(name):
     assert f"./examples/{name}" in readme
 
 
+@every_example
+def test_the_list_of_examples_says_what_it_does(name):
+    assert f"\n| [{name}]({name}) | " in (EXAMPLES / "README.md").read_text()
+
+
 def test_readme_of_the_project_shows_its_first_plugin_as_it_is():
     source = (module_of("keep-trees") / "__init__.py").read_text()
 

@@ -186,7 +186,9 @@ class ResourceKind:
     shared_folder: bool = field(default=False, kw_only=True)
     accepts: Callable[[str, int], bool] = field(default=_markdown, kw_only=True)
     recursive: bool = field(default=False, kw_only=True)
-    find: Callable[[ResourceRequest], Iterable[ResourceFile | ResourceProblem]] | None = field(default=None, kw_only=True)
+    find: Callable[[ResourceRequest], Iterable[ResourceFile | ResourceProblem]] | None = field(
+        default=None, kw_only=True
+    )
     unique: bool = field(default=True, kw_only=True)
     overrides: bool = field(default=False, kw_only=True)
     keep: bool = field(default=True, kw_only=True)

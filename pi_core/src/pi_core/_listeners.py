@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["Listener", "Listeners"]
 
 Listener: TypeAlias = "Callable[..., Awaitable[None] | None]"
-"""Called with the event, or with the event and the run's abort signal; may be ``async``."""
+"""Called with the event, or with the event and the run's abort signal; may be ``async``.
+
+A lambda returns what its last call did: what cannot be awaited is nothing.
+"""
 
 
 class Listeners:
@@ -42,7 +45,7 @@ class Listeners:
         """Tell all; what one of them raises ends the telling."""
         for listener in self._all:
             waiting = listener(event, signal)
-            if waiting is not None:
+            if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
 
     async def tell_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
@@ -50,7 +53,7 @@ class Listeners:
         for listener in self._all:
             with suppress(Exception):
                 waiting = listener(event, signal)
-                if waiting is not None:
+                if waiting is not None and hasattr(waiting, "__await__"):
                     await waiting
 
     def tell_soon(self, event: Any) -> None:
@@ -58,7 +61,7 @@ class Listeners:
         for listener in self._all:
             with suppress(Exception):  # there is nobody to tell: this is how failures are told
                 waiting = listener(event, None)
-                if waiting is not None:
+                if waiting is not None and hasattr(waiting, "__await__"):
                     late = asyncio.ensure_future(waiting)
                     self._late.add(late)
                     late.add_done_callback(self._forget)

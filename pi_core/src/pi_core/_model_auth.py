@@ -139,7 +139,8 @@ class ModelAuth:
             MissingKey: The provider needs a key and has none.
             UserError: A value cannot be resolved.
         """
-        base_url, signed = self.base_url(model), {}
+        base_url = self.base_url(model)
+        signed: dict[str, str] = {}
         key = api_key or await self.key(info)
         if not api_key:
             base_url, signed = self._of_login(info.id, base_url)

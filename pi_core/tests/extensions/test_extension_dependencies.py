@@ -158,3 +158,10 @@ def test_the_block_is_read(source, wanted):
 def test_a_block_that_cannot_be_used_is_told(source, said):
     with pytest.raises(UserError, match=said):
         dependencies_of(source)
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("offline")
+def test_a_requirement_is_no_option_of_uv(tmp_path):
+    with pytest.raises(UserError, match="cannot install"):
+        install(["--help"], tmp_path, print)

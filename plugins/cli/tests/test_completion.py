@@ -99,11 +99,11 @@ def test_bash_completes_with_it(acme, tmp_path):
     program.write_text(f'#!/bin/sh\nexec {" ".join(acme.command)} "$@"\n')
     program.chmod(0o755)
     acme.env["PATH"] = f"{program.parent}:{acme.env['PATH']}"
-    typed = 'eval "$(pi completion bash)"; COMP_WORDS=(pi --todo); COMP_CWORD=1; _pi_completion pi; echo "${COMPREPLY[@]}"'
-
-    done = subprocess.run(
-        ["bash", "-c", typed], cwd=acme.cwd, env=acme.env, capture_output=True, text=True, check=True
+    typed = (
+        'eval "$(pi completion bash)"; COMP_WORDS=(pi --todo) COMP_CWORD=1; _pi_completion pi; echo "${COMPREPLY[@]}"'
     )
+
+    done = subprocess.run(["bash", "-c", typed], cwd=acme.cwd, env=acme.env, capture_output=True, text=True, check=True)
 
     assert done.stdout == "--todo-file\n"
 

@@ -188,3 +188,12 @@ def test_a_command_is_needed(settings, arguments, said):
 
 def test_help_is_printed(settings):
     assert settings.config("--help").startswith("Usage: pi config list")
+
+
+def test_the_name_of_a_key_cannot_speak_to_the_terminal(pi):
+    (pi.agent_dir / "settings.json").write_text('{"a\\u001b[31m\\nb": 1}')
+
+    said = pi.run("config", "list").stdout
+
+    assert "\x1b" not in said
+    assert len(said.splitlines()) == 1

@@ -201,7 +201,8 @@ class SessionActions:
         """Load local extensions anew, read settings and resources again, and activate all plugins again (pi.md 10.1).
 
         An extension that cannot be loaded any more goes on as it was before, and the reason is reported. Installed
-        plugins are not imported again: Python cannot replace a module that others hold.
+        plugins are not imported again: Python cannot replace a module that others hold. Other sessions of the same
+        host go on with the old versions until they are reloaded, too.
 
         Raises:
             UserError: A prompt is being answered, or the conversation compacted.

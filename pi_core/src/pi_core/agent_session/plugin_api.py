@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core._plugin_text import said
 from pi_core.agent_session.event_bus import PluginEvents
+from pi_core.agent_session.given_functions import FunctionRenderer, NoticeHandler
 from pi_core.agent_session.handles import Handle, not_yet
 from pi_core.agent_session.registered import checked
 from pi_hookspecs import MissingKey, PluginError, Tool, UnknownName
@@ -129,7 +129,7 @@ class PluginAPI(Handle):
         def add_of(function: Callable[..., Any]) -> Add:
             parameters(function)  # one that cannot be called is told where it was written
             if notice is not None:
-                return lambda session: session.subscribe(_Heard(session, self.plugin, function), notice)
+                return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
             return lambda session: session.hooks.add(self.plugin, event, function)
 
         return self.register_by(handler, add_of)
@@ -244,7 +244,7 @@ class PluginAPI(Handle):
 
         def add_of(given: Any) -> Add:
             if not isinstance(given, Renderer):
-                given = _FunctionRenderer(custom_type, _function(self.plugin, custom_type, given))
+                given = FunctionRenderer.of(self.plugin, custom_type, given)
             return self._add("register_renderers", given)
 
         return self.register_by(renderer, add_of)
@@ -348,27 +348,6 @@ class PluginAPI(Handle):
         await self._session.tell(event)
 
 
-class _Heard:
-    """A plugin's handler of a notice that is no hook: automatic compactions (decisions, compaction events)."""
-
-    def __init__(self, session: AgentSession, plugin: str, function: Callable[..., Any]) -> None:
-        from pi_core._hook_records import adapted, parameters
-
-        self._session = session
-        self._plugin = plugin
-        self._call = adapted(function, parameters(function))
-
-    async def __call__(self, event: Any) -> None:
-        if event.reason == "manual":
-            return
-        try:
-            waiting = self._call(event, self._session.ctx)
-            if waiting is not None and hasattr(waiting, "__await__"):
-                await waiting
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            self._session.complain(self._plugin, event.type, f"Plugin {self._plugin!r} failed: {said(error)}")
-
-
 def _check_event(name: str) -> None:
     """Raise ``UnknownName`` for what is no event: it is told where it was written."""
     from pi_hookspecs import answers_of
@@ -377,26 +356,3 @@ def _check_event(name: str) -> None:
     events = [each for each, spec in all_hookspecs().items() if answers_of(spec) is not None]
     if name not in events:
         raise UnknownName("event", name, events)
-
-
-class _FunctionRenderer:
-    """A function as a ``Renderer``."""
-
-    def __init__(self, name: str, function: Callable[..., Sequence[str]]) -> None:
-        self.name = name
-        self._function = function
-
-    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
-        """Return the lines."""
-        return self._function(value, width=width, expanded=expanded)
-
-
-def _function(plugin: str, custom_type: str, function: Any) -> Callable[..., Sequence[str]]:
-    """Return a renderer's function.
-
-    Raises:
-        PluginError: It is none.
-    """
-    if not callable(function):
-        raise PluginError(plugin, f"renderer {custom_type!r} is {function!r:.60}, neither a Renderer nor a function")
-    return cast("Callable[..., Sequence[str]]", function)

@@ -67,7 +67,7 @@ def install(
     draft = cache / f".{folder.name}-{os.getpid()}"
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        _run_uv([uv, "pip", "install", "--python", sys.executable, "--target", str(draft), *missing], environ)
+        _run_uv([uv, "pip", "install", "--python", sys.executable, "--target", str(draft), "--", *missing], environ)
         with suppress(FileExistsError):
             draft.rename(folder)
     except OSError as error:
@@ -81,7 +81,7 @@ def install(
 
 
 def use(folder: Path) -> None:
-    """Let the distributions in a folder be imported, and their ``.pth``-less plugins be found."""
+    """Let the distributions in a folder be imported."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
 

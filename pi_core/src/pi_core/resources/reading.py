@@ -80,6 +80,8 @@ class FileReader:
                 text = self._text(file.path)
             except OSError as error:
                 return (), self._refused(file, identity, f"cannot be read: {error.strerror}")
+            if "\0" in text:
+                return mark, self._refused(file, identity, "is no text, and not used: it holds NUL characters")
             content = self._ask(file, text)
             self._kept.put(file.path, mark, content)
         return mark, self._made(file, identity, content)
@@ -122,4 +124,3 @@ class FileReader:
     def _refused(self, file: ResourceFile, identity: tuple[int, int], message: str) -> ReadFile:
         problem = ResourceProblem(path=file.path, message=message, kind=self._kind.name, level="error")
         return ReadFile(identity, None, (problem,))
-

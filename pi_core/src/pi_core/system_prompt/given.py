@@ -22,7 +22,9 @@ def given_section(name: str, value: str) -> PromptSection:
     if size is None:
         return PromptSection(name=name, text=value)
     if size > MAX_BYTES:
-        raise UserError(f"{value}: {size_in_words(size)} are too much for a system prompt, {size_in_words(MAX_BYTES)} fit")
+        raise UserError(
+            f"{value}: {size_in_words(size)} are too much for a system prompt, {size_in_words(MAX_BYTES)} fit"
+        )
     try:
         with open(value, "rb") as file:  # noqa: PTH123 - the path is a text of the user's
             text = file.read().decode("utf-8-sig", errors="replace")

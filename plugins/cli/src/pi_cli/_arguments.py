@@ -51,9 +51,7 @@ def option_groups() -> dict[str, list[click.Option]]:
         "Model": [
             _value("--model", metavar="ID", help="Who answers: PROVIDER/ID, an ID, or a part of one"),
             _value("--provider", metavar="NAME", help="Where to look it up; alone, its default model"),
-            _value(
-                "--api-key", metavar="KEY", help="The key for --model or --provider, this once"
-            ),
+            _value("--api-key", metavar="KEY", help="The key for --model or --provider, this once"),
             _value("--thinking", metavar="LEVEL", help="How hard it thinks: off, minimal, low, medium ..."),
             _value("--models", metavar="A,B", help="Models to cycle through: names, patterns, :LEVEL"),
             _value(

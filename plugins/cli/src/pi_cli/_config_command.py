@@ -108,7 +108,7 @@ def _list(settings: Settings, params: dict[str, Any]) -> None:
     if params["json"]:
         sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False, default=repr) + "\n")
         return
-    cells = [(row["name"], _written(row["value"]), row["origin"] or "default") for row in rows]
+    cells = [(one_line(row["name"]), _written(row["value"]), row["origin"] or "default") for row in rows]
     widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)] if cells else []
     for name, value, origin in cells:
         sys.stdout.write(f"{_padded(name, widths[0])}  {_padded(value, min(widths[1], 40))}  {origin}\n")

@@ -22,9 +22,7 @@ def told_options() -> list[click.Option]:
         _text("--system-prompt", metavar="TEXT|FILE", help="Say this in place of pi's own system prompt"),
         _text("--append-system-prompt", metavar="TEXT|FILE", multiple=True, help="Say this, too *"),
         _switch("-nc", "--no-context-files", help="Leave AGENTS.md and CLAUDE.md out"),
-        _text(
-            "--skill", metavar="PATH", multiple=True, help="Use this skill, or the skills in this folder *"
-        ),
+        _text("--skill", metavar="PATH", multiple=True, help="Use this skill, or the skills in this folder *"),
         _switch("-ns", "--no-skills", help="Use no skills but those of --skill"),
         _text("--prompt-template", metavar="PATH", multiple=True, help="Use this template or folder *"),
         _switch("-np", "--no-prompt-templates", help="Use no templates but those of --prompt-template"),

@@ -74,16 +74,26 @@ _STARTS_PROGRAMS = {
     "script": ("-c", "--command"),
     "expect": ("-c",),
     "entr": ("",),
+    "bind": ("-x",),
+    "complete": ("-C",),
+    "enable": ("-f",),
+    "hash": ("-p",),
+    "mapfile": ("-C",),
+    "readarray": ("-C",),
 }
 _READERS = frozenset(
     ". [ [[ alias basename cat cd cksum cmp comm cut diff dirname du echo egrep export false fgrep file grep head jq "
     "less ls md5sum more nl od printf pushd pwd read readlink realpath rg set sha1sum sha256sum source stat strings "
     "tail test tr tree true type wc which".split()
 )
+_STARTED = _SHELLS | _PRIVILEGED | frozenset("dd env eval mkfs rm shred unlink wipefs xargs".split())
+"""Programs that are looked for behind the names of programs which may start others, though nobody here knows it."""
+
 _WRITES_LAST = frozenset("cp mv install ln rsync scp".split())
 _WRITES_ALL = frozenset("chgrp chmod chown curl gsed mkdir mv rm rmdir sed shred tee touch truncate wget".split())
 _LOADS_CODE = frozenset(
-    "BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PROMPT_COMMAND PS4 IFS SHELLOPTS".split()
+    "BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PROMPT_COMMAND PS4 IFS SHELLOPTS "
+    "GIT_EXTERNAL_DIFF GIT_SSH GIT_SSH_COMMAND PERL5OPT RUBYOPT".split()
 )
 
 
@@ -177,10 +187,19 @@ class _Judge:
         elif name == "find":
             for words in commands_of_find(arguments):
                 self.command(Command(words), depth + 1)
-        elif name in (".", "source") and arguments and not arguments[0].known:
+        elif name in (".", "source") and arguments and not (arguments[0].known and arguments[0].text[:5] != "/dev/"):
             self.add("ask", "dynamic-command", "the script that it runs is known only when it runs", text)
         else:
             self._interpreter(_VERSIONED.sub(r"\1", name), command, text)
+            if name != "git" and name not in _READERS:
+                self._started(command, depth)
+
+    def _started(self, command: Command, depth: int) -> None:
+        """Judge what a program may start that is not known as one that does: ``uv run rm -rf /``."""
+        for place, word in enumerate(command.words[1:], 1):
+            if word.text.rsplit("/", 1)[-1].lower() in _STARTED:
+                self.command(evolve(command, words=command.words[place:]), depth + 1)
+                return
 
     def _wrapped(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]
