@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.stream import *
     from pi_hookspecs.tools import *
     from pi_hookspecs.ui import *
+    from pi_hookspecs.views import *
 
 _HOMES: dict[str, str] = {
     "_markers": "Answers Deadline OnFailure Order Rule answers answers_of hookimpl hookspec",
@@ -48,10 +49,7 @@ _HOMES: dict[str, str] = {
     "actions": "CommandActions EventBus ExecResult ModelCatalog SessionChange ToolInfo",
     "api": "PiAPI",
     "content": "Content ImageContent TextContent ThinkingContent ToolCall UnknownContent",
-    "context": (
-        "ContextUsage ModelChoice PiContext RunMode SessionContext SessionTreeNode SessionView SettingsView "
-        "SideRequest StartContext ToolContext TreeNavigation"
-    ),
+    "context": "PiContext RunMode SideRequest StartContext ToolContext",
     "entries": "MessageEntry ModelChangeEntry SessionHeader ThinkingLevelChangeEntry",
     "errors": (
         "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed StaleObject "
@@ -120,6 +118,7 @@ _HOMES: dict[str, str] = {
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"
     ),
     "tools": "ExecutionMode Tool ToolExecute ToolResult ToolUpdate tool",
+    "views": "ContextUsage ModelChoice SessionContext SessionTreeNode SessionView SettingsView TreeNavigation",
     "ui": "NoticeLevel UserInterface WidgetPlacement",
 }
 """Module of this package to the public names that live there."""

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from pi_hookspecs.context import TreeNavigation
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_hookspecs.views import TreeNavigation
 
 __all__ = ["CommandActions", "EventBus", "ExecResult", "ModelCatalog", "SessionChange", "ToolInfo"]
 

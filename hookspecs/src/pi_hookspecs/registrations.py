@@ -13,8 +13,9 @@ from attrs import field, frozen
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from pi_hookspecs.context import PiContext, SessionView
+    from pi_hookspecs.context import PiContext
     from pi_hookspecs.tools import Tool
+    from pi_hookspecs.views import SessionView
 
 __all__ = [
     "Command",

@@ -14,7 +14,6 @@ from attrs import evolve, fields_dict, frozen
 from pi_core.session.ids import milliseconds
 from pi_core.session.tree import NOWHERE
 from pi_hookspecs.content import TextContent
-from pi_hookspecs.context import ModelChoice, SessionContext
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import (
     AssistantMessage,
@@ -23,6 +22,7 @@ from pi_hookspecs.messages import (
     CustomMessage,
     ToolResultMessage,
 )
+from pi_hookspecs.views import ModelChoice, SessionContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

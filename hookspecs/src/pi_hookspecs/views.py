@@ -1,0 +1,202 @@
+"""What plugins may look at: the session and its tree, the settings (pi.md 7.4, 10.4). Nothing here changes anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pi_hookspecs.entries import SessionHeader
+    from pi_hookspecs.messages import AgentMessage
+    from pi_hookspecs.rare_entries import BranchSummaryEntry, SessionEntry
+
+__all__ = [
+    "ContextUsage",
+    "ModelChoice",
+    "SessionContext",
+    "SessionTreeNode",
+    "SessionView",
+    "SettingsView",
+    "TreeNavigation",
+]
+
+
+_T = TypeVar("_T")
+
+
+@frozen(kw_only=True)
+class ContextUsage:
+    """How full the model's window is; ``tokens`` and ``percent`` are None where that is not known."""
+
+    tokens: int | None
+    context_window: int
+    percent: float | None
+
+
+@frozen(kw_only=True)
+class ModelChoice:
+    """A model by its provider's id and its own."""
+
+    provider: str
+    model_id: str
+
+
+@frozen(kw_only=True)
+class SessionContext:
+    """What a branch tells the model (pi.md 7.3).
+
+    Attributes:
+        messages: The conversation after compaction, branch summaries and context edits.
+        thinking_level: As last changed on the branch, ``off`` where it never was.
+        model: As last changed on the branch, or of the last answer; None where there is neither.
+        has_thinking_level: Whether the session itself says the level.
+    """
+
+    messages: tuple[AgentMessage, ...] = ()
+    thinking_level: str = "off"
+    model: ModelChoice | None = None
+    has_thinking_level: bool = False
+
+
+@runtime_checkable
+class SessionTreeNode(Protocol):
+    """An entry in the session's tree. The entry is parsed when it is looked at; id and type are known without."""
+
+    @property
+    def id(self) -> str:
+        """The entry's id."""
+        ...
+
+    @property
+    def type(self) -> str:
+        """The entry's type."""
+        ...
+
+    @property
+    def entry(self) -> SessionEntry:
+        """The entry."""
+        ...
+
+    @property
+    def children(self) -> Sequence[SessionTreeNode]:
+        """The entries that follow it, oldest first."""
+        ...
+
+    @property
+    def label(self) -> str | None:
+        """What the user calls it."""
+        ...
+
+    @property
+    def label_timestamp(self) -> str | None:
+        """When it was called so."""
+        ...
+
+
+@runtime_checkable
+class SessionView(Protocol):
+    """The session, read only."""
+
+    @property
+    def header(self) -> SessionHeader:
+        """What the session says of itself: working directory, when it was made, the session it was forked from."""
+        ...
+
+    @property
+    def name(self) -> str | None:
+        """What the user calls the session."""
+        ...
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        ...
+
+    @property
+    def file(self) -> Path | None:
+        """Where it is stored; None in memory."""
+        ...
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The entry that the next one will follow."""
+        ...
+
+    def entries(self) -> Sequence[SessionEntry]:
+        """All entries, of all branches, oldest first."""
+        ...
+
+    def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
+        """The entries from the root to the leaf, or to the entry named."""
+        ...
+
+    def entry(self, entry_id: str) -> SessionEntry | None:
+        """The entry with this id."""
+        ...
+
+    def children(self, entry_id: str) -> Sequence[SessionEntry]:
+        """The entries that follow an entry, oldest first."""
+        ...
+
+    def label(self, entry_id: str) -> str | None:
+        """What the user calls an entry."""
+        ...
+
+    def tree(self) -> Sequence[SessionTreeNode]:
+        """The roots of the tree: more than one after the leaf was reset, or where a parent is missing."""
+        ...
+
+    def context(self) -> SessionContext:
+        """What the present branch tells the model."""
+        ...
+
+
+@runtime_checkable
+class SettingsView(Protocol):
+    """The user's settings, read only."""
+
+    @property
+    def agent_dir(self) -> Path:
+        """The folder of the user's own files: settings, skills, sessions."""
+        ...
+
+    def get(self, key: str | Sequence[str], default: Any = None) -> Any:
+        """Return a value by its dotted name or its steps, ``"compaction.enabled"``; the default where none is set."""
+        ...
+
+    def get_bool(self, key: str | Sequence[str], default: _T) -> bool | _T:
+        """Return a boolean; the default where none is set. A value of another type is told to the user, as below."""
+        ...
+
+    def get_number(self, key: str | Sequence[str], default: _T, *, minimum: float | None = None) -> float | _T:
+        """Return a finite number that is not below the minimum; the default where none is set."""
+        ...
+
+    def get_str(self, key: str | Sequence[str], default: _T) -> str | _T:
+        """Return a text; the default where none is set."""
+        ...
+
+    def get_str_list(self, key: str | Sequence[str], default: Sequence[str] = ()) -> list[str]:
+        """Return a list of texts; the default where none is set."""
+        ...
+
+
+@frozen(kw_only=True)
+class TreeNavigation:
+    """What came of going to another place.
+
+    Attributes:
+        cancelled: A plugin, or an abort of the summary, kept the conversation where it was.
+        aborted: The summary was aborted.
+        editor_text: Text of the user's message that was gone to, for editing: the conversation goes on before it.
+        summary_entry: The summary that was added.
+    """
+
+    cancelled: bool = False
+    aborted: bool = False
+    editor_text: str | None = None
+    summary_entry: BranchSummaryEntry | None = None
