@@ -1,8 +1,9 @@
 """What idle sessions hold in memory: ``uv run python bench/memory.py``.
 
 Resident memory of a process of its own in which sessions with all installed plugins wait: one, and 1,000. Each has a
-plugin host, settings and stored session of its own, as ``create_agent_session`` makes them; it is started, or has answered a
-prompt of the offline model with a tool call before. A further session's share is the difference, divided by how many.
+plugin host, settings and a stored session of its own, as ``create_agent_session`` makes them. It is only started, or
+has answered a prompt of the offline model, with a tool call, before. A further session's share is the difference,
+divided by how many.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from pi_core.agent_session.choices import ScopedModel
+from pi_core import ScopedModel
 from pi_hookspecs import MissingKey, ProviderInfo, hookimpl
 from pi_testing import text
 
@@ -136,3 +136,12 @@ async def test_the_session_gets_a_name(session_of, recorder):
 
     assert session.session_manager.name == "zebras"
     assert [event.name for event in recorder.events if event.type == "session_info_changed"] == ["zebras"]
+
+
+async def test_models_to_cycle_through_are_an_option(session_of, zoo):
+    session = session_of(zoo, scoped_models=[ScopedModel(zoo.yak), ScopedModel(zoo.lion, "low")])
+    await session.start()
+    await session.cycle_model("backward")
+
+    assert [each.model.id for each in session.scoped_models] == ["yak", "lion"]
+    assert (session.model.id, session.thinking_level) == ("yak", "off")

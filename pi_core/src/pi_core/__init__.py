@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pi_core._json_file import change_text
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
+    from pi_core.agent_session.choices import ScopedModel
     from pi_core.agent_session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
@@ -37,6 +38,7 @@ _HOMES = {
     "_json_file": "change_text",
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
+    "agent_session.choices": "ScopedModel",
     "agent_session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_runtime",
     "auth_storage": "AuthStorage",
     "convert": "convert_to_llm",
@@ -81,6 +83,7 @@ __all__ = [  # literal, because type checkers read it
     "Problem",
     "ProjectTrust",
     "PromptPart",
+    "ScopedModel",
     "SessionManager",
     "Settings",
     "SettingsManager",

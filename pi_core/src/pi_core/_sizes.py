@@ -9,10 +9,8 @@ _STEP = 1024
 
 def size_in_words(size: float) -> str:
     """Return a number of bytes in the largest unit that fits, with one digit behind the point: ``58.6 KB``."""
-    for unit in ("bytes", "KB", "MB"):
-        if size < _STEP:
-            break
+    units = ["GB", "MB", "KB", "bytes"]
+    while size >= _STEP and len(units) > 1:
         size /= _STEP
-    else:
-        unit = "GB"
-    return f"{size:.1f}".removesuffix(".0") + f" {unit}"
+        units.pop()
+    return f"{size:.1f}".removesuffix(".0") + f" {units[-1]}"

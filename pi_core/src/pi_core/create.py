@@ -18,8 +18,9 @@ from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
 from pi_hookspecs import THINKING_LEVELS, hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from pi_core.agent_session.choices import ScopedModel
     from pi_core.auth_storage import AuthStorage
     from pi_core.hooks import HookTrace
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
@@ -34,6 +35,7 @@ def create_agent_session(
     model: Model | str | None = None,
     provider: str | None = None,
     thinking_level: ThinkingLevel | None = None,
+    scoped_models: Iterable[ScopedModel] = (),
     tools: Sequence[str] | None = None,
     exclude_tools: Sequence[str] = (),
     read_only_tools: bool = False,
@@ -66,6 +68,7 @@ def create_agent_session(
         provider: Narrows ``model`` down; without a model, its default one is used.
         thinking_level: The session's own, else the setting ``defaultThinkingLevel``, else ``medium``, when None
             (decision D27); what the model does not have becomes the nearest that it has.
+        scoped_models: The models to cycle through, each with its thinking level; all that can be used when none.
         tools: Names and patterns of the tools to offer, ``+name`` and ``-name`` change what is active by default;
             those that are active by default when None.
         exclude_tools: Names and patterns of tools that are not offered.
@@ -125,7 +128,7 @@ def create_agent_session(
     level = clamp_thinking_level(model, level)
     note_choices(session_manager, model, level)
     tell_of_interruption(session_manager)
-    return AgentSession(
+    session = AgentSession(
         host=host,
         settings=settings,
         models=models,
@@ -143,6 +146,9 @@ def create_agent_session(
         flags=flags,
         trace=trace,
     )
+    if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing
+        session.set_scoped_models(scoped)
+    return session
 
 
 class _Factory:

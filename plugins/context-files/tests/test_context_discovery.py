@@ -119,10 +119,8 @@ async def test_a_link_out_of_a_project_counts_once_it_is_trusted(tmp_path, agent
     untrusted, trusted = await load(project, agent), await load(project, agent, trusted=True)
 
     assert [each.path for each in untrusted.resources] == []
-    assert [str(each) for each in untrusted.problems] == [
-        f"{project}/AGENTS.md: is a link out of the project, which is not trusted; it is not used."
-        " Run pi trust to use it"
-    ]
+    said = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
+    assert [each.message for each in untrusted.problems] == [said]
     assert [each.path for each in trusted.resources] == [str(project / "AGENTS.md")]
 
 

@@ -80,8 +80,6 @@ class FileReader:
                 text = self._text(file.path)
             except OSError as error:
                 return (), self._refused(file, identity, f"cannot be read: {error.strerror}")
-            if "\0" in text:
-                return mark, self._refused(file, identity, "is no text, and not used: it holds NUL characters")
             content = self._ask(file, text)
             self._kept.put(file.path, mark, content)
         return mark, self._made(file, identity, content)
@@ -94,6 +92,11 @@ class FileReader:
         """Let the kind say what a text says; it is a plugin's, and may fail."""
         from pi_core._plugin_text import said, shown
 
+        if "\0" in text:
+            message = "is no text, and not used: it holds NUL characters"
+            return ResourceContent(
+                name=None, problems=[ResourceProblem(path=file.path, message=message, level="error")]
+            )
         try:
             content: object = self._kind.read(file, text)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the other files are read all the same

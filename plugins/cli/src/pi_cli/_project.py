@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["open_host"]
 
 
-def open_host(  # noqa: PLR0913 - all that a run starts from
+def open_host(
     cwd: Path,
     environ: Mapping[str, str],
     early: Options,
