@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_compaction._told import messages_of, since_compaction
 from pi_core import context_tokens, entry_message, estimate_tokens
-from pi_hookspecs import AssistantMessage, CompactionEntry, ContextEditEntry
+from pi_hookspecs import AssistantMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ class ContextSize:
         for entry in reversed(branch):
             if entry.id == self._leaf:
                 return self._tokens + later
-            if isinstance(entry, CompactionEntry | ContextEditEntry):
+            if entry.type in ("compaction", "context_edit"):
                 return None
             message = entry_message(entry)
             if isinstance(message, AssistantMessage) and (counted := context_tokens((message,))) is not None:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pi_core import edited_message, entry_message
-from pi_hookspecs import AssistantMessage, CompactionEntry, ContextEditEntry
+from pi_hookspecs import AssistantMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pi_hookspecs import AgentMessage, SessionEntry
+    from pi_hookspecs import AgentMessage, CompactionEntry, ContextEditEntry, SessionEntry
 
 __all__ = ["messages_of", "since_compaction"]
 
 
 def messages_of(entries: Sequence[SessionEntry]) -> list[AgentMessage | None]:
     """Return for each entry the message that the model is told; None for a compaction, too: its text is known apart."""
-    edits = {entry.target_id: entry for entry in entries if isinstance(entry, ContextEditEntry)}
+    found = (cast("ContextEditEntry", entry) for entry in entries if entry.type == "context_edit")
+    edits = {edit.target_id: edit for edit in found}
     return [_message(entry, edits.get(entry.id)) for entry in entries]
 
 
 def _message(entry: SessionEntry, edit: ContextEditEntry | None) -> AgentMessage | None:
-    if isinstance(entry, CompactionEntry):
+    if entry.type == "compaction":
         return None
     message = entry_message(entry)
     if message is None or (isinstance(message, AssistantMessage) and message.stop_reason == "error"):
@@ -41,9 +42,10 @@ def since_compaction(branch: Sequence[SessionEntry]) -> tuple[list[SessionEntry]
     later: list[SessionEntry] = []
     backwards = reversed(branch)
     for entry in backwards:
-        if isinstance(entry, CompactionEntry):
-            kept = _until(entry.first_kept_entry_id, backwards)
-            return [*reversed(kept), *reversed(later)], entry
+        if entry.type == "compaction":
+            compaction = cast("CompactionEntry", entry)
+            kept = _until(compaction.first_kept_entry_id, backwards)
+            return [*reversed(kept), *reversed(later)], compaction
         later.append(entry)
     return later[::-1], None
 
@@ -54,5 +56,5 @@ def _until(entry_id: str, backwards: Iterable[SessionEntry]) -> list[SessionEntr
     for entry in backwards:
         walked.append(entry)
         if entry.id == entry_id:
-            return [each for each in walked if not isinstance(each, CompactionEntry)]
+            return [each for each in walked if each.type != "compaction"]
     return []

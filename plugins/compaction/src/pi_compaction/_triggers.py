@@ -8,12 +8,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import AgentBeforeSettleResult, AssistantMessage, CompactionEntry, MessageEntry, PiError
+import pi_hookspecs  # what a prompt without compaction does not need is loaded when it is used
+from pi_hookspecs import AssistantMessage, MessageEntry, PiError
 
 if TYPE_CHECKING:
     from pi_compaction._limits import Limits
     from pi_hookspecs import (
         AgentBeforeSettleEvent,
+        AgentBeforeSettleResult,
         BeforeAgentStartEvent,
         Compaction,
         CompactionReason,
@@ -107,7 +109,7 @@ class Triggers:
             return None
         self._recovered = True
         made = await self._compact(ctx, "overflow", will_retry=True)
-        return AgentBeforeSettleResult(continue_=True) if made is not None else None
+        return pi_hookspecs.AgentBeforeSettleResult(continue_=True) if made is not None else None
 
     async def _compact_if_full(self, ctx: PiContext, limits: Limits, coming: int = 0) -> None:
         """Compact a context that is too large.
@@ -144,7 +146,7 @@ def _limits(ctx: PiContext) -> Limits | None:
 def _last_answer(ctx: PiContext) -> AssistantMessage | None:
     """Return the branch's last answer; None where it is older than the last compaction."""
     for entry in reversed(ctx.session.branch()):
-        if isinstance(entry, CompactionEntry):
+        if entry.type == "compaction":
             return None
         if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
             return entry.message
