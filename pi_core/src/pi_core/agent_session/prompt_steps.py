@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.agent_session.hook_bridge import custom_message
 from pi_core.agent_session.unshared import LazyCopies
-from pi_hookspecs import AgentBeforeSettleEvent, AgentSettledEvent, MessageEndEvent, MessageStartEvent
+from pi_hookspecs import AgentSettledEvent, MessageEndEvent, MessageStartEvent
 from pi_hookspecs.specs import agent as agent_specs
 
 if TYPE_CHECKING:
@@ -142,6 +142,8 @@ class PromptSteps:
         session = self._session
         if not session.hooks.listens("agent_before_settle"):
             return False
+        from pi_hookspecs import AgentBeforeSettleEvent
+
         event = AgentBeforeSettleEvent(
             outcome=self.outcome(stop),
             messages=LazyCopies(session.messages),

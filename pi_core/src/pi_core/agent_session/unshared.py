@@ -8,25 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from attrs import evolve
 
-from pi_hookspecs import (
-    AgentEndEvent,
-    AssistantMessage,
-    CustomMessage,
-    MessageStartEvent,
-    MessageUpdateEvent,
-    ToolCall,
-    ToolExecutionEndEvent,
-    ToolExecutionUpdateEvent,
-    ToolResult,
-    ToolResultMessage,
-    TurnEndEvent,
-    UnknownMessage,
-)
+from pi_hookspecs import AssistantMessage, CustomMessage, ToolCall, ToolResultMessage, UnknownMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_hookspecs import AgentEvent, AgentMessage
+    from pi_hookspecs import AgentEvent, AgentMessage, ToolResult
 
 __all__ = ["Copies", "LazyCopies", "copied", "unshared", "unshared_event"]
 
@@ -59,7 +46,7 @@ def unshared(message: M) -> M:
 
 def unshared_event(event: E) -> E:
     """Return an event that shares nothing changeable with the transcript; build one only where somebody listens."""
-    own = _OWN.get(type(event))
+    own = _OWN.get(event.type)
     return evolve(event, **own(event)) if own is not None else event
 
 
@@ -74,18 +61,18 @@ def _own_call(inner: Any) -> Any:
     return evolve(inner, tool_call=evolve(inner.tool_call, arguments=copied(inner.tool_call.arguments)))
 
 
-_OWN: dict[type, Callable[[Any], dict[str, Any]]] = {
-    AgentEndEvent: lambda event: {"messages": tuple(map(unshared, event.messages))},
-    MessageStartEvent: lambda event: {"message": unshared(event.message)},
-    MessageUpdateEvent: lambda event: {"assistant_message_event": _own_call(event.assistant_message_event)},
-    ToolExecutionEndEvent: lambda event: {"result": _own_details(event.result)},
-    ToolExecutionUpdateEvent: lambda event: {"partial_result": _own_details(event.partial_result)},
-    TurnEndEvent: lambda event: {
+_OWN: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "agent_end": lambda event: {"messages": tuple(map(unshared, event.messages))},
+    "message_start": lambda event: {"message": unshared(event.message)},
+    "message_update": lambda event: {"assistant_message_event": _own_call(event.assistant_message_event)},
+    "tool_execution_end": lambda event: {"result": _own_details(event.result)},
+    "tool_execution_update": lambda event: {"partial_result": _own_details(event.partial_result)},
+    "turn_end": lambda event: {
         "message": unshared(event.message),
         "tool_results": tuple(map(unshared, event.tool_results)),
     },
 }
-"""The fields of an event that hold something changeable, as copies."""
+"""The fields of an event that hold something changeable, as copies. By type: not every run loads all the classes."""
 
 
 class Copies:
