@@ -12,7 +12,7 @@ import pytest
 
 from pi_testing.fake_servers.oauth import FakeAuthorization
 
-KEPT = ("LANG", "LC_ALL", "PATH", "PYTHONDONTWRITEBYTECODE", "SYSTEMROOT", "TMPDIR", "VIRTUAL_ENV")
+KEPT = ("LANG", "LC_ALL", "PATH", "PYTHONPYCACHEPREFIX", "SYSTEMROOT", "TMPDIR", "VIRTUAL_ENV")
 
 BROWSER = """
 import asyncio, sys

@@ -19,7 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONDONTWRITEBYTECODE", "SYSTEMROOT", "TERM", "TMPDIR", "VIRTUAL_ENV"}
+KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONPYCACHEPREFIX", "SYSTEMROOT", "TERM", "TMPDIR", "VIRTUAL_ENV"}
 """Of the environment; keys of providers, above all, must not decide which model answers in a test."""
 
 FAKE_PROVIDER = '''

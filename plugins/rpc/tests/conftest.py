@@ -177,7 +177,7 @@ def loud(arguments, ctx):
     os.system("echo from a program")
 '''
 
-KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONDONTWRITEBYTECODE", "SYSTEMROOT", "TERM", "TMPDIR", "VIRTUAL_ENV"}
+KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONPYCACHEPREFIX", "SYSTEMROOT", "TERM", "TMPDIR", "VIRTUAL_ENV"}
 
 
 class Rpc:
