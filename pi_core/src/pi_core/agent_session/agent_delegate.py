@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import AssistantMessage, Usage
+from pi_hookspecs import AssistantMessage, NoModel, Usage
 
 if TYPE_CHECKING:
     from pi_core._queue import QueueMode
@@ -28,6 +28,16 @@ class AgentDelegate:
     def model(self) -> Model | None:
         """Who answers."""
         return self.agent.state.model
+
+    def required_model(self) -> Model:
+        """Return who answers.
+
+        Raises:
+            NoModel: Nobody was chosen.
+        """
+        if self.model is None:
+            raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
+        return self.model
 
     @property
     def thinking_level(self) -> ThinkingLevel:

@@ -8,7 +8,6 @@ from attrs import frozen
 
 import pi_hookspecs  # as in compaction.py
 from pi_core._thinking import clamp_thinking_level, thinking_levels
-from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,7 +117,4 @@ class Choices:
 
     def levels(self) -> tuple[ThinkingLevel, ...]:
         """Return the thinking levels that the model has."""
-        model = self._session.model
-        if model is None:
-            raise UserError("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
-        return thinking_levels(model)
+        return thinking_levels(self._session.required_model())

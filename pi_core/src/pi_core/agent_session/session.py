@@ -29,7 +29,7 @@ from pi_core.agent_session.sending import Sending, user_message
 from pi_core.agent_session.tool_choice import SessionTools
 from pi_core.resources import DefaultResourceLoader
 from pi_core.system_prompt import SystemPromptBuilder
-from pi_hookspecs import AgentBusy, NoModel, PiError, StreamOptions, UserMessage, text_of
+from pi_hookspecs import AgentBusy, PiError, StreamOptions, UserMessage, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -345,9 +345,7 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         self.parts.take_deferred()
 
     def _check_model(self) -> None:
-        if self.model is None:
-            raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
-        self.models.check(self.model)
+        self.models.check(self.required_model())
 
     def stream(self, model: Model, context: Any, options: StreamOptions) -> Any:
         """Ask the provider that speaks the model's API."""

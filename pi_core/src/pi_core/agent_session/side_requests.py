@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from pi_core._model_request import ask_model
 from pi_core.agent_session.retry import wait_unless_aborted
 from pi_core.loop import AgentContext, LoopConfig
-from pi_hookspecs import AbortController, AssistantMessage, NoModel, StreamOptions
+from pi_hookspecs import AbortController, AssistantMessage, StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,9 +46,7 @@ class SideRequests:
             MissingKey: The model's provider has no key.
         """
         session = self._session
-        model = request.model or session.model
-        if model is None:
-            raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
+        model = request.model or session.required_model()
         session.models.check(model)
         stop = AbortController()
         with ExitStack() as forgetting:

@@ -67,9 +67,7 @@ class LineRun(PrintRun):
 
     def interrupted(self) -> bool:
         """Let the first Ctrl-C stop the answer; the second, soon after, ends pi."""
-        soon = time.monotonic() - self._interrupted_at < _AGAIN_SECONDS
-        self._interrupted_at = time.monotonic()
-        return not soon and self.abort()
+        return not self.interrupted_again() and self.abort()
 
     def abort(self) -> bool:
         """Stop what is going on: an answer, a command of the user, a compaction."""
@@ -112,7 +110,7 @@ class LineRun(PrintRun):
         return 0
 
     def interrupted_again(self) -> bool:
-        """Whether this Ctrl-C on an empty line follows another one soon."""
+        """Whether this Ctrl-C follows another one soon."""
         soon = time.monotonic() - self._interrupted_at < _AGAIN_SECONDS
         self._interrupted_at = time.monotonic()
         return soon
