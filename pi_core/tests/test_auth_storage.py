@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from pi_core.auth_storage import AuthStorage
 from pi_core.directory_lock import directory_lock
+from pi_core.models.auth_storage import AuthStorage
 from pi_hookspecs import PiError, RequestFailed, UserError, now_ms
 
 
@@ -183,7 +183,7 @@ async def test_changes_of_another_process_are_seen_and_kept(file):
 
 def test_processes_that_store_at_once_lose_nothing(file):
     code = (
-        "import asyncio, sys\nfrom pi_core.auth_storage import AuthStorage\n"
+        "import asyncio, sys\nfrom pi_core.models.auth_storage import AuthStorage\n"
         "asyncio.run(AuthStorage.create(sys.argv[1]).set(sys.argv[2], {'type': 'api_key', 'key': sys.argv[2]}))"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(file), f"p{number}"]) for number in range(6)]

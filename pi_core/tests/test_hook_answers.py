@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 import pi_hookspecs
-from pi_core.hooks import HookDispatcher, HookFailure
+from pi_core.hooks.dispatcher import HookDispatcher, HookFailure
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AgentBeforeSettleEvent,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pi_core.hooks import HookDispatcher, HookFailure, HookRefused, Timeouts
+from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookRefused, Timeouts
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AbortController,
@@ -733,7 +733,7 @@ def test_in_another_thread_nothing_is_broken_off_and_late_answers_are_blamed():
 
 
 async def test_what_begins_after_an_abort_gets_the_grace_and_no_blame(monkeypatch):
-    monkeypatch.setattr("pi_core._watchdog.ABORT_GRACE", SOON)
+    monkeypatch.setattr("pi_core.hooks.watchdog.ABORT_GRACE", SOON)
     controller = AbortController()
     controller.abort()
     asked = Asked(deadline=1, slow=hang)

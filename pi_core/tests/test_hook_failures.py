@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pi_core.hooks import HookDispatcher, HookFailure, HookRefused
+from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookRefused
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AgentBeforeSettleEvent,

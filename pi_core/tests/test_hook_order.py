@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core._hook_order import in_order
-from pi_core.hooks import HookDispatcher, HookFailure, HookImplementation
+from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookImplementation
+from pi_core.hooks.order import in_order
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import Order, hookimpl
 

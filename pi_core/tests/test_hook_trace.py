@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pi_core.hooks import HookDispatcher, HookRefused, HookTrace, Timeouts
+from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, HookTrace, Timeouts
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import ToolCallEvent, ToolCallResult, TurnStartEvent
 from pi_hookspecs.specs import tools

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.model_patterns import ranked, scope_of, searched, split_level
+from pi_core.models.patterns import ranked, scope_of, searched, split_level
 from pi_hookspecs import THINKING_LEVELS, Model
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pi_core.agent_session.context import NoUserInterface, PluginContext, ToolCallContext
     from pi_core.agent_session.event_bus import PluginEvents
     from pi_core.agent_session.plugin_api import PluginAPI
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import ReadOnlySession
     from pi_core.session.memory import MemorySession, MemoryStore
     from pi_core.session.nodes import TreeNode

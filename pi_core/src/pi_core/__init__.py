@@ -15,15 +15,15 @@ if TYPE_CHECKING:
         AgentSessionServices,
         create_agent_session_runtime,
     )
-    from pi_core.auth_storage import AuthStorage
     from pi_core.convert import convert_to_llm
     from pi_core.create import create_agent_session, run
     from pi_core.event_stream import EventStream
     from pi_core.frontmatter import Frontmatter, parse_frontmatter
-    from pi_core.hooks import HookDispatcher, HookFailure, HookTrace, Timeouts
+    from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookTrace, Timeouts
     from pi_core.host import PluginHost, PluginRecord, Problem
     from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.auth_storage import AuthStorage
+    from pi_core.models.registry import ModelRegistry
     from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.resources import DefaultResourceLoader
     from pi_core.session import SessionManager
@@ -40,15 +40,15 @@ _HOMES = {
     "agent_session": "AgentSession",
     "agent_session.choices": "ScopedModel",
     "agent_session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_runtime",
-    "auth_storage": "AuthStorage",
+    "models.auth_storage": "AuthStorage",
     "convert": "convert_to_llm",
     "create": "create_agent_session run",
     "event_stream": "EventStream",
     "frontmatter": "Frontmatter parse_frontmatter",
-    "hooks": "HookDispatcher HookFailure HookTrace Timeouts",
+    "hooks.dispatcher": "HookDispatcher HookFailure HookTrace Timeouts",
     "host": "PluginHost PluginRecord Problem",
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
-    "model_registry": "ModelRegistry",
+    "models.registry": "ModelRegistry",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",
     "resources": "DefaultResourceLoader",
     "session": "SessionManager",

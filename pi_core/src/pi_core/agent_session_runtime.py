@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.replacing import ForkOutcome
     from pi_core.host import PluginHost
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
     from pi_hookspecs import ResourceLoader

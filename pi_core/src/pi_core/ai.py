@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.model_patterns import ModelMatch
-from pi_core.model_registry import ModelRegistry
+from pi_core.models.patterns import ModelMatch
+from pi_core.models.registry import ModelRegistry
 from pi_hookspecs import Context, MessageBuilder, MissingKey, StreamOptions, UserError, UserMessage
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pi_core._thinking import clamp_thinking_level
 from pi_core.agent_session import AgentSession
 from pi_core.agent_session.restoring import note_choices, restored_level, restored_model, tell_of_interruption
 from pi_core.host import PluginHost
-from pi_core.model_registry import ModelRegistry
+from pi_core.models.registry import ModelRegistry
 from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pi_core.agent_session.choices import ScopedModel
-    from pi_core.auth_storage import AuthStorage
-    from pi_core.hooks import HookTrace
+    from pi_core.hooks.dispatcher import HookTrace
+    from pi_core.models.auth_storage import AuthStorage
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
 __all__ = ["create_agent_session", "run"]

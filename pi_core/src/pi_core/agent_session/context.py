@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.helper_session import Relay
-    from pi_core.hooks import HookDispatcher
+    from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,

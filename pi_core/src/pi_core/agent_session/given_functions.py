@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from pi_core._hook_records import adapted, parameters
 from pi_core._plugin_text import said
+from pi_core.hooks.records import adapted, parameters
 from pi_hookspecs import PluginError
 
 if TYPE_CHECKING:

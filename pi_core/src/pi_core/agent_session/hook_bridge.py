@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pi_core._tool_calls import AfterToolCall, BeforeToolCall
-    from pi_core.hooks import HookDispatcher
+    from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,

@@ -120,7 +120,7 @@ class PluginAPI(Handle):
 
     def on(self, event: str, handler: Any = None, /) -> Any:
         """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
-        from pi_core._hook_records import parameters
+        from pi_core.hooks.records import parameters
 
         notice = _NOTICES.get(event)
         if notice is None:

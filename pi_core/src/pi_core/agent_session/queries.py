@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.agent import Agent
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_core.session.stats import SessionStats
     from pi_core.settings import Settings

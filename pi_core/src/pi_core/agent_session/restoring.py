@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import THINKING_LEVELS, PiError
 
 if TYPE_CHECKING:
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 

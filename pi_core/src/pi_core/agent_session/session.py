@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core._listeners import Listener
-    from pi_core.hooks import HookFailure, HookTrace
+    from pi_core.hooks.dispatcher import HookFailure, HookTrace
     from pi_core.host import PluginHost
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
     from pi_core.toolbox import Toolbox

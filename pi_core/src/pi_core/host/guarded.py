@@ -7,8 +7,8 @@ import sys
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
-from pi_core._interrupt import Interrupted, limited
 from pi_core._plugin_text import said
+from pi_core.hooks.interrupt import Interrupted, limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_core._plugin_text import shown
-from pi_core.hooks import HookDispatcher, Timeouts
+from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
 from pi_core.host.discovery import find_origin, find_plugins, fingerprint, source_files, unchanged
 from pi_core.host.guarded import LOAD_SECONDS, guarded
 from pi_core.host.index import IndexFile
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pi_core.agent_session.plugin_api import PluginAPI
     from pi_core.extensions import LocalExtensions
-    from pi_core.hooks import HookFailure, HookTrace
+    from pi_core.hooks.dispatcher import HookFailure, HookTrace
     from pi_core.settings import Settings
 
 __all__ = ["PluginHost"]

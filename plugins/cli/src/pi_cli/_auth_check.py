@@ -13,7 +13,7 @@ from pi_cli._words import one_line
 from pi_hookspecs import MissingKey, PiError, RequestFailed, UnknownName, UserError, now_ms
 
 if TYPE_CHECKING:
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
 
 __all__ = ["check", "print_key"]
 

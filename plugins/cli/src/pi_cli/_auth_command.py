@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_core.host import PluginHost
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
 
 __all__ = ["run_auth"]
 
@@ -60,7 +60,7 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
     Raises:
         PiError: It cannot be done.
     """
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
 
     checks = "check" in arguments[:1]
     try:

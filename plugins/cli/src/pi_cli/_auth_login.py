@@ -11,7 +11,7 @@ from pi_hookspecs import PluginError, RequestFailed, UserError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
 
 __all__ = ["login", "logout"]
 

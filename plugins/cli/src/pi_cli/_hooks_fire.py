@@ -23,7 +23,7 @@ from pi_hookspecs.specs import all_hookspecs
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from pi_core.hooks import HookImplementation
+    from pi_core.hooks.dispatcher import HookImplementation
     from pi_core.host import PluginHost
     from pi_hookspecs import ExtensionErrorEvent
 
@@ -112,7 +112,7 @@ async def fire(session: Any, hook: str, event: Any, plugin: str | None = None) -
         event: Its event.
         plugin: Ask this one alone.
     """
-    from pi_core.hooks import HookRefused
+    from pi_core.hooks.dispatcher import HookRefused
 
     calls = [_watch(each, plugin) for each in session.hooks.implementations(hook)]
     watched = [call for call in calls if call is not None]

@@ -10,7 +10,7 @@ from pi_cli._words import one_line, width_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_hookspecs import Model
 
 __all__ = ["print_models", "size"]
@@ -21,7 +21,7 @@ _THOUSAND, _MILLION = 1000, 1_000_000
 
 def print_models(registry: ModelRegistry, search: str) -> None:
     """Print a table of the models whose ids match, or of all."""
-    from pi_core.model_patterns import searched
+    from pi_core.models.patterns import searched
 
     models = registry.get_models()
     found = searched(search, models)

@@ -31,7 +31,7 @@ async def session_to_look_at(
         tools: Names of the tools to offer; those that are active by default when None.
     """
     from pi_core.agent_session import AgentSession
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_core.toolbox import Toolbox
 

@@ -10,8 +10,8 @@ from pi_hookspecs import THINKING_LEVELS
 
 if TYPE_CHECKING:
     from pi_cli._options import Options
-    from pi_core.model_patterns import ModelMatch
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.patterns import ModelMatch
+    from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 

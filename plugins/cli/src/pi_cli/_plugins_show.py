@@ -19,7 +19,7 @@ from pi_hookspecs.specs import all_hookspecs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.hooks import HookDispatcher
+    from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.host import PluginHost
 
 __all__ = ["show_plugin"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pi_cli._options import Options
-    from pi_core.hooks import HookTrace
+    from pi_core.hooks.dispatcher import HookTrace
     from pi_core.host import PluginHost
     from pi_hookspecs import Mode, Subcommand
 
@@ -176,7 +176,7 @@ def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: M
 
 def _list_models(search: str, host: PluginHost, environ: Mapping[str, str]) -> int:
     from pi_cli._list_models import print_models
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
 
     registry = ModelRegistry(host, host.settings, environ)
     asyncio.run(registry.discover())
@@ -257,7 +257,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     from pi_cli._session_choice import choose_session
     from pi_cli._told import resource_loader
     from pi_core.create import create_agent_session
-    from pi_core.model_registry import ModelRegistry
+    from pi_core.models.registry import ModelRegistry
 
     asyncio.get_running_loop().set_exception_handler(_complain)
     models = ModelRegistry(host, host.settings, environ)

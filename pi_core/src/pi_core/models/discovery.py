@@ -17,8 +17,8 @@ from pi_hookspecs import PiError, ProviderInfo, StreamOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pi_core._model_auth import ModelAuth
-    from pi_core._model_tables import ModelTables
+    from pi_core.models.auth import ModelAuth
+    from pi_core.models.tables import ModelTables
 
 __all__ = ["ModelDiscoverer"]
 

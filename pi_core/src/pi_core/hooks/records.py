@@ -127,10 +127,12 @@ class CompiledHook:
 
     @property
     def refuses(self) -> bool:
+        """Whether a failure answers as a refusal would."""
         return self.answers.on_failure is OnFailure.REFUSE
 
     @property
     def asks(self) -> bool:
+        """Whether anybody waits for an answer."""
         return self.answers.whole is not Rule.NOTIFY
 
     def answer_type(self) -> type:

@@ -19,8 +19,8 @@ from pi_hookspecs import MissingKey, UserError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pi_core._model_tables import ModelTables
-    from pi_core.auth_storage import AuthStorage
+    from pi_core.models.auth_storage import AuthStorage
+    from pi_core.models.tables import ModelTables
     from pi_hookspecs import CredentialSource, Login, Model, ProviderInfo
 
 __all__ = ["ModelAuth", "RequestAuth"]

@@ -13,14 +13,14 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from pi_core._interrupt import Interrupted, Interrupter
+from pi_core.hooks.interrupt import Interrupted, Interrupter
 from pi_hookspecs import ABORT_GRACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
-    from pi_core._interrupt import Watch
+    from pi_core.hooks.interrupt import Watch
     from pi_hookspecs import AbortSignal
 
 __all__ = ["RunningCall", "Watchdog", "current_call"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.models_file import ProviderConfig, provider_config
+from pi_core.models.models_file import ProviderConfig, provider_config
 from pi_hookspecs import NoModel, ProviderInfo, UserError
 from pi_hookspecs.model_json import Wrong
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pi_core.host import PluginHost
-    from pi_core.models_file import ModelsFile
+    from pi_core.models.models_file import ModelsFile
     from pi_hookspecs import Model, Provider, StreamFunction
 
 __all__ = ["ModelTables"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.model_patterns import ModelMatch, is_glob, ranked, searched, split_level
+from pi_core.models.patterns import ModelMatch, is_glob, ranked, searched, split_level
 from pi_hookspecs import NoModel, UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pi_core._model_auth import ModelAuth
-    from pi_core._model_tables import ModelTables
+    from pi_core.models.auth import ModelAuth
+    from pi_core.models.tables import ModelTables
     from pi_core.settings import Settings
     from pi_hookspecs import Model, ProviderInfo, ThinkingLevel
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 import attrs
 
-from pi_core._hook_order import in_order
-from pi_core._hook_records import (
+from pi_core._plugin_text import said, stack_of
+from pi_core.hooks.order import in_order
+from pi_core.hooks.records import (
     CompiledHook,
     HookFailure,
     HookImplementation,
@@ -24,8 +25,7 @@ from pi_core._hook_records import (
     adapted,
     parameters,
 )
-from pi_core._plugin_text import said, stack_of
-from pi_core._watchdog import RunningCall, Watchdog, current_call
+from pi_core.hooks.watchdog import RunningCall, Watchdog, current_call
 from pi_hookspecs import Order, Rule, UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
 

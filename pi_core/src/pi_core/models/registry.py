@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import evolve
 
-from pi_core._model_auth import ModelAuth, RequestAuth
-from pi_core._model_choice import ModelChoice
-from pi_core._model_tables import ModelTables
-from pi_core.auth_storage import AuthStorage
-from pi_core.models_file import ModelsFile
+from pi_core.models.auth import ModelAuth, RequestAuth
+from pi_core.models.auth_storage import AuthStorage
+from pi_core.models.choice import ModelChoice
+from pi_core.models.models_file import ModelsFile
+from pi_core.models.tables import ModelTables
 from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from pi_core.host import PluginHost
-    from pi_core.model_patterns import ModelMatch, ModelScope
+    from pi_core.models.patterns import ModelMatch, ModelScope
     from pi_core.settings import Settings
     from pi_hookspecs import AssistantMessageEvent, Context, Model, ProviderInfo, StreamFunction, StreamOptions
 
@@ -141,7 +141,7 @@ class ModelRegistry:
         Returns:
             The rows of those that have models.
         """
-        from pi_core._model_discovery import ModelDiscoverer  # most runs ask nobody
+        from pi_core.models.discovery import ModelDiscoverer  # most runs ask nobody
 
         if seconds is None:
             seconds = self._settings.get_number("localServersTimeoutMs", 200, minimum=0) / 1000
@@ -209,7 +209,7 @@ class ModelRegistry:
 
     def scope(self, patterns: Sequence[str]) -> ModelScope:
         """Return the models that could answer and that patterns stand for, as ``--models`` takes them (pi.md 12.3)."""
-        from pi_core.model_patterns import scope_of
+        from pi_core.models.patterns import scope_of
 
         return scope_of(patterns, self.available())
 
