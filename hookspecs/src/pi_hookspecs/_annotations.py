@@ -16,6 +16,7 @@ import attrs
 from attrs import evolve, field, frozen
 
 from pi_hookspecs import _docstring
+from pi_hookspecs._values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,8 +40,8 @@ def _unchanged(value: Any) -> Any:
     return value
 
 
-@frozen(eq=False)
-class Shape:
+@frozen(eq=False, repr=False)
+class Shape(Shown):
     """The JSON that an annotation takes.
 
     Attributes:
@@ -61,8 +62,8 @@ class Shape:
         return kind is None or kind == _json_type(value) or (kind == "number" and _json_type(value) == "integer")
 
 
-@frozen(eq=False)
-class Parameter:
+@frozen(eq=False, repr=False)
+class Parameter(Shown):
     """One parameter of a function, or one field of a class."""
 
     name: str

@@ -6,6 +6,8 @@ import re
 
 from attrs import frozen
 
+from pi_hookspecs._values import Value
+
 __all__ = ["Docstring", "parse"]
 
 _DESCRIBES_NAMES = ("Args", "Arguments", "Parameters", "Attributes")
@@ -14,8 +16,8 @@ _HEADING = re.compile(r"(\w+):\s*$")
 _ENTRY = re.compile(r"\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
 
 
-@frozen
-class Docstring:
+@frozen(eq=False, repr=False)
+class Docstring(Value):
     """A docstring in its parts.
 
     Attributes:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import pluggy
 from attrs import frozen
 
+from pi_hookspecs._values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -64,8 +66,8 @@ class Deadline(Enum):
     """For hooks whose implementations may call a model or run commands."""
 
 
-@frozen
-class Answers:
+@frozen(eq=False, repr=False)
+class Answers(Value):
     """The declared combination of one hook's answers.
 
     Attributes:
@@ -112,8 +114,8 @@ def answers_of(spec: Callable[..., Any]) -> Answers | None:
     return declared
 
 
-@frozen
-class Order:
+@frozen(eq=False, repr=False)
+class Order(Value):
     """Names of plugins before and after which an implementation wants to run."""
 
     before: tuple[str, ...] = ()

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, run
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Value
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
@@ -20,8 +22,8 @@ __all__ = ["CommandActions", "EventBus", "ExecResult", "ModelCatalog", "SessionC
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
-@frozen(kw_only=True)
-class ExecResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ExecResult(Value):
     """What a program printed and how it ended (pi.md 10.3, ``exec``).
 
     Attributes:
@@ -37,8 +39,8 @@ class ExecResult:
     truncated: bool = False
 
 
-@frozen(kw_only=True)
-class ToolInfo:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolInfo(Value):
     """A tool of a session, for people and for choosing among them.
 
     Attributes:
@@ -54,8 +56,8 @@ class ToolInfo:
     active: bool
 
 
-@frozen(kw_only=True)
-class SessionChange:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionChange(Value):
     """What came of going over to another session.
 
     Attributes:

@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 from attrs import Factory, frozen
 
+from pi_hookspecs._values import Value
+
 __all__ = ["Content", "ImageContent", "TextContent", "ThinkingContent", "ToolCall", "UnknownContent"]
 
 
-@frozen
-class TextContent:
+@frozen(eq=False, repr=False)
+class TextContent(Value):
     """Text. ``text_signature`` is the provider's own, for replay to the same model."""
 
     text: str
@@ -24,8 +26,8 @@ class TextContent:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen
-class ThinkingContent:
+@frozen(eq=False, repr=False)
+class ThinkingContent(Value):
     """Reasoning of the model. ``redacted`` means that only the opaque ``thinking_signature`` is there."""
 
     thinking: str
@@ -35,8 +37,8 @@ class ThinkingContent:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen
-class ImageContent:
+@frozen(eq=False, repr=False)
+class ImageContent(Value):
     """An image: base64 without a data-URL prefix, and its MIME type."""
 
     data: str
@@ -45,8 +47,8 @@ class ImageContent:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen
-class ToolCall:
+@frozen(eq=False, repr=False)
+class ToolCall(Value):
     """A call that the model wants made.
 
     Attributes:
@@ -69,8 +71,8 @@ class ToolCall:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen
-class UnknownContent:
+@frozen(eq=False, repr=False)
+class UnknownContent(Value):
     """A block of a type that this version does not know; ``extra`` holds all of it but the type."""
 
     type: str

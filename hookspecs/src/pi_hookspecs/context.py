@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
+from pi_hookspecs._values import Value
 from pi_hookspecs.actions import CommandActions
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ RunMode: TypeAlias = str
 """The front end's name: ``tui``, ``rpc``, ``json``, ``print``, or what a plugin brings."""
 
 
-@frozen(kw_only=True)
-class SideRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class SideRequest(Value):
     """How a request beside the conversation is made (``ctx.complete``).
 
     Attributes:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import Factory, frozen
 
+from pi_hookspecs._values import Value
+
 if TYPE_CHECKING:
     from pi_hookspecs.messages import AgentMessage
 
@@ -17,8 +19,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
-class SessionHeader:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionHeader(Value):
     """First line of a session file. ``parent_session`` is the file that this one was forked from."""
 
     id: str
@@ -30,8 +32,8 @@ class SessionHeader:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class EntryBase:
+@frozen(kw_only=True, eq=False, repr=False)
+class EntryBase(Value):
     """What every entry has: its id, the entry it follows (None for a root), and when it was made."""
 
     id: str
@@ -39,7 +41,7 @@ class EntryBase:
     timestamp: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class MessageEntry(EntryBase):
     """A message of the conversation."""
 
@@ -48,7 +50,7 @@ class MessageEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class ModelChangeEntry(EntryBase):
     """From here on another model answers."""
 
@@ -58,7 +60,7 @@ class ModelChangeEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelChangeEntry(EntryBase):
     """From here on the model thinks more or less."""
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import Factory, field, frozen
 
+from pi_hookspecs._values import Value
 from pi_hookspecs.content import Content, ImageContent, TextContent, ThinkingContent, ToolCall, UnknownContent
 
 __all__ = [
@@ -51,8 +52,8 @@ def text_of(content: str | tuple[Any, ...]) -> str:
     return "\n".join(block.text for block in content if isinstance(block, TextContent))
 
 
-@frozen(kw_only=True)
-class Cost:
+@frozen(kw_only=True, eq=False, repr=False)
+class Cost(Value):
     """US dollars, per class of tokens and in total."""
 
     input: float = 0.0
@@ -73,8 +74,8 @@ class Cost:
         )
 
 
-@frozen(kw_only=True)
-class Usage:
+@frozen(kw_only=True, eq=False, repr=False)
+class Usage(Value):
     """Tokens of a request. ``input`` leaves out what came from the cache; ``reasoning`` is part of ``output``."""
 
     input: int = 0
@@ -98,8 +99,8 @@ class Usage:
         )
 
 
-@frozen(kw_only=True)
-class UserMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class UserMessage(Value):
     """What the user said: a string, or text and images."""
 
     content: str | tuple[UserContent, ...]
@@ -113,8 +114,8 @@ class UserMessage:
         return text_of(self.content)
 
 
-@frozen(kw_only=True)
-class AssistantMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class AssistantMessage(Value):
     """What the model answered, or how its request failed (``stop_reason`` ``error``, ``error_message``)."""
 
     content: tuple[AssistantContent, ...] = ()
@@ -144,8 +145,8 @@ class AssistantMessage:
         return tuple(block for block in self.content if isinstance(block, ToolCall))
 
 
-@frozen(kw_only=True)
-class ToolResultMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolResultMessage(Value):
     """What a tool call gave, for the model (``content``) and for people and programs (``details``)."""
 
     tool_call_id: str
@@ -165,8 +166,8 @@ class ToolResultMessage:
         return text_of(self.content)
 
 
-@frozen(kw_only=True)
-class SystemMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class SystemMessage(Value):
     """A system prompt, or a change of it or of the tools, inside the transcript (newer pi)."""
 
     content: str | tuple[Content, ...] = ""
@@ -175,8 +176,8 @@ class SystemMessage:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class BashExecutionMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class BashExecutionMessage(Value):
     """A command that the user ran with ``!``; ``exclude_from_context`` is ``!!``."""
 
     command: str
@@ -191,8 +192,8 @@ class BashExecutionMessage:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class CustomMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class CustomMessage(Value):
     """A plugin's message. The model sees ``content``; ``display`` says whether people do."""
 
     custom_type: str
@@ -204,8 +205,8 @@ class CustomMessage:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class BranchSummaryMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class BranchSummaryMessage(Value):
     """Summary of a branch that the conversation came back from; ``from_id`` is its abandoned leaf."""
 
     summary: str
@@ -215,8 +216,8 @@ class BranchSummaryMessage:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class CompactionSummaryMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class CompactionSummaryMessage(Value):
     """Summary that stands for everything before it; ``tokens_before`` is the context's size before."""
 
     summary: str
@@ -226,8 +227,8 @@ class CompactionSummaryMessage:
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class UnknownMessage:
+@frozen(kw_only=True, eq=False, repr=False)
+class UnknownMessage(Value):
     """A message of a role that this version does not know; ``extra`` holds all of it but the role."""
 
     role: str

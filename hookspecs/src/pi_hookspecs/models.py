@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import Factory, field, frozen
 
+from pi_hookspecs._values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,8 +21,8 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium",
 """All levels, weakest first."""
 
 
-@frozen(kw_only=True)
-class PriceTier:
+@frozen(kw_only=True, eq=False, repr=False)
+class PriceTier(Value):
     """Other rates for a whole request whose input is above ``input_tokens_above`` tokens."""
 
     input_tokens_above: int
@@ -30,8 +32,8 @@ class PriceTier:
     cache_write: float = 0.0
 
 
-@frozen(kw_only=True)
-class ModelCost:
+@frozen(kw_only=True, eq=False, repr=False)
+class ModelCost(Value):
     """US dollars per million tokens."""
 
     input: float = 0.0
@@ -41,8 +43,8 @@ class ModelCost:
     tiers: tuple[PriceTier, ...] = ()
 
 
-@frozen(kw_only=True)
-class Model:
+@frozen(kw_only=True, eq=False, repr=False)
+class Model(Value):
     """One model as one provider serves it.
 
     Attributes:
@@ -79,8 +81,8 @@ class Model:
         return f"{self.provider}/{self.id}"
 
 
-@frozen(kw_only=True)
-class ProviderInfo:
+@frozen(kw_only=True, eq=False, repr=False)
+class ProviderInfo(Value):
     """A provider and the models it serves, as ``register_models`` returns it.
 
     Attributes:

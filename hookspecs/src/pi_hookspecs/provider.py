@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Context", "ModelDiscovery", "Provider", "StreamFunction", "StreamOptions"]
 
 
-@frozen(kw_only=True, eq=False)
-class Context:
+@frozen(kw_only=True, eq=False, repr=False)
+class Context(Shown):
     """What a request says: the system prompt, the conversation and the tools that may be called."""
 
     system_prompt: str = ""
@@ -27,8 +29,8 @@ class Context:
     tools: tuple[Tool, ...] = ()
 
 
-@frozen(kw_only=True, eq=False)
-class StreamOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class StreamOptions(Shown):
     """How a request is to be made (pi.md 4.9). Times are milliseconds.
 
     Attributes:

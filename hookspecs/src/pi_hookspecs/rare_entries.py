@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import Factory, frozen
 
+from pi_hookspecs._values import Value
 from pi_hookspecs.entries import EntryBase, MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class CompactionEntry(EntryBase):
     """Everything before ``first_kept_entry_id`` is told to the model as ``summary``."""
 
@@ -41,7 +42,7 @@ class CompactionEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class BranchSummaryEntry(EntryBase):
     """Summary of the branch whose leaf was ``from_id`` (``root`` when there was none)."""
 
@@ -54,7 +55,7 @@ class BranchSummaryEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class CustomEntry(EntryBase):
     """A plugin's own data; the model does not see it."""
 
@@ -64,7 +65,7 @@ class CustomEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class CustomMessageEntry(EntryBase):
     """A plugin's message; the model sees it."""
 
@@ -76,7 +77,7 @@ class CustomMessageEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class LabelEntry(EntryBase):
     """Names the entry ``target_id``; without ``label`` the name is taken away."""
 
@@ -86,7 +87,7 @@ class LabelEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class SessionInfoEntry(EntryBase):
     """Names the session; the latest counts."""
 
@@ -95,7 +96,7 @@ class SessionInfoEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class UsageEntry(EntryBase):
     """A model request outside the conversation, ``kind`` says what for; it counts in the session's cost (newer pi)."""
 
@@ -108,15 +109,15 @@ class UsageEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen
-class EditedContent:
+@frozen(eq=False, repr=False)
+class EditedContent(Value):
     """What the model is told in place of a message's content."""
 
     content: str | tuple[Content, ...]
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class ContextEditEntry(EntryBase):
     """From here on the model sees ``replacement`` as content of the entry ``target_id``; None leaves it out."""
 
@@ -126,8 +127,8 @@ class ContextEditEntry(EntryBase):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True)
-class UnknownEntry:
+@frozen(kw_only=True, eq=False, repr=False)
+class UnknownEntry(Value):
     """An entry of a type that this version does not know; kept as it is."""
 
     type: str

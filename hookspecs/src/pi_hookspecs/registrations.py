@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -32,8 +34,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class Command:
+@frozen(kw_only=True, eq=False, repr=False)
+class Command(Shown):
     """A slash command: ``handler(args, ctx)`` gets what follows its name, as text. Runs at once, even mid-answer."""
 
     name: str
@@ -42,8 +44,8 @@ class Command:
     complete: Callable[[str], Sequence[str]] | None = None
 
 
-@frozen(kw_only=True)
-class Flag:
+@frozen(kw_only=True, eq=False, repr=False)
+class Flag(Value):
     """A command line option ``--name``: present or not, or with a text. Read with ``get_flag``."""
 
     name: str
@@ -52,8 +54,8 @@ class Flag:
     description: str = ""
 
 
-@frozen(kw_only=True, eq=False)
-class Shortcut:
+@frozen(kw_only=True, eq=False, repr=False)
+class Shortcut(Shown):
     """A key of an interactive front end, and what it does."""
 
     name: str
@@ -61,8 +63,8 @@ class Shortcut:
     description: str = ""
 
 
-@frozen(eq=False)
-class Mode:
+@frozen(eq=False, repr=False)
+class Mode(Shown):
     """A front end: ``run(session, options)`` drives a session and returns the exit code.
 
     Attributes:
@@ -81,8 +83,8 @@ class Mode:
     description: str = field(default="", kw_only=True)
 
 
-@frozen(eq=False)
-class Subcommand:
+@frozen(eq=False, repr=False)
+class Subcommand(Shown):
     """``pi NAME ...``: ``run(arguments, host)`` gets what follows the name, and returns the exit code.
 
     Attributes:
@@ -96,8 +98,8 @@ class Subcommand:
     description: str = field(default="", kw_only=True)
 
 
-@frozen(kw_only=True)
-class Theme:
+@frozen(kw_only=True, eq=False, repr=False)
+class Theme(Value):
     """Colours by role, as a theme file has them."""
 
     name: str
@@ -117,8 +119,8 @@ class Renderer(Protocol):
         ...
 
 
-@frozen(kw_only=True, eq=False)
-class ExportRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class ExportRequest(Shown):
     """What belongs to an exported session beside its entries.
 
     Attributes:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
@@ -35,8 +37,8 @@ MAX_BYTES = 1_048_576
 """Largest file that is read as a resource, unless its kind says otherwise: no model's window holds more."""
 
 
-@frozen(kw_only=True)
-class ResourceFile:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourceFile(Value):
     """A file that may hold a resource.
 
     Attributes:
@@ -53,8 +55,8 @@ class ResourceFile:
     base_dir: str
 
 
-@frozen(kw_only=True)
-class ResourceProblem:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourceProblem(Value):
     """Something that is wrong with a file; what else there is works.
 
     Attributes:
@@ -77,8 +79,8 @@ def _problems(problems: Iterable[ResourceProblem]) -> tuple[ResourceProblem, ...
     return tuple(problems)
 
 
-@frozen(kw_only=True, eq=False)
-class ResourceContent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourceContent(Shown):
     """What a file says, as its kind reads it.
 
     Attributes:
@@ -93,8 +95,8 @@ class ResourceContent:
     problems: tuple[ResourceProblem, ...] = field(default=(), converter=_problems)
 
 
-@frozen(kw_only=True)
-class Resource:
+@frozen(kw_only=True, eq=False, repr=False)
+class Resource(Value):
     """A resource that was found and read; the first five are those of ``ResourceFile`` and ``ResourceContent``."""
 
     kind: str
@@ -112,16 +114,16 @@ class Resource:
         return "package" if self.source.startswith("plugin:") else "top-level"
 
 
-@frozen(kw_only=True, eq=False)
-class Shadowed:
+@frozen(kw_only=True, eq=False, repr=False)
+class Shadowed(Shown):
     """A resource that is not used because another of its name comes first."""
 
     resource: Resource
     by: Resource
 
 
-@frozen(kw_only=True, eq=False)
-class ResourceSet:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourceSet(Shown):
     """Everything of one kind. The same object is answered again for as long as nothing changed.
 
     Attributes:
@@ -139,8 +141,8 @@ class ResourceSet:
         return next((each for each in self.resources if each.name == name), None)
 
 
-@frozen(kw_only=True, eq=False)
-class ResourceRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourceRequest(Shown):
     """Where a kind that finds its files itself may look.
 
     Attributes:
@@ -158,8 +160,8 @@ def _markdown(name: str, depth: int) -> bool:
     return depth == 0 and name.endswith(".md")
 
 
-@frozen(eq=False)
-class ResourceKind:
+@frozen(eq=False, repr=False)
+class ResourceKind(Shown):
     """A kind of resource, and how to tell and read one. Its functions are called in a worker thread.
 
     Attributes:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -38,8 +40,8 @@ CompactionReason: TypeAlias = Literal["manual", "threshold", "overflow"]
 """Who wants a compaction: the user, the size of the context, or a request that did not fit the window."""
 
 
-@frozen(kw_only=True)
-class CompactionPreparation:
+@frozen(kw_only=True, eq=False, repr=False)
+class CompactionPreparation(Value):
     """What a compaction would do: what goes, what stays, and what the last one said."""
 
     first_kept_entry_id: str
@@ -50,8 +52,8 @@ class CompactionPreparation:
     details: Any = None
 
 
-@frozen(kw_only=True)
-class CompactionRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class CompactionRequest(Value):
     """Asks for a compaction of the branch.
 
     Attributes:
@@ -69,8 +71,8 @@ class CompactionRequest:
     preparation: CompactionPreparation | None = None
 
 
-@frozen(kw_only=True)
-class Compaction:
+@frozen(kw_only=True, eq=False, repr=False)
+class Compaction(Value):
     """A compaction as it goes into the session."""
 
     summary: str
@@ -99,8 +101,8 @@ class Compactor(Protocol):
         ...
 
 
-@frozen(kw_only=True)
-class BranchSummaryRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class BranchSummaryRequest(Value):
     """Asks for a summary of the entries that a change of branch leaves behind."""
 
     entries: tuple[SessionEntry, ...]
@@ -109,8 +111,8 @@ class BranchSummaryRequest:
     signal: AbortSignal
 
 
-@frozen(kw_only=True)
-class BranchSummary:
+@frozen(kw_only=True, eq=False, repr=False)
+class BranchSummary(Value):
     """A branch in few words."""
 
     summary: str
@@ -127,8 +129,8 @@ class BranchSummarizer(Protocol):
         ...
 
 
-@frozen(kw_only=True)
-class RetryDecision:
+@frozen(kw_only=True, eq=False, repr=False)
+class RetryDecision(Value):
     """Try again after ``delay_ms``; ``attempt`` counts from 1.
 
     Attributes:
@@ -160,8 +162,8 @@ class Retrier(Protocol):
         ...
 
 
-@frozen(kw_only=True, eq=False)
-class CommandRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandRequest(Shown):
     """A command that the user wants run with ``!``.
 
     Attributes:

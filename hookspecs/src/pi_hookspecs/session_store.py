@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
@@ -37,8 +39,8 @@ Progress: TypeAlias = "Callable[[int, int], None]"
 """Told of a listing as it goes: how many sessions are read, of how many."""
 
 
-@frozen(kw_only=True)
-class SessionPlace:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionPlace(Value):
     """Where a store is to keep its sessions.
 
     Attributes:
@@ -52,8 +54,8 @@ class SessionPlace:
     sync: SyncPolicy = "turn"
 
 
-@frozen(kw_only=True)
-class SessionInfo:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionInfo(Value):
     """A stored session in a list (pi.md 7.4, list info).
 
     Attributes:
@@ -80,8 +82,8 @@ class SessionInfo:
         return self.read_text()
 
 
-@frozen(kw_only=True, eq=False)
-class EntryIndex:
+@frozen(kw_only=True, eq=False, repr=False)
+class EntryIndex(Shown):
     """What the tree needs of stored entries, one item for each, in their order.
 
     Attributes:
@@ -99,7 +101,9 @@ class EntryIndex:
 class IndexedEntries(Protocol):
     """A sequence of entries that parses each when it is looked at; the tree is built from its index alone.
 
-    Core recognises one by the ``EntryIndex`` that its ``index`` is: a list has a method of that name.
+    Core recognises one by the ``EntryIndex`` that its ``index`` is: a list has a method of that name. One that can
+    read the message of an entry faster than the entry may have a method ``message(number) -> AgentMessage | None``;
+    it returns None where it cannot, and core reads the entry.
     """
 
     @property

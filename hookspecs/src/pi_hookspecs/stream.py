@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
+from pi_hookspecs._values import Shown
 from pi_hookspecs.content import TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
 
@@ -49,8 +50,8 @@ class PartialSource(Protocol):
         ...
 
 
-@frozen(kw_only=True, eq=False)
-class _Growing:
+@frozen(kw_only=True, eq=False, repr=False)
+class _Growing(Shown):
     """What the events of a message in the making share."""
 
     source: PartialSource = field(repr=False, metadata={"wire": False})
@@ -61,14 +62,14 @@ class _Growing:
         return self.source.partial()
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class Start(_Growing):
     """The answer begins."""
 
     type: ClassVar[Literal["start"]] = "start"
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class TextStart(_Growing):
     """A text block begins."""
 
@@ -76,7 +77,7 @@ class TextStart(_Growing):
     content_index: int
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class TextDelta(_Growing):
     """More text of a block."""
 
@@ -85,7 +86,7 @@ class TextDelta(_Growing):
     delta: str
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class TextEnd(_Growing):
     """A text block is complete."""
 
@@ -94,7 +95,7 @@ class TextEnd(_Growing):
     content: str
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ThinkingStart(_Growing):
     """A thinking block begins."""
 
@@ -102,7 +103,7 @@ class ThinkingStart(_Growing):
     content_index: int
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ThinkingDelta(_Growing):
     """More of the model's reasoning."""
 
@@ -111,7 +112,7 @@ class ThinkingDelta(_Growing):
     delta: str
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ThinkingEnd(_Growing):
     """A thinking block is complete."""
 
@@ -120,7 +121,7 @@ class ThinkingEnd(_Growing):
     content: str
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ToolCallStart(_Growing):
     """A tool call begins; the tool is known, its arguments are to come."""
 
@@ -130,7 +131,7 @@ class ToolCallStart(_Growing):
     tool_name: str
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ToolCallDelta(_Growing):
     """More of a tool call's argument text."""
 
@@ -139,7 +140,7 @@ class ToolCallDelta(_Growing):
     delta: str
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class ToolCallEnd(_Growing):
     """A tool call is complete."""
 
@@ -148,8 +149,8 @@ class ToolCallEnd(_Growing):
     tool_call: ToolCall
 
 
-@frozen(kw_only=True, eq=False)
-class Done:
+@frozen(kw_only=True, eq=False, repr=False)
+class Done(Shown):
     """The answer is complete. The last event of a stream, or ``Error`` is."""
 
     type: ClassVar[Literal["done"]] = "done"
@@ -161,8 +162,8 @@ class Done:
         return self.message.stop_reason
 
 
-@frozen(kw_only=True, eq=False)
-class Error:
+@frozen(kw_only=True, eq=False, repr=False)
+class Error(Shown):
     """The request failed or was aborted; ``error`` keeps what was received."""
 
     type: ClassVar[Literal["error"]] = "error"

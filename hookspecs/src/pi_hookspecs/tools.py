@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from attrs import Factory, field, frozen
 
+from pi_hookspecs._values import Shown, Value
 from pi_hookspecs.content import ImageContent, TextContent
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
 """One sequential tool makes its whole batch of calls sequential (decision D1)."""
 
 
-@frozen(kw_only=True)
-class ToolResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolResult(Value):
     """What a tool call gave.
 
     Attributes:
@@ -56,8 +57,8 @@ def _lines(value: Iterable[str]) -> tuple[str, ...]:
     return tuple(value)
 
 
-@frozen(kw_only=True, eq=False)
-class Tool:
+@frozen(kw_only=True, eq=False, repr=False)
+class Tool(Shown):
     """A tool in its explicit form; the ``tool`` decorator makes one from a function.
 
     Attributes:

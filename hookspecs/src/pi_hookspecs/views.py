@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from attrs import frozen
 
+from pi_hookspecs._values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -28,8 +30,8 @@ __all__ = [
 _T = TypeVar("_T")
 
 
-@frozen(kw_only=True)
-class ContextUsage:
+@frozen(kw_only=True, eq=False, repr=False)
+class ContextUsage(Value):
     """How full the model's window is; ``tokens`` and ``percent`` are None where that is not known."""
 
     tokens: int | None
@@ -37,26 +39,27 @@ class ContextUsage:
     percent: float | None
 
 
-@frozen(kw_only=True)
-class ModelChoice:
+@frozen(kw_only=True, eq=False, repr=False)
+class ModelChoice(Value):
     """A model by its provider's id and its own."""
 
     provider: str
     model_id: str
 
 
-@frozen(kw_only=True)
-class SessionContext:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionContext(Value):
     """What a branch tells the model (pi.md 7.3).
 
     Attributes:
-        messages: The conversation after compaction, branch summaries and context edits.
+        messages: The conversation after compaction, branch summaries and context edits; stored messages are parsed
+            when they are looked at.
         thinking_level: As last changed on the branch, ``off`` where it never was.
         model: As last changed on the branch, or of the last answer; None where there is neither.
         has_thinking_level: Whether the session itself says the level.
     """
 
-    messages: tuple[AgentMessage, ...] = ()
+    messages: Sequence[AgentMessage] = ()
     thinking_level: str = "off"
     model: ModelChoice | None = None
     has_thinking_level: bool = False
@@ -184,9 +187,13 @@ class SettingsView(Protocol):
         """Return a list of texts; the default where none is set."""
         ...
 
+    def place(self, key: str | Sequence[str]) -> str | None:
+        """Return where the value in force was set, a file with its line where it is one: ``/a/settings.json:3``."""
+        ...
 
-@frozen(kw_only=True)
-class TreeNavigation:
+
+@frozen(kw_only=True, eq=False, repr=False)
+class TreeNavigation(Value):
     """What came of going to another place.
 
     Attributes:

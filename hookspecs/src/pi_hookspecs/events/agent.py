@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown
+
 if TYPE_CHECKING:
     from pi_hookspecs.events.tools import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
     from pi_hookspecs.messages import AgentMessage, AssistantMessage, ToolResultMessage
@@ -24,15 +26,15 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class AgentStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AgentStartEvent(Shown):
     """A run begins."""
 
     type: ClassVar[Literal["agent_start"]] = "agent_start"
 
 
-@frozen(kw_only=True, eq=False)
-class AgentEndEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AgentEndEvent(Shown):
     """A run is over. ``messages`` are the new ones of this run.
 
     ``will_retry`` says that another run follows at once; ``error`` is set when the run ended in one
@@ -45,8 +47,8 @@ class AgentEndEvent:
     error: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class TurnStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class TurnStartEvent(Shown):
     """A turn begins: one request and the calls it leads to. ``turn_index`` counts within the run, from 0."""
 
     type: ClassVar[Literal["turn_start"]] = "turn_start"
@@ -54,8 +56,8 @@ class TurnStartEvent:
     timestamp: int = field(default=0, metadata={"wire": False})
 
 
-@frozen(kw_only=True, eq=False)
-class TurnEndEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class TurnEndEvent(Shown):
     """A turn is over, with the answer and the results of its calls in the answer's order."""
 
     type: ClassVar[Literal["turn_end"]] = "turn_end"
@@ -64,16 +66,16 @@ class TurnEndEvent:
     turn_index: int = field(default=0, metadata={"wire": False})
 
 
-@frozen(kw_only=True, eq=False)
-class MessageStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class MessageStartEvent(Shown):
     """A message begins; an assistant message is still ``pending``."""
 
     type: ClassVar[Literal["message_start"]] = "message_start"
     message: AgentMessage
 
 
-@frozen(kw_only=True, eq=False)
-class MessageUpdateEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class MessageUpdateEvent(Shown):
     """The assistant's message grew by one stream event."""
 
     type: ClassVar[Literal["message_update"]] = "message_update"
@@ -86,8 +88,8 @@ class MessageUpdateEvent:
         return partial
 
 
-@frozen(kw_only=True, eq=False)
-class MessageEndEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class MessageEndEvent(Shown):
     """A message is complete."""
 
     type: ClassVar[Literal["message_end"]] = "message_end"
@@ -101,8 +103,8 @@ AgentEvent: TypeAlias = (
 """What the loop emits."""
 
 
-@frozen(kw_only=True, eq=False)
-class AgentSettledEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AgentSettledEvent(Shown):
     """The prompt is done, once per prompt, after retries and queued messages."""
 
     type: ClassVar[Literal["agent_settled"]] = "agent_settled"

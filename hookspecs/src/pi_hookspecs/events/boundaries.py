@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -25,8 +27,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
-class MessageEndResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class MessageEndResult(Value):
     """Replaces the message that has ended, by one of the same role."""
 
     message: AgentMessage | None = None
@@ -47,8 +49,8 @@ def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
     return tuple(messages)  # a plain ``tuple`` tells type checkers nothing of what goes in
 
 
-@frozen(kw_only=True, eq=False)
-class BeforeAgentStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeAgentStartEvent(Shown):
     """A prompt is about to run, with this system prompt."""
 
     type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
@@ -57,8 +59,8 @@ class BeforeAgentStartEvent:
     system_prompt: str = ""
 
 
-@frozen(kw_only=True)
-class BeforeAgentStartResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeAgentStartResult(Value):
     """Messages to add after the user's, and another system prompt, for this run."""
 
     messages: tuple[CustomMessage, ...] = field(default=(), converter=_messages)
@@ -75,8 +77,8 @@ class BeforeAgentStartResult:
         )
 
 
-@frozen(kw_only=True)
-class NewEntry:
+@frozen(kw_only=True, eq=False, repr=False)
+class NewEntry(Value):
     """An entry that a plugin wants appended: outside the model's context, or with ``content`` inside it."""
 
     custom_type: str
@@ -94,8 +96,8 @@ def _no_entry(entries: tuple[Any, ...]) -> str | None:
     return None if wrong is None else f"answered {wrong!r:.60} among the entries, which is no NewEntry"
 
 
-@frozen(kw_only=True)
-class TurnEndResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class TurnEndResult(Value):
     """What a plugin wants done before the next turn.
 
     ``continue_`` guarantees one more request when nothing else causes one.
@@ -110,8 +112,8 @@ class TurnEndResult:
         return _no_entry(self.entries)
 
 
-@frozen(kw_only=True, eq=False)
-class AgentBeforeSettleEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AgentBeforeSettleEvent(Shown):
     """The run ended and nothing is queued: the last place to act before the prompt resolves.
 
     ``outcome`` is ``completed``, ``error`` or ``aborted``; ``entries`` are the branch.
@@ -123,8 +125,8 @@ class AgentBeforeSettleEvent:
     entries: Sequence[SessionEntry] = ()
 
 
-@frozen(kw_only=True)
-class AgentBeforeSettleResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class AgentBeforeSettleResult(Value):
     """Entries to append, and whether to run on from the transcript as it then is."""
 
     entries: tuple[NewEntry, ...] = field(default=(), converter=_entries)

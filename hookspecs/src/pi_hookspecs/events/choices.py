@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from pi_hookspecs.content import ImageContent
     from pi_hookspecs.models import Model, ThinkingLevel
@@ -18,8 +20,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class InputEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class InputEvent(Shown):
     """The user said something. ``source`` is ``interactive``, ``rpc`` or ``extension``.
 
     ``streaming_behavior`` says how it is to be queued when a run is going on.
@@ -32,8 +34,8 @@ class InputEvent:
     streaming_behavior: Literal["steer", "followUp"] | None = None
 
 
-@frozen(kw_only=True)
-class InputResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class InputResult(Value):
     """Other text or images, or ``handled=True``: the prompt ends here, no model is asked."""
 
     text: str | None = None
@@ -47,8 +49,8 @@ class InputResult:
         return None if isinstance(text, str | None) else f"answered text={text!r:.60}, which is no text"
 
 
-@frozen(kw_only=True, eq=False)
-class ModelSelectEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ModelSelectEvent(Shown):
     """Another model answers from now on. ``source`` is ``set``, ``cycle`` or ``restore``."""
 
     type: ClassVar[Literal["model_select"]] = "model_select"
@@ -57,8 +59,8 @@ class ModelSelectEvent:
     source: Literal["set", "cycle", "restore"] = "set"
 
 
-@frozen(kw_only=True, eq=False)
-class ThinkingLevelSelectEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ThinkingLevelSelectEvent(Shown):
     """The model thinks more or less from now on."""
 
     type: ClassVar[Literal["thinking_level_select"]] = "thinking_level_select"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["CommandInfo", "CommandsDiscoverEvent", "CommandsDiscoverResult", "SourceInfo"]
 
 
-@frozen(kw_only=True)
-class SourceInfo:
+@frozen(kw_only=True, eq=False, repr=False)
+class SourceInfo(Value):
     """Where something comes from.
 
     Attributes:
@@ -33,8 +35,8 @@ class SourceInfo:
     base_dir: str | None = None
 
 
-@frozen(kw_only=True)
-class CommandInfo:
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandInfo(Value):
     """Something that the user calls with ``/name``.
 
     Attributes:
@@ -76,8 +78,8 @@ class CommandInfo:
         )
 
 
-@frozen(kw_only=True, eq=False)
-class CommandsDiscoverEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandsDiscoverEvent(Shown):
     """A front end lists what can be called with a slash."""
 
     type: ClassVar[Literal["commands_discover"]] = "commands_discover"
@@ -87,8 +89,8 @@ def _commands(commands: Iterable[CommandInfo]) -> tuple[CommandInfo, ...]:
     return tuple(commands)
 
 
-@frozen(kw_only=True)
-class CommandsDiscoverResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandsDiscoverResult(Value):
     """What ``expand_prompt`` of the same plugin knows."""
 
     commands: tuple[CommandInfo, ...] = field(default=(), converter=_commands)

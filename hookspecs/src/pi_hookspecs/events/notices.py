@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import frozen
 
+from pi_hookspecs._values import Shown
+
 if TYPE_CHECKING:
     from pi_hookspecs.models import ThinkingLevel
     from pi_hookspecs.rare_entries import SessionEntry
@@ -28,8 +30,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class QueueUpdateEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class QueueUpdateEvent(Shown):
     """The queues changed; both are told whole, as text."""
 
     type: ClassVar[Literal["queue_update"]] = "queue_update"
@@ -37,32 +39,32 @@ class QueueUpdateEvent:
     follow_up: tuple[str, ...]
 
 
-@frozen(kw_only=True, eq=False)
-class EntryAppendedEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class EntryAppendedEvent(Shown):
     """The session grew by an entry that is not a message."""
 
     type: ClassVar[Literal["entry_appended"]] = "entry_appended"
     entry: SessionEntry
 
 
-@frozen(kw_only=True, eq=False)
-class SessionInfoChangedEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionInfoChangedEvent(Shown):
     """The session has another name; None took it away."""
 
     type: ClassVar[Literal["session_info_changed"]] = "session_info_changed"
     name: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class ThinkingLevelChangedEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ThinkingLevelChangedEvent(Shown):
     """The model thinks more or less from now on."""
 
     type: ClassVar[Literal["thinking_level_changed"]] = "thinking_level_changed"
     level: ThinkingLevel
 
 
-@frozen(kw_only=True, eq=False)
-class BashExecutionUpdateEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class BashExecutionUpdateEvent(Shown):
     """A command that the user runs has printed more; ``id`` tells which, where its caller named it."""
 
     type: ClassVar[Literal["bash_execution_update"]] = "bash_execution_update"
@@ -70,16 +72,16 @@ class BashExecutionUpdateEvent:
     id: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class CompactionStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class CompactionStartEvent(Shown):
     """A compaction begins."""
 
     type: ClassVar[Literal["compaction_start"]] = "compaction_start"
     reason: Literal["manual", "threshold", "overflow"]
 
 
-@frozen(kw_only=True, eq=False)
-class CompactionEndEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class CompactionEndEvent(Shown):
     """A compaction is over; ``will_retry`` when the prompt goes on after an overflow."""
 
     type: ClassVar[Literal["compaction_end"]] = "compaction_end"
@@ -90,8 +92,8 @@ class CompactionEndEvent:
     error_message: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class AutoRetryStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AutoRetryStartEvent(Shown):
     """A failed request is repeated after ``delay_ms``."""
 
     type: ClassVar[Literal["auto_retry_start"]] = "auto_retry_start"
@@ -101,8 +103,8 @@ class AutoRetryStartEvent:
     error_message: str
 
 
-@frozen(kw_only=True, eq=False)
-class AutoRetryEndEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AutoRetryEndEvent(Shown):
     """The repeating is over."""
 
     type: ClassVar[Literal["auto_retry_end"]] = "auto_retry_end"
@@ -111,37 +113,37 @@ class AutoRetryEndEvent:
     final_error: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class _SummarizationRetryEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class _SummarizationRetryEvent(Shown):
     """What the events of repeating a summary's request share: what it is for, and why a compaction was wanted."""
 
     source: Literal["compaction", "branchSummary"]
     reason: Literal["manual", "threshold", "overflow"] | None = None
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryScheduledEvent(_SummarizationRetryEvent):
     """The request for a summary failed and will be repeated."""
 
     type: ClassVar[Literal["summarization_retry_scheduled"]] = "summarization_retry_scheduled"
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryAttemptStartEvent(_SummarizationRetryEvent):
     """It is being repeated."""
 
     type: ClassVar[Literal["summarization_retry_attempt_start"]] = "summarization_retry_attempt_start"
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryFinishedEvent(_SummarizationRetryEvent):
     """The repeating is over."""
 
     type: ClassVar[Literal["summarization_retry_finished"]] = "summarization_retry_finished"
 
 
-@frozen(kw_only=True, eq=False)
-class ExtensionErrorEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ExtensionErrorEvent(Shown):
     """A plugin failed; the run goes on.
 
     Attributes:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,8 +20,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class ProjectTrustEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ProjectTrustEvent(Shown):
     """A project has files of its own, and nobody on the command line said whether they count.
 
     Attributes:
@@ -32,8 +34,8 @@ class ProjectTrustEvent:
     resources: tuple[str, ...] = ()
 
 
-@frozen(kw_only=True)
-class ProjectTrustResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ProjectTrustResult(Value):
     """Whether a project's own files count; ``remember=True`` keeps the decision for this folder and all below it."""
 
     trusted: Literal["yes", "no", "undecided"]
@@ -56,8 +58,8 @@ def _paths(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(paths)
 
 
-@frozen(kw_only=True, eq=False)
-class ResourcesDiscoverEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourcesDiscoverEvent(Shown):
     """Skills, prompts and themes are being looked for."""
 
     type: ClassVar[Literal["resources_discover"]] = "resources_discover"
@@ -65,8 +67,8 @@ class ResourcesDiscoverEvent:
     reason: Literal["startup", "reload"] = "startup"
 
 
-@frozen(kw_only=True)
-class ResourcesDiscoverResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ResourcesDiscoverResult(Value):
     """Further paths to look in."""
 
     skill_paths: tuple[str, ...] = field(default=(), converter=_paths)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -45,8 +47,8 @@ def _check_name(section: PromptSection, attribute: Attribute[str], name: str) ->
         raise ValueError(f"A section's name is small letters, digits and '_', not {name!r}")
 
 
-@frozen(kw_only=True)
-class PromptSection:
+@frozen(kw_only=True, eq=False, repr=False)
+class PromptSection(Value):
     """A part of the system prompt. All parts of one name stand in one ``<name>`` element, in the order of their coming.
 
     Attributes:
@@ -67,8 +69,8 @@ class PromptSection:
         return PROMPT_SECTIONS.get(self.name, CUSTOM_PRIORITY) if self.priority is None else self.priority
 
 
-@frozen(kw_only=True, eq=False)
-class SystemPromptEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SystemPromptEvent(Shown):
     """The system prompt is being put together.
 
     Attributes:
@@ -89,8 +91,8 @@ def _sections(sections: Iterable[PromptSection]) -> tuple[PromptSection, ...]:
     return tuple(sections)
 
 
-@frozen(kw_only=True, eq=False)
-class SystemPromptResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class SystemPromptResult(Shown):
     """Parts of the system prompt.
 
     Attributes:
@@ -114,16 +116,16 @@ class SystemPromptResult:
         return None
 
 
-@frozen(kw_only=True, eq=False)
-class ExpandPromptEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ExpandPromptEvent(Shown):
     """The user's text may stand for a longer one: ``/skill:name``, ``/template``."""
 
     type: ClassVar[Literal["expand_prompt"]] = "expand_prompt"
     text: str
 
 
-@frozen(kw_only=True, eq=False)
-class ExpandPromptResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ExpandPromptResult(Shown):
     """The text that is meant."""
 
     text: str

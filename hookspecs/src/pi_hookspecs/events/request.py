@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,8 +22,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class ContextEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ContextEvent(Shown):
     """What the model is about to be told. Arguments and details are copies."""
 
     type: ClassVar[Literal["context"]] = "context"
@@ -32,8 +34,8 @@ def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ..
     return None if messages is None else tuple(messages)
 
 
-@frozen(kw_only=True)
-class ContextResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ContextResult(Value):
     """Other messages for this request, or a refusal (``block``) to make it; the transcript stays as it is.
 
     A refused request is answered with the ``reason`` as its error, written for the user, and the run ends.
@@ -55,8 +57,8 @@ class ContextResult:
         return None
 
 
-@frozen(kw_only=True, eq=False)
-class BeforeProviderRequestEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeProviderRequestEvent(Shown):
     """The request as the provider is about to send it. ``payload`` is the API's own shape."""
 
     type: ClassVar[Literal["before_provider_request"]] = "before_provider_request"
@@ -64,8 +66,8 @@ class BeforeProviderRequestEvent:
     model: Model | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class AfterProviderResponseEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class AfterProviderResponseEvent(Shown):
     """The answer begins: HTTP status and headers."""
 
     type: ClassVar[Literal["after_provider_response"]] = "after_provider_response"

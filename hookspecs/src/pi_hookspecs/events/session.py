@@ -6,14 +6,16 @@ from typing import ClassVar, Literal
 
 from attrs import frozen
 
+from pi_hookspecs._values import Shown
+
 __all__ = [
     "SessionShutdownEvent",
     "SessionStartEvent",
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class SessionStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionStartEvent(Shown):
     """A session begins or is loaded."""
 
     type: ClassVar[Literal["session_start"]] = "session_start"
@@ -21,8 +23,8 @@ class SessionStartEvent:
     previous_session_file: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class SessionShutdownEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionShutdownEvent(Shown):
     """A session ends, for good or for another one."""
 
     type: ClassVar[Literal["session_shutdown"]] = "session_shutdown"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,8 +32,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class SessionSwitchEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionSwitchEvent(Shown):
     """Another session is in place (``session_start`` tells the same with its ``reason``)."""
 
     type: ClassVar[Literal["session_switch"]] = "session_switch"
@@ -39,16 +41,16 @@ class SessionSwitchEvent:
     previous_session_file: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class SessionForkEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionForkEvent(Shown):
     """The session is a fork now (``session_start`` tells the same with its ``reason``)."""
 
     type: ClassVar[Literal["session_fork"]] = "session_fork"
     previous_session_file: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class SessionBeforeSwitchEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeSwitchEvent(Shown):
     """The user wants another session."""
 
     type: ClassVar[Literal["session_before_switch"]] = "session_before_switch"
@@ -56,15 +58,15 @@ class SessionBeforeSwitchEvent:
     target_session_file: str | None = None
 
 
-@frozen(kw_only=True)
-class SessionBeforeSwitchResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeSwitchResult(Value):
     """``cancel=True`` keeps the present session."""
 
     cancel: bool = False
 
 
-@frozen(kw_only=True, eq=False)
-class SessionBeforeForkEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeForkEvent(Shown):
     """The user wants to fork from an entry, ``before`` it or ``at`` it."""
 
     type: ClassVar[Literal["session_before_fork"]] = "session_before_fork"
@@ -72,16 +74,16 @@ class SessionBeforeForkEvent:
     position: Literal["before", "at"] = "before"
 
 
-@frozen(kw_only=True)
-class SessionBeforeForkResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeForkResult(Value):
     """``cancel=True`` keeps the session whole."""
 
     cancel: bool = False
     skip_conversation_restore: bool | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class SessionBeforeCompactEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeCompactEvent(Shown):
     """The conversation is about to be compacted."""
 
     type: ClassVar[Literal["session_before_compact"]] = "session_before_compact"
@@ -93,16 +95,16 @@ class SessionBeforeCompactEvent:
     will_retry: bool = False
 
 
-@frozen(kw_only=True)
-class SessionBeforeCompactResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeCompactResult(Value):
     """``cancel=True``, or a compaction made elsewhere."""
 
     cancel: bool = False
     compaction: Compaction | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class SessionCompactEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionCompactEvent(Shown):
     """The conversation was compacted."""
 
     type: ClassVar[Literal["session_compact"]] = "session_compact"
@@ -112,8 +114,8 @@ class SessionCompactEvent:
     will_retry: bool = False
 
 
-@frozen(kw_only=True, eq=False)
-class SessionCompactFailedEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionCompactFailedEvent(Shown):
     """A compaction came to nothing; the session is as it was."""
 
     type: ClassVar[Literal["session_compact_failed"]] = "session_compact_failed"
@@ -124,8 +126,8 @@ class SessionCompactFailedEvent:
     from_extension: bool = False
 
 
-@frozen(kw_only=True, eq=False)
-class SessionBeforeTreeEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeTreeEvent(Shown):
     """The user wants to go to another place in the tree."""
 
     type: ClassVar[Literal["session_before_tree"]] = "session_before_tree"
@@ -140,8 +142,8 @@ class SessionBeforeTreeEvent:
     signal: AbortSignal | None = field(default=None, metadata={"wire": False})
 
 
-@frozen(kw_only=True)
-class SessionBeforeTreeResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionBeforeTreeResult(Value):
     """``cancel=True``, a summary made elsewhere, other instructions for the summary, or a label."""
 
     cancel: bool = False
@@ -152,8 +154,8 @@ class SessionBeforeTreeResult:
     label: str | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class SessionTreeEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionTreeEvent(Shown):
     """The conversation goes on from another place in the tree."""
 
     type: ClassVar[Literal["session_tree"]] = "session_tree"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs._values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,8 +28,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False)
-class ToolExecutionStartEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolExecutionStartEvent(Shown):
     """A call is being prepared. ``args`` are the model's, not yet validated."""
 
     type: ClassVar[Literal["tool_execution_start"]] = "tool_execution_start"
@@ -36,8 +38,8 @@ class ToolExecutionStartEvent:
     args: dict[str, Any]
 
 
-@frozen(kw_only=True, eq=False)
-class ToolExecutionUpdateEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolExecutionUpdateEvent(Shown):
     """A running tool shows a partial result."""
 
     type: ClassVar[Literal["tool_execution_update"]] = "tool_execution_update"
@@ -47,8 +49,8 @@ class ToolExecutionUpdateEvent:
     partial_result: ToolResult
 
 
-@frozen(kw_only=True, eq=False)
-class ToolExecutionEndEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolExecutionEndEvent(Shown):
     """A call has its result, after every ``tool_result`` hook."""
 
     type: ClassVar[Literal["tool_execution_end"]] = "tool_execution_end"
@@ -59,8 +61,8 @@ class ToolExecutionEndEvent:
     duration_ms: int | None = None
 
 
-@frozen(kw_only=True, eq=False)
-class ToolCallEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolCallEvent(Shown):
     """The model wants this call made. ``input`` is a copy of the validated arguments."""
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
@@ -69,8 +71,8 @@ class ToolCallEvent:
     input: dict[str, Any]
 
 
-@frozen(kw_only=True)
-class ToolCallResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolCallResult(Value):
     """A refusal (``block`` with a ``reason`` written for the model), or other arguments.
 
     ``terminate`` beside a refusal asks the agent to stop after this batch.
@@ -91,8 +93,8 @@ class ToolCallResult:
         return None if isinstance(arguments, dict | None) else f"answered input={arguments!r:.60}, which is no dict"
 
 
-@frozen(kw_only=True, eq=False)
-class ToolResultEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolResultEvent(Shown):
     """A tool has answered; nobody has seen it yet."""
 
     type: ClassVar[Literal["tool_result"]] = "tool_result"
@@ -110,8 +112,8 @@ def _blocks(blocks: Iterable[TextContent | ImageContent] | None) -> tuple[TextCo
     return None if blocks is None else tuple(blocks)
 
 
-@frozen(kw_only=True)
-class ToolResultResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolResultResult(Value):
     """Replaces parts of the result; None keeps a part as it is."""
 
     content: tuple[TextContent | ImageContent, ...] | None = field(default=None, converter=_blocks)
@@ -129,8 +131,8 @@ class ToolResultResult:
         return None
 
 
-@frozen(kw_only=True, eq=False)
-class UserBashEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class UserBashEvent(Shown):
     """The user runs a command with ``!``, or with ``!!`` outside the model's context."""
 
     type: ClassVar[Literal["user_bash"]] = "user_bash"
@@ -139,8 +141,8 @@ class UserBashEvent:
     cwd: str
 
 
-@frozen(kw_only=True)
-class UserBashResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class UserBashResult(Value):
     """The command's result, when a plugin ran it, or ``operations`` that are to run it elsewhere."""
 
     result: BashExecutionMessage | None = None
