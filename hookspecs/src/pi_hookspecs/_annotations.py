@@ -16,7 +16,7 @@ import attrs
 from attrs import evolve, field, frozen
 
 from pi_hookspecs import _docstring
-from pi_hookspecs._values import Shown
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from pi_hookspecs._values import Value
+from pi_hookspecs.values import Value
 
 __all__ = ["Docstring", "parse"]
 

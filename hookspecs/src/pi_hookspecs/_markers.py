@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import pluggy
 from attrs import frozen
 
-from pi_hookspecs._values import Value
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -158,7 +158,8 @@ class PiAPI(Protocol):
 
         Args:
             provider_id: Its id.
-            config: As in models.json (pi.md 5), which it lies over; a ``ProviderInfo`` replaces what is known.
+            config: As in models.json (pi.md 5), which it lies over, as over what other plugins registered before; a
+                ``ProviderInfo`` replaces what is known.
             stream: Answers for the API that the provider names, as ``Provider.stream`` does.
             login: Signs in to it.
 

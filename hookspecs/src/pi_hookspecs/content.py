@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from attrs import Factory, frozen
 
-from pi_hookspecs._values import Value
+from pi_hookspecs.values import Value
 
 __all__ = ["Content", "ImageContent", "TextContent", "ThinkingContent", "ToolCall", "UnknownContent"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
-from pi_hookspecs._values import Value
 from pi_hookspecs.actions import CommandActions
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

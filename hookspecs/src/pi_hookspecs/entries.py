@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import Factory, frozen
 
-from pi_hookspecs._values import Value
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from pi_hookspecs.messages import AgentMessage

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import Factory, field, frozen
 
-from pi_hookspecs._values import Value
 from pi_hookspecs.content import Content, ImageContent, TextContent, ThinkingContent, ToolCall, UnknownContent
+from pi_hookspecs.values import Value
 
 __all__ = [
     "AgentMessage",

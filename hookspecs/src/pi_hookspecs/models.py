@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import Factory, field, frozen
 
-from pi_hookspecs._values import Value
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

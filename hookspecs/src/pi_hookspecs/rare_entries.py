@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import Factory, frozen
 
-from pi_hookspecs._values import Value
 from pi_hookspecs.entries import EntryBase, MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from pi_hookspecs.content import Content

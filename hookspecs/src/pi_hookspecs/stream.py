@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from pi_hookspecs._values import Shown
 from pi_hookspecs.content import TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from attrs import Factory, field, frozen
 
-from pi_hookspecs._values import Shown, Value
 from pi_hookspecs.content import ImageContent, TextContent
+from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

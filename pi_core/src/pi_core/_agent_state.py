@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from attrs import define, field
 
 from pi_hookspecs import MessageEndEvent, TurnEndEvent
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +33,8 @@ def _messages(messages: Iterable[AgentMessage]) -> list[AgentMessage]:
     return list(messages)
 
 
-@define(eq=False)
-class AgentState:
+@define(eq=False, repr=False)
+class AgentState(Shown):
     """What the agent is and does now. Lists are copied when assigned (document 001).
 
     Attributes:

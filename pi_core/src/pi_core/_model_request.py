@@ -24,6 +24,7 @@ from pi_hookspecs import (
     ThinkingContent,
     ToolCall,
 )
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -51,8 +52,8 @@ async def ask_model(
     return await _Request(context, config, signal, emit).answered()
 
 
-@define(eq=False)
-class _Request:
+@define(eq=False, repr=False)
+class _Request(Shown):
     """A request on its way, and what is known of its answer."""
 
     context: AgentContext

@@ -31,6 +31,7 @@ from pi_hookspecs import (
     TurnEndEvent,
     UserMessage,
 )
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,8 +58,8 @@ _BUSY_CONTINUE = "Agent is already processing. Wait for completion before contin
 _BUSY_RESET = "Agent is already processing. Wait for completion before resetting."
 
 
-@define(eq=False)
-class _Run:
+@define(eq=False, repr=False)
+class _Run(Shown):
     """The run that is going on.
 
     Attributes:

@@ -28,6 +28,7 @@ from pi_hookspecs import (
     TurnStartEvent,
     now_ms,
 )
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -55,8 +56,8 @@ Emit: TypeAlias = "Callable[[AgentEvent], Awaitable[None]]"
 Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
 
 
-@define(eq=False)
-class AgentContext:
+@define(eq=False, repr=False)
+class AgentContext(Shown):
     """What the model is told, as it grows during a run."""
 
     system_prompt: str = ""
@@ -68,8 +69,8 @@ async def _nothing() -> Sequence[AgentMessage]:
     return ()
 
 
-@frozen(kw_only=True, eq=False)
-class LoopCallbacks:
+@frozen(kw_only=True, eq=False, repr=False)
+class LoopCallbacks(Shown):
     """What the loop asks of its surroundings, whoever the model is.
 
     Attributes:
@@ -192,8 +193,8 @@ async def run_loop(
     return await _Run(context, config, signal, emit).run(prompts)
 
 
-@define(eq=False)
-class _Run:
+@define(eq=False, repr=False)
+class _Run(Shown):
     """One run of the loop: its surroundings, and what is new."""
 
     context: AgentContext

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from attrs import field, frozen
 from attrs.converters import optional
 
+from pi_hookspecs.values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -18,8 +20,8 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-@frozen
-class ToolSelection:
+@frozen(eq=False, repr=False)
+class ToolSelection(Value):
     """What the user selected.
 
     Attributes:

@@ -15,6 +15,7 @@ from attrs import frozen
 from pi_core._folders import home_dir
 from pi_core._json_file import change_text, object_of, shown, text_of, written
 from pi_hookspecs import UserError
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,8 +26,8 @@ _IN_PI = ("settings.json", "mcp.json", "extensions", "skills", "prompts", "theme
 """What in ``.pi`` needs trust."""
 
 
-@frozen(kw_only=True)
-class ProjectTrust:
+@frozen(kw_only=True, eq=False, repr=False)
+class ProjectTrust(Value):
     """A decision about one project.
 
     Attributes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from pi_hookspecs._values import Shown
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from pi_hookspecs.events.tools import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent

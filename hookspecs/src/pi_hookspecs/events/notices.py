@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import frozen
 
-from pi_hookspecs._values import Shown
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import ThinkingLevel

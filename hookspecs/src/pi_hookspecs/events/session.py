@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from attrs import frozen
 
-from pi_hookspecs._values import Shown
+from pi_hookspecs.values import Shown
 
 __all__ = [
     "SessionShutdownEvent",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
-from pi_hookspecs._values import Shown, Value
+from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,6 +14,7 @@ from attrs import define, field
 from pi_core.extensions.places import ExtensionSource, find_extensions
 from pi_core.host.guarded import guarded
 from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["LocalExtensions", "Staged"]
 
 
-@define(eq=False)
-class _Loaded:
+@define(eq=False, repr=False)
+class _Loaded(Shown):
     """An extension and the plugins that came of it: itself, or those of a distribution."""
 
     source: ExtensionSource
     plugins: dict[str, object]
 
 
-@define(eq=False)
-class Staged:
+@define(eq=False, repr=False)
+class Staged(Shown):
     """New versions, loaded but not yet in place.
 
     Attributes:

@@ -15,6 +15,7 @@ from attrs import frozen
 from pi_core._folders import home_dir
 from pi_core.resources.places import absolute
 from pi_hookspecs import UserError
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +30,8 @@ Scope = Literal["user", "project", "settings", "run"]
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])")
 
 
-@frozen
-class ExtensionSource:
+@frozen(eq=False, repr=False)
+class ExtensionSource(Value):
     """One extension.
 
     Attributes:

@@ -17,6 +17,7 @@ from pi_core._plugin_text import said, stack_of
 from pi_core.hooks.order import in_order
 from pi_core.hooks.records import (
     CompiledHook,
+    HookCall,
     HookFailure,
     HookImplementation,
     HookRefused,
@@ -97,23 +98,23 @@ class HookDispatcher:
         if not hook.implementations:
             return None
         event, ctx = args
-        return cast("R | None", await hook.combine(hook, event, ctx))
+        return cast("R | None", await hook.combine(HookCall(hook, ctx), event))
 
     async def call_each(
         self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
     ) -> list[tuple[str, R]]:
         """Ask a hook and return every answer beside its plugin, not combined: where it matters who said what."""
         del kwargs
-        hook = self._hooks[spec.__name__]
         event, ctx = args
-        asked = [(each.plugin, await self._invoke(hook, each, event, ctx)) for each in hook.implementations]
+        call = HookCall(self._hooks[spec.__name__], ctx)
+        asked = [(each.plugin, await self._invoke(call, each, event)) for each in call.hook.implementations]
         return [(plugin, answer) for plugin, answer in asked if answer is not None]
 
     async def notify(self, event: Any, ctx: PiContext) -> None:
         """Tell a notify hook, named by the event's type."""
         hook = self._hooks[event.type]
         if hook.implementations:
-            await hook.combine(hook, event, ctx)
+            await hook.combine(HookCall(hook, ctx), event)
 
     def abort(self, signal: AbortSignal) -> None:
         """End the implementations that run for an aborted run."""
@@ -217,44 +218,45 @@ class HookDispatcher:
 
     # One implementation
 
-    async def _invoke(self, hook: CompiledHook, implementation: HookImplementation, event: Any, ctx: Any) -> Any:
+    async def _invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
         """Return an implementation's answer, of the right type; None when there is none or it failed.
 
         Raises:
             HookRefused: It failed, and failures refuse.
         """
+        hook = call.hook
         if implementation.quarantined:
-            return self._no_answer(hook, implementation, ctx)
-        running = RunningCall(hook.name, implementation.deadline, ctx.signal if ctx is not None else None)
+            return self._no_answer(call, implementation)
+        running = RunningCall(hook.name, implementation.deadline, call.signal, call.task)
         token = current_call.set(running)
         self._watchdog.enter(running)
         try:
-            answer = implementation.call(event, ctx)
+            answer = implementation.call(event, call.ctx)
             if answer is not None and hasattr(answer, "__await__"):
                 answer = await answer
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
             await self._failed(implementation, running, error)
-            return self._no_answer(hook, implementation, ctx)
+            return self._no_answer(call, implementation)
         finally:
             self._watchdog.leave(running)
             current_call.reset(token)
         if running.disturbed():
             await self._answered_late(implementation, running)
             if running.why == "deadline" or running.blocked or hook.refuses:
-                return self._no_answer(hook, implementation, ctx)
+                return self._no_answer(call, implementation)
         if answer is not None and hook.asks and (problem := hook.problem(answer, event)) is not None:
             self._blame(implementation, running, "answer", problem)
-            return self._no_answer(hook, implementation, ctx)
+            return self._no_answer(call, implementation)
         implementation.failures = 0
         if self.trace is not None:
             self._trace(implementation, running, changed=answer is not None and hook.asks)
         return answer
 
-    def _no_answer(self, hook: CompiledHook, implementation: HookImplementation, ctx: Any) -> None:
-        if hook.refuses:
-            raise HookRefused(_refusal(hook, implementation, ctx))
+    def _no_answer(self, call: HookCall, implementation: HookImplementation) -> None:
+        if call.hook.refuses:
+            raise HookRefused(_refusal(call, implementation))
 
     async def _failed(self, implementation: HookImplementation, running: RunningCall, error: BaseException) -> None:
         """Find out what an exception means; raises when somebody else wants the task cancelled."""
@@ -335,7 +337,7 @@ class HookDispatcher:
 
     # Combining answers
 
-    def _combination(self, answers: Answers) -> Callable[[CompiledHook, Any, Any], Awaitable[Any]]:
+    def _combination(self, answers: Answers) -> Callable[[HookCall, Any], Awaitable[Any]]:
         if answers.whole is Rule.NOTIFY:
             return self._tell
         if answers.whole is Rule.FIRST:
@@ -344,33 +346,33 @@ class HookDispatcher:
             return self._pipe
         return self._by_field
 
-    async def _tell(self, hook: CompiledHook, event: Any, ctx: Any) -> None:
-        for implementation in hook.implementations:
-            await self._invoke(hook, implementation, event, ctx)
+    async def _tell(self, call: HookCall, event: Any) -> None:
+        for implementation in call.hook.implementations:
+            await self._invoke(call, implementation, event)
 
-    async def _first(self, hook: CompiledHook, event: Any, ctx: Any) -> Any:
-        for implementation in hook.implementations:
-            answer = await self._invoke(hook, implementation, event, ctx)
+    async def _first(self, call: HookCall, event: Any) -> Any:
+        for implementation in call.hook.implementations:
+            answer = await self._invoke(call, implementation, event)
             if answer is not None and not getattr(answer, "abstains", False):
                 return answer
         return None
 
-    async def _pipe(self, hook: CompiledHook, event: Any, ctx: Any) -> Any:
+    async def _pipe(self, call: HookCall, event: Any) -> Any:
         latest = None
-        for implementation in hook.implementations:
-            answer = await self._invoke(hook, implementation, event, ctx)
+        for implementation in call.hook.implementations:
+            answer = await self._invoke(call, implementation, event)
             if answer is not None:
                 latest = answer
-                event = attrs.evolve(event, **{cast("str", hook.answers.into): answer})
+                event = attrs.evolve(event, **{cast("str", call.hook.answers.into): answer})
         return latest
 
-    async def _by_field(self, hook: CompiledHook, event: Any, ctx: Any) -> Any:
+    async def _by_field(self, call: HookCall, event: Any) -> Any:
         merged: dict[str, Any] = {}
-        for implementation in hook.implementations:
-            answer = await self._invoke(hook, implementation, event, ctx)
+        for implementation in call.hook.implementations:
+            answer = await self._invoke(call, implementation, event)
             if answer is None:
                 continue
-            for name, rule in hook.answers.fields.items():
+            for name, rule in call.hook.answers.fields.items():
                 value = getattr(answer, name)
                 if value is None:
                     continue
@@ -384,15 +386,15 @@ class HookDispatcher:
                     merged[name] = (*merged.get(name, ()), *value)
                 elif rule is Rule.FIRST:
                     merged.setdefault(name, value)
-        return hook.answer_type()(**merged) if merged else None
+        return call.hook.answer_type()(**merged) if merged else None
 
 
-def _refusal(hook: CompiledHook, implementation: HookImplementation, ctx: Any) -> str:
-    signal = ctx.signal if ctx is not None else None
+def _refusal(call: HookCall, implementation: HookImplementation) -> str:
+    signal = call.signal
     if signal is not None and signal.aborted:
         return signal.reason or "Operation aborted"
     why = "was taken out after failing" if implementation.quarantined else "failed"
     return (
-        f"Extension failed, blocking execution: plugin {implementation.plugin!r} {why} in {hook.name}."
+        f"Extension failed, blocking execution: plugin {implementation.plugin!r} {why} in {call.hook.name}."
         f" Disable it with --disable {implementation.plugin}"
     )

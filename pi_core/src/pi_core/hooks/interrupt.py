@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from pi_hookspecs.values import Shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
@@ -30,8 +32,8 @@ class Interrupted(BaseException):
     """Raised inside code that stood still too long; no ``Exception``, so that no plugin swallows it by habit."""
 
 
-@define(eq=False)
-class Watch:
+@define(eq=False, repr=False)
+class Watch(Shown):
     """One caller's wish to be asked when the main thread stands still.
 
     Attributes:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import Factory, define, field, frozen
 
 import pi_hookspecs
 from pi_core._plugin_text import said, shown
 from pi_hookspecs import OnFailure, Order, PiError, Rule
+from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from pi_hookspecs import Answers
+    from pi_hookspecs import AbortSignal, Answers
 
 __all__ = [
     "CompiledHook",
+    "HookCall",
     "HookFailure",
     "HookImplementation",
     "HookRefused",
@@ -31,8 +34,8 @@ class HookRefused(PiError):
     """An implementation failed in a hook whose failures refuse; the message says which, and what to do."""
 
 
-@frozen(kw_only=True)
-class HookFailure:
+@frozen(kw_only=True, eq=False, repr=False)
+class HookFailure(Value):
     """A failed implementation, for the report.
 
     Attributes:
@@ -65,8 +68,8 @@ class HookFailure:
         return text
 
 
-@frozen(kw_only=True)
-class HookTrace:
+@frozen(kw_only=True, eq=False, repr=False)
+class HookTrace(Value):
     """One call, for ``PI_TRACE_HOOKS=1``."""
 
     hook: str
@@ -75,8 +78,8 @@ class HookTrace:
     changed: bool
 
 
-@frozen(kw_only=True)
-class Timeouts:
+@frozen(kw_only=True, eq=False, repr=False)
+class Timeouts(Value):
     """Seconds that an implementation may take: the most specific setting, else what the spec declares."""
 
     default: float | None = None
@@ -91,8 +94,8 @@ class Timeouts:
         return declared
 
 
-@define(eq=False)
-class HookImplementation:
+@define(eq=False, repr=False)
+class HookImplementation(Shown):
     """One plugin's function for one hook, ready to be called with ``(event, ctx)``."""
 
     hook: str
@@ -106,8 +109,8 @@ class HookImplementation:
     quarantined: bool = False
 
 
-@define(eq=False)
-class CompiledHook:
+@define(eq=False, repr=False)
+class CompiledHook(Shown):
     """A hook compiled: who is called, and how the answers combine.
 
     Attributes:
@@ -119,7 +122,7 @@ class CompiledHook:
     name: str
     spec: Callable[..., Any]
     answers: Answers
-    combine: Callable[[CompiledHook, Any, Any], Awaitable[Any]]
+    combine: Callable[[HookCall, Any], Awaitable[Any]]
     known: tuple[HookImplementation, ...] = ()
     implementations: tuple[HookImplementation, ...] = ()
     circles: list[list[str]] = Factory(list)
@@ -152,6 +155,24 @@ class CompiledHook:
             return check(event) if check is not None else None
         except Exception as error:  # noqa: BLE001 - it looks at whatever the plugin put in
             return f"answered with a {expected.__name__} that cannot be read: {said(error)}"
+
+
+class HookCall:
+    """One time that a hook is called, and what is the same for each implementation; made once per delta.
+
+    Attributes:
+        ctx: What implementations get beside the event.
+        signal: The abort of the run that it is about.
+        task: In which they run.
+    """
+
+    __slots__ = ("ctx", "hook", "signal", "task")
+
+    def __init__(self, hook: CompiledHook, ctx: Any) -> None:
+        self.hook = hook
+        self.ctx = ctx
+        self.signal: AbortSignal | None = ctx.signal if ctx is not None else None
+        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # hooks run in tasks
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import asyncio
 import time
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.hooks.interrupt import Interrupted, Interrupter
 from pi_hookspecs import ABORT_GRACE
@@ -58,12 +58,12 @@ class RunningCall:
         "why",
     )
 
-    def __init__(self, name: str, deadline: float, signal: AbortSignal | None) -> None:
+    def __init__(self, name: str, deadline: float, signal: AbortSignal | None, task: asyncio.Task[Any]) -> None:
         self.name = name
         self.deadline = deadline
         self.signal = signal
-        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # hooks run in tasks
-        self.requests = self.task.cancelling()
+        self.task = task
+        self.requests = task.cancelling()
         parent = current_call.get()
         self.parent = parent if parent is not None and not parent.over else None
         self.over: bool = False

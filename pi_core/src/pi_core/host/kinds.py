@@ -9,6 +9,7 @@ from attrs import frozen
 
 import pi_hookspecs
 from pi_core._plugin_text import shown
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,8 @@ __all__ = ["KINDS", "Kind"]
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
-@frozen
-class Kind:
+@frozen(eq=False, repr=False)
+class Kind(Value):
     """One registration hook.
 
     Attributes:

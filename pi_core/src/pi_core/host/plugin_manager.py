@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import Parameter, signature
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["PluginManager"]
+
+_MARKABLE = (FunctionType, MethodType, classmethod, staticmethod)
+"""What can be an implementation at all."""
 
 
 class PluginManager(pluggy.PluginManager):
@@ -32,6 +36,8 @@ class PluginManager(pluggy.PluginManager):
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         """Return pluggy's options of an implementation that can be called, else None."""
+        if isinstance(plugin, ModuleType) and not issubclass(type(vars(plugin).get(name)), _MARKABLE):
+            return None  # pluggy says the same, but looks long: most names of a module are no functions
         try:
             options = super().parse_hookimpl_opts(plugin, name)
             if options is None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from pi_hookspecs.values import Shown, Value
+
 __all__ = ["DEFAULT_PLUGINS", "FoundPlugin", "PluginRecord", "Problem"]
 
 DEFAULT_PLUGINS = frozenset(
@@ -36,8 +38,8 @@ DEFAULT_PLUGINS = frozenset(
 """Plugins of the distribution ``pluggypi``, loaded before all others, which can thus replace what they bring."""
 
 
-@frozen
-class Problem:
+@frozen(eq=False, repr=False)
+class Problem(Value):
     """Something that is wrong with a plugin, and at which step: ``import``, a hook's name, or ``index``."""
 
     plugin: str
@@ -59,8 +61,8 @@ class Problem:
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
-@frozen(kw_only=True)
-class FoundPlugin:
+@frozen(kw_only=True, eq=False, repr=False)
+class FoundPlugin(Value):
     """An entry point of group ``pi``: the plugin's name, its distribution, and what to import."""
 
     name: str
@@ -69,8 +71,8 @@ class FoundPlugin:
     value: str
 
 
-@define(eq=False)
-class PluginRecord:
+@define(eq=False, repr=False)
+class PluginRecord(Shown):
     """A plugin in the index.
 
     Attributes:

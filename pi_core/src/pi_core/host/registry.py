@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from pi_core.host.kinds import KINDS
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["Registered", "Registry"]
 
 
-@frozen
-class Registered:
+@frozen(eq=False, repr=False)
+class Registered(Value):
     """An object, its name, and the plugin that registered it."""
 
     plugin: str

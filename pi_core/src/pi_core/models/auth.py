@@ -15,6 +15,7 @@ from attrs import evolve, field, frozen
 from pi_core._plugin_text import said, shown
 from pi_core.secret_values import SecretValues
 from pi_hookspecs import MissingKey, UserError
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,8 +30,8 @@ _PLACEHOLDER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 """``{CLOUDFLARE_ACCOUNT_ID}`` in a base URL: an environment variable."""
 
 
-@frozen(kw_only=True)
-class RequestAuth:
+@frozen(kw_only=True, eq=False, repr=False)
+class RequestAuth(Value):
     """What goes with a request to a model.
 
     Attributes:

@@ -17,6 +17,7 @@ from attrs import evolve, field, frozen
 from pi_core._written_json import read_json
 from pi_hookspecs import ProviderInfo
 from pi_hookspecs.model_json import Wrong, field_of, headers_of, line_of, models_of, override_of, repeated_keys
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,8 +31,8 @@ _PRIVATE = ("headers", "transport")
 """Fields of a model that are not the model's: they are looked up for each request."""
 
 
-@frozen(kw_only=True, eq=False)
-class ProviderConfig:
+@frozen(kw_only=True, eq=False, repr=False)
+class ProviderConfig(Shown):
     """What models.json, or a program at run time, says of one provider.
 
     Attributes:
@@ -255,8 +256,8 @@ def _joined(
     )
 
 
-@frozen(eq=False)
-class _Join:
+@frozen(eq=False, repr=False)
+class _Join(Shown):
     """Joins the models when somebody looks: those of the plugin's table are read no sooner."""
 
     base: ProviderInfo | None

@@ -38,7 +38,7 @@ class ModelTables:
     def __init__(self, host: PluginHost, file: ModelsFile) -> None:
         self.host = host
         self._file = file
-        self._added: dict[str, Mapping[str, Any] | ProviderInfo] = {}
+        self._added: dict[str, list[Mapping[str, Any] | ProviderInfo]] = {}
         self._speakers: list[tuple[str, StreamFunction]] = []
         self._found: dict[str, ProviderInfo] = {}
         self._configs: Mapping[str, ProviderConfig] = {}
@@ -92,35 +92,41 @@ class ModelTables:
                 yield outline
 
     def layers(self, provider_id: str) -> Sequence[ProviderConfig]:
-        """Return what lies over a plugin's row: models.json, then what was added at run time; as last looked up."""
+        """Return what lies over a plugin's row: models.json, then what was added at run time, the latest on top.
+
+        As last looked up.
+        """
         if provider_id not in self._layers:
             layers = [self._configs[provider_id]] if provider_id in self._configs else []
-            if provider_id in self._added:
-                with suppress(Wrong):  # it lay over a row that models.json has no more
-                    layers.append(self._configured(provider_id, self._added[provider_id], layers))
+            for added in self._added.get(provider_id, ()):
+                with suppress(Wrong):  # it lay over a row that models.json has no more, or that was taken back
+                    layers.append(self._configured(provider_id, added, layers))
             self._layers[provider_id] = layers
         return self._layers[provider_id]
 
     def add(self, provider_id: str, config: Mapping[str, Any] | ProviderInfo) -> Callable[[], None]:
         """Add a provider, or change one, for as long as this object lives; returns how to take that back.
 
+        It lies over what others added before, who may take theirs back first.
+
         Raises:
             UserError: The configuration is not as it must be.
         """
         self._refresh()
-        below = [self._configs[provider_id]] if provider_id in self._configs else []
         try:
-            self._configured(provider_id, config, below)
+            self._configured(provider_id, config, self.layers(provider_id))
         except Wrong as wrong:
             place = "".join(f"[{step!r}]" for step in wrong.path)
             raise UserError(f"Cannot register provider {provider_id!r}: {place and f'{place}: '}{wrong}.") from None
-        mine = self._added[provider_id] = evolve(config) if isinstance(config, ProviderInfo) else dict(config)
+        mine = evolve(config) if isinstance(config, ProviderInfo) else dict(config)
+        self._added.setdefault(provider_id, []).append(mine)
         self._forget(provider_id)
 
         def remove() -> None:
-            if self._added.get(provider_id) is mine:
-                del self._added[provider_id]
-                self._forget(provider_id)
+            left = [each for each in self._added.pop(provider_id, ()) if each is not mine]
+            if left:
+                self._added[provider_id] = left
+            self._forget(provider_id)
 
         return remove
 

@@ -11,6 +11,7 @@ from pi_core._json_file import NotUsable, change_text, object_of, text_of, writt
 from pi_core.settings.migrations import migrated, take_global_only
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,8 +46,8 @@ ENVIRONMENT: dict[str, tuple[str, ...]] = {
 Scope: TypeAlias = Literal["global", "project"]
 
 
-@frozen(eq=False)
-class Layer:
+@frozen(eq=False, repr=False)
+class Layer(Shown):
     """What one place says.
 
     Attributes:

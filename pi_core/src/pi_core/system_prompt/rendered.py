@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_hookspecs.values import Shown, Value
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -19,8 +21,8 @@ _LISTS = frozenset({"tools", "rules"})
 """Sections whose parts are lines of one list."""
 
 
-@frozen(kw_only=True)
-class Contribution:
+@frozen(kw_only=True, eq=False, repr=False)
+class Contribution(Value):
     """A part of a section and who gave it.
 
     Attributes:
@@ -36,8 +38,8 @@ class Contribution:
     bare: bool = False
 
 
-@frozen(kw_only=True, eq=False)
-class PromptPart:
+@frozen(kw_only=True, eq=False, repr=False)
+class PromptPart(Shown):
     """A stretch of the system prompt; all of them, one behind the other, are its text.
 
     Attributes:
@@ -59,8 +61,8 @@ class PromptPart:
         return -(-len(self.text) // CHARS_PER_TOKEN)
 
 
-@frozen(kw_only=True, eq=False)
-class SystemPrompt:
+@frozen(kw_only=True, eq=False, repr=False)
+class SystemPrompt(Shown):
     """A system prompt and its parts."""
 
     text: str

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_hookspecs import THINKING_LEVELS
+from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
     from pi_cli._options import Options
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["ModelChoice", "choose_model"]
 
 
-@frozen
-class ModelChoice:
+@frozen(eq=False, repr=False)
+class ModelChoice(Value):
     """What was chosen; None where the session knows its own.
 
     Attributes:

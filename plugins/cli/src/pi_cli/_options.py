@@ -6,22 +6,24 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from pi_hookspecs.values import Value
+
 if TYPE_CHECKING:
     from pi_hookspecs import ImageContent
 
 __all__ = ["Options", "Prompt", "Told"]
 
 
-@frozen(kw_only=True)
-class Prompt:
+@frozen(kw_only=True, eq=False, repr=False)
+class Prompt(Value):
     """One thing that the user says, with the images that belong to it."""
 
     text: str
     images: tuple[ImageContent, ...] = ()
 
 
-@frozen(kw_only=True)
-class Told:
+@frozen(kw_only=True, eq=False, repr=False)
+class Told(Value):
     """What the options say of what the model is told.
 
     Attributes:
@@ -40,8 +42,8 @@ class Told:
     no_themes: bool = False
 
 
-@frozen(kw_only=True)
-class Options:
+@frozen(kw_only=True, eq=False, repr=False)
+class Options(Value):
     """The options of a run; ``Mode.run`` gets them beside the session.
 
     Attributes:
@@ -70,6 +72,7 @@ class Options:
         told: What the model is told beside the prompt.
         extensions: Files, packages and requirements from ``-e``.
         no_extensions: Load no local extensions but those.
+        offline: Install nothing, and fetch nothing, for extensions.
         watch: Reload local extensions when their files change.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
         prompts: What to say, one after another: stdin and files are part of the first.
@@ -105,6 +108,7 @@ class Options:
     no_extensions: bool = False
     watch: bool = False
     verbose: bool = False
+    offline: bool = False
     help: bool = False
     version: bool = False
     flags: dict[str, bool | str | None] = field(factory=dict)

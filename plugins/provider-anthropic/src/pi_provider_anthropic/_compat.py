@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from pi_hookspecs.values import Value
+
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
 
@@ -31,8 +33,8 @@ HOSTS: dict[str, dict[str, Any]] = {
 """Host, or the end of its name, to switches; those of the model's own data win (merge order of pi.md 4.4)."""
 
 
-@frozen(kw_only=True)
-class Compat:
+@frozen(kw_only=True, eq=False, repr=False)
+class Compat(Value):
     """What one host of the API takes; the names in ``model.compat`` stand beside.
 
     Attributes:

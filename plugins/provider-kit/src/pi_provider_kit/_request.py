@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen
 
+from pi_hookspecs.values import Value
 from pi_provider_kit._abort import AbortWatch
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ _NO_STREAMS = ("application/json", "application/x-ndjson")
 _CONNECT_SECONDS = 15.0
 
 
-@frozen(kw_only=True)
-class HttpRequest:
+@frozen(kw_only=True, eq=False, repr=False)
+class HttpRequest(Value):
     """What to ask, and whom.
 
     Attributes:
@@ -58,8 +59,8 @@ class HttpRequest:
     sign: Callable[[bytes], dict[str, str]] | None = field(default=None, repr=False)
 
 
-@frozen(kw_only=True)
-class Timeouts:
+@frozen(kw_only=True, eq=False, repr=False)
+class Timeouts(Value):
     """How long each wait may take, in seconds; None is for ever.
 
     Attributes:

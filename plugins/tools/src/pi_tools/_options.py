@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_hookspecs.values import Value
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -32,8 +34,8 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
-class ReadOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReadOptions(Value):
     """For ``read``.
 
     Attributes:
@@ -45,22 +47,22 @@ class ReadOptions:
     auto_resize_images: bool | None = None
 
 
-@frozen(kw_only=True)
-class WriteOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class WriteOptions(Value):
     """For ``write``: where files are; None is this machine."""
 
     operations: WriteOperations | None = None
 
 
-@frozen(kw_only=True)
-class EditOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class EditOptions(Value):
     """For ``edit``: where files are; None is this machine."""
 
     operations: EditOperations | None = None
 
 
-@frozen(kw_only=True)
-class BashOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class BashOptions(Value):
     """For ``bash`` (pi.md 6.3, bash options).
 
     Attributes:
@@ -83,29 +85,29 @@ class BashOptions:
     max_output_file_bytes: int | None = None
 
 
-@frozen(kw_only=True)
-class GrepOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class GrepOptions(Value):
     """For ``grep``: where the search runs; None is this machine."""
 
     operations: GrepOperations | None = None
 
 
-@frozen(kw_only=True)
-class FindOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class FindOptions(Value):
     """For ``find``: where the search runs; None is this machine."""
 
     operations: FindOperations | None = None
 
 
-@frozen(kw_only=True)
-class LsOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class LsOptions(Value):
     """For ``ls``: where directories are; None is this machine."""
 
     operations: LsOperations | None = None
 
 
-@frozen(kw_only=True)
-class ToolsOptions:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolsOptions(Value):
     """For the factories that make several tools: the options of each, by its name."""
 
     read: ReadOptions | None = None

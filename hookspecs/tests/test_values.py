@@ -1,0 +1,121 @@
+"""Values of the contract compare, hash and print as attrs would have generated it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import attrs
+import pytest
+from attrs import Factory, field, frozen
+
+import pi_hookspecs
+from pi_hookspecs import Tool, Usage, UserMessage
+from pi_hookspecs.values import Shown, Value
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Key(Value):
+    name: str
+    secret: str = field(default="", repr=False)
+    seen: int = field(default=0, eq=False)
+    parts: tuple[Any, ...] = ()
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LaterKey(Key):
+    """Has the same fields."""
+
+
+@frozen(eq=False, repr=False)
+class Place(Value):
+    file: str
+    line: int
+
+
+def test_values_with_equal_fields_are_equal():
+    same = Key(name="a", parts=(Key(name="b"),)) == Key(name="a", parts=(Key(name="b"),))
+    other = Key(name="a") == Key(name="b")
+
+    assert (same, other) == (True, False)
+
+
+def test_a_value_of_another_class_is_another_value():
+    assert Key(name="a") != LaterKey(name="a")
+    assert Key(name="a") != "a"
+
+
+def test_a_field_that_does_not_count_is_not_compared():
+    assert Key(name="a", seen=1) == Key(name="a", seen=2)
+
+
+def test_equal_values_hash_alike_where_their_fields_can():
+    assert len({Place("a", 1), Place("a", 1), Place("a", 2)}) == 2
+
+
+def test_a_value_with_a_dict_cannot_be_hashed():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Key(name="a"))
+
+
+def test_a_value_prints_its_fields_without_the_secret_ones():
+    shown = repr(Key(name="a", secret="hidden", parts=(1,)))
+
+    assert shown == "Key(name='a', seen=0, parts=(1,), extra={})"
+
+
+def test_a_value_that_holds_itself_prints():
+    held: dict[str, Any] = {}
+    value = Key(name="a", extra=held)
+    held["me"] = value
+
+    assert repr(value) == "Key(name='a', seen=0, parts=(), extra={'me': ...})"
+
+
+def test_what_has_an_identity_equals_itself_alone(read_tool):
+    again = attrs.evolve(read_tool)
+
+    assert read_tool != again
+    assert len({read_tool, again}) == 2
+
+
+@pytest.fixture
+def read_tool():
+    async def execute(*_: Any) -> Any:
+        """Do nothing."""
+
+    return Tool(name="read", description="Read.", parameters={"type": "object"}, execute=execute)
+
+
+def test_messages_compare_by_what_they_say():
+    first, second = (UserMessage(content="hi", timestamp=1) for _ in range(2))
+
+    assert first == second
+    assert Usage(input=1) != Usage(input=2)
+
+
+def contract_classes():
+    modules = pkgutil.walk_packages(pi_hookspecs.__path__, "pi_hookspecs.")
+    names = sorted(each.name for each in modules)
+    loaded = [importlib.import_module(name) for name in names]
+    return sorted(
+        {
+            each
+            for module in loaded
+            for each in vars(module).values()
+            if isinstance(each, type) and each.__module__ == module.__name__ and attrs.has(each)
+        },
+        key=lambda each: f"{each.__module__}.{each.__qualname__}",
+    )
+
+
+@pytest.mark.parametrize("each", contract_classes(), ids=lambda each: each.__qualname__)
+def test_no_class_of_the_contract_has_methods_compiled_that_values_share(each):
+    compiled = {"__repr__", "__eq__", "__hash__"} & {
+        name for name, made in vars(each).items() if "<attrs generated" in getattr(made, "__code__", made).__repr__()
+    }
+
+    assert issubclass(each, Shown) or each.__name__.startswith("_")
+    assert not compiled
