@@ -192,7 +192,7 @@ AssistantMessageEvent: TypeAlias = (
 """What ``Provider.stream`` yields."""
 
 
-@define(eq=False)
+@define(eq=False, repr=False)
 class _Block:
     """A block in the making. ``finished`` is set when it is complete."""
 
