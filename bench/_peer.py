@@ -93,16 +93,21 @@ def options(description: str, rounds: int) -> argparse.Namespace:
 
 def programs(chosen: argparse.Namespace, folder: Path, url: str) -> list[Program]:
     """Return ours and, where there is one, the original, each with its own empty home that knows the fake server."""
-    script = Path(sys.executable).with_name("pi")
-    if not script.exists():
-        sys.exit(f"{str(script)!r} is not there: run uv sync, then this bench with uv run python")
-    found = [Program("pi", (str(script),), _home(folder / "ours", url))]
+    found = [our_program(folder, url)]
     peer = None if chosen.no_peer else _install(chosen.peer_dir or _cache() / f"pi-{VERSION}")
     if peer is None:
         print("The peer is missing: only our own figures follow, and no bar can be judged.\n")
     else:
         found.append(Program("original", peer, _home(folder / "original", url)))
     return found
+
+
+def our_program(folder: Path, url: str) -> Program:
+    """Return ours, with an empty home in the folder that knows the fake server."""
+    script = Path(sys.executable).with_name("pi")
+    if not script.exists():
+        sys.exit(f"{str(script)!r} is not there: run uv sync, then this bench with uv run python")
+    return Program("pi", (str(script),), _home(folder / "ours", url))
 
 
 def _cache() -> Path:

@@ -7,6 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from attrs.exceptions import FrozenInstanceError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -138,6 +139,17 @@ def clock():
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda each: getattr(getattr(each, "message", None), "role", each.type))
 def test_entry_in_the_form_of_today_is_read_fast(entry):
     assert reader_of(SessionEntry)(to_wire(entry)) == entry
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda each: each.role)
+def test_what_is_read_fast_is_of_the_class_and_frozen(message):
+    read = message_from_wire(to_wire(message))
+
+    assert type(read) is type(message)
+    with pytest.raises(FrozenInstanceError):
+        read.role = "user"
+    with pytest.raises(FrozenInstanceError):
+        del read.role
 
 
 def test_header_in_the_form_of_today_is_read_fast():

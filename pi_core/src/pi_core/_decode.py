@@ -81,12 +81,13 @@ def _class_reader(cls: Any) -> Reader:
 class _Writer:
     """Writes the source of a class's reader.
 
-    Values go straight into the slots: a frozen class's ``__init__`` takes three times as long to do the same.
+    It fills an instance of a subclass that is not frozen and then makes it one of the class itself, which takes a
+    fifth of the time of a frozen class's ``__init__`` and a third of that of setting the slots one by one.
     """
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls
-        self._names: dict[str, Any] = {"Misfit": Misfit, "new": object.__new__, "cls": cls}
+        self._names: dict[str, Any] = {"Misfit": Misfit, "new": _thawed(cls), "cls": cls}
         self._lines: list[str] = []
         self._numbers = count()
 
@@ -94,7 +95,7 @@ class _Writer:
         cls = self._cls
         keeps_extra = keeps_unknown_fields(cls)
         known = set()
-        self._write("if type(data) is not dict:", "    raise Misfit", "get = data.get", "self = new(cls)")
+        self._write("if type(data) is not dict:", "    raise Misfit", "get = data.get", "self = new()")
         for field in attrs.fields(cls):
             if keeps_extra and field.name == "extra":
                 continue
@@ -102,7 +103,7 @@ class _Writer:
             self._field(field)
         if keeps_extra:
             self._extra(frozenset(known), OLD_FIELDS.get(cls.__name__, {}))
-        self._write("return self")
+        self._write("self.__class__ = cls", "return self")
         body = ["try:", *(f"    {line}" for line in self._lines), "except KeyError:", "    raise Misfit from None"]
         source = "\n".join(["def read(data):", *(f"    {line}" for line in body)])
         exec(compile(source, f"<reader of {cls.__name__}>", "exec"), self._names)  # noqa: S102 - as attrs makes __init__
@@ -119,7 +120,6 @@ class _Writer:
 
     def _field(self, field: Any) -> None:
         key = wire_name(field.name)
-        setter = self._named(getattr(self._cls, field.name).__set__)
         nullable = NoneType in get_args(field.type)
         check = self._check(field.type)
         has_default = field.default is not attrs.NOTHING and (self._cls.__name__, field.name) != _HEADER_VERSION
@@ -130,17 +130,17 @@ class _Writer:
             make = getattr(field.default, "factory", None)
             default = self._named(make or field.default)
             check = ["if v is None:", f"    v = {default}{'()' if make else ''}", *_otherwise(check)]
-        self._write(*check, f"{setter}(self, v)")
+        self._write(*check, f"self.{field.name} = v")
 
     def _extra(self, known: frozenset[str], old: dict[str, str]) -> None:
-        names, setter = self._named(known), self._named(self._cls.extra.__set__)
+        names = self._named(known)
         self._write(
             f"if {names}.issuperset(data):",
             "    extra = {}",
             "else:",
             f"    extra = {{key: value for key, value in data.items() if key not in {names}}}",
             *(line for name in old for line in (f"    if {name!r} in extra:", "        raise Misfit")),
-            f"{setter}(self, extra)",
+            "self.extra = extra",
         )
 
     def _check(self, target: Any) -> list[str]:
@@ -170,8 +170,15 @@ class _Writer:
         if origin is dict and get_args(target)[1] is not Any:
             return ["raise Misfit"]
         if origin is Literal and len(get_args(target)) == 1:
-            return [f"if v != {get_args(target)[0]!r}:", "    raise Misfit"]
+            only = repr(get_args(target)[0])
+            return [f"if v != {only}:", "    raise Misfit", f"v = {only}"]  # ours, not one more copy for each message
         return []
+
+
+def _thawed(cls: Any) -> Any:
+    """Return a subclass of a frozen class with the same layout, without its ``__init__`` and not frozen."""
+    plain = {name: getattr(object, name) for name in ("__init__", "__setattr__", "__delattr__")}
+    return type(cls.__name__, (cls,), {"__slots__": (), **plain})
 
 
 _HEADER_VERSION = ("SessionHeader", "version")

@@ -109,7 +109,7 @@ def test_what_is_appended_costs_no_look_at_what_was_there(host):
     for _ in range(5):
         manager.append_message(answer())
     again = SessionManager.open(manager.id, host=host)
-    again.build_session_context()
+    list(again.build_session_context().messages)
     again._writer.stored.entries.parsed.clear()
 
     again.append_message(answer("new"))

@@ -7,11 +7,13 @@ import errno
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_core import SessionManager
+from pi_core import SessionManager, edited_message, entry_message
 from pi_core.session.context import BranchContext
 from pi_core.session.tree import EntryTree, tree_problems
 from pi_hookspecs import (
     AssistantMessage,
+    CompactionEntry,
+    ContextEditEntry,
     CustomMessage,
     MessageEntry,
     ToolCall,
@@ -126,6 +128,51 @@ def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
 
         assert manager.build_session_context() == built.get()
         assert manager.build_session_projection() == built.projection()
+
+
+def told_at_once(branch):
+    """Return what a branch tells the model by the rules of pi.md 7.3, with everything parsed."""
+    told, start = [], 0
+    at = max((place for place, each in enumerate(branch) if isinstance(each, CompactionEntry)), default=None)
+    if at is not None:
+        told, start = [(branch[at], entry_message(branch[at]))], at + 1
+        start = next((place for place in range(at) if branch[place].id == branch[at].first_kept_entry_id), at + 1)
+    for entry in branch[start:]:
+        if isinstance(entry, ContextEditEntry):
+            new = entry.replacement
+            told = [
+                (each, message)
+                if each.id != entry.target_id
+                else (each, edited_message(entry_message(each), new.content) if new is not None else None)
+                for each, message in told
+            ]
+        elif not isinstance(entry, CompactionEntry) and (message := entry_message(entry)) is not None:
+            told.append((entry, message))
+    return [message for _, message in told if message is not None]
+
+
+@given(before=st.lists(OPERATIONS, max_size=30), after=st.lists(OPERATIONS, max_size=15), looks=st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_messages_parsed_when_looked_at_are_those_parsed_at_once(before, after, looks, store_class, host_of):
+    host = host_of(store_class())
+    manager = SessionManager.create("/work", host=host)
+    manager.append_message(AssistantMessage(api="x", provider="p", model="m", timestamp=1))
+    for operation in before:
+        perform(manager, operation)
+    perform(manager, ("fail", False))
+    manager.append_custom_entry("todo", None)  # now all of it is stored, whatever failed
+    again = SessionManager.open(manager.reference, host=host)
+    given_out = []
+
+    for operation in [("look",), *(each for each in after if each[0] != "fail")]:
+        perform(again, operation)
+        context = again.build_session_context()
+        given_out.append((context.messages, told_at_once(list(again.get_branch()))))
+        if looks:
+            assert list(reversed(context.messages)) == given_out[-1][1][::-1]
+
+    for messages, expected in given_out:  # what came later changes none of them
+        assert (len(messages), messages, messages[1:-1]) == (len(expected), expected, expected[1:-1])
 
 
 IDS = st.sampled_from([f"{number:08x}" for number in range(8)])

@@ -14,6 +14,7 @@ from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.rare_entries import CustomEntry
 from pi_hookspecs.session_store import SessionPlace
 from pi_session_jsonl._check import check_session
+from pi_session_jsonl._entries import StoredEntries
 from pi_session_jsonl._lines import NoSession, read_lines
 from pi_session_jsonl._repair import repaired
 from pi_session_jsonl._store import JsonlSessionStore
@@ -49,6 +50,35 @@ LINES = st.one_of(
 FILES = st.tuples(
     st.sampled_from([HEADER, HEADER.replace(b"3", b"1"), b"", b"\xef\xbb\xbf" + HEADER]), st.lists(LINES)
 ).map(lambda two: b"\n".join([two[0], *two[1]]))
+
+
+USUAL_START = b'{"type":"message","id":"a","parentId":%s,"timestamp":"t","message":'
+ENDS = st.sampled_from(
+    [b"}", b',"new":1}', b',"id":"b"}', b',"message":{"role":"other"}}', b"}}", b"} ", b"}\r", b"]", b""]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([b"null", b'"a"', b'"\\u0062"']),
+            MESSAGES | JSON,
+            ENDS,
+            st.sampled_from([b"", b" ", b"{", b"["]),
+        ).map(lambda parts: USUAL_START % parts[0] + parts[3] + json.dumps(parts[1]).encode() + parts[2]),
+        min_size=1,
+    ),
+    st.booleans(),
+)
+def test_a_message_without_its_entry_is_that_of_the_entry(rows, ended):
+    data = b"\n".join([HEADER, *rows]) + b"\n" * ended
+
+    entries = StoredEntries(read_lines(data))
+
+    for number in range(len(entries)):
+        message = entries.message(number)
+        assert message is None or repr(message) == repr(entries[number].message)
 
 
 @settings(max_examples=150, deadline=None)

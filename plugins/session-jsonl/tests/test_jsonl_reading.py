@@ -159,6 +159,18 @@ def test_damage_that_shows_on_use_is_an_entry_of_its_own(store, write, line):
     assert session.entries[3].message.text == "text"
 
 
+def test_a_message_is_read_without_its_entry_where_the_line_is_as_pi_writes_it(store, write, line):
+    as_ever = line("a")
+    more = {**line("b", "a"), "new": 1}
+    hidden = b'{"type":"message","id":"c","parentId":"b","timestamp":"t","message":{"role":}}'
+    short = {**line("d", "c"), "message": {"role": "user", "content": "when"}}
+
+    entries = store.open(write(as_ever, more, hidden, short)).entries
+
+    assert entries.message(0) == entries[0].message
+    assert [entries.message(number) for number in (1, 2, 3)] == [None, None, None]
+
+
 def test_the_last_line_is_proven_when_a_file_is_opened(store, write, line):
     session = store.open(write(line("a"), b'{"type":"message","id":"b","parentId":"a","timestamp":}'))
 

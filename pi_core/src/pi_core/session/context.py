@@ -1,17 +1,17 @@
 """What a branch tells the model: its messages, thinking level and model, kept up to date as entries are appended.
 
-The rules are pi.md 7.3. Only what the model is told is parsed: with a compaction, nothing before its first kept entry.
+The rules are pi.md 7.3. To know which entries tell the model something, their types are enough: a message is parsed
+when it is looked at, and with a compaction nothing before its first kept entry ever is.
 """
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from attrs import evolve, fields_dict, frozen
 
 from pi_core.session.ids import milliseconds
+from pi_core.session.told import ToldMessages, collector_at_rest
 from pi_core.session.tree import NOWHERE
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
@@ -21,7 +21,9 @@ from pi_hookspecs.messages import (
     CompactionSummaryMessage,
     CustomMessage,
     ToolResultMessage,
+    UnknownMessage,
 )
+from pi_hookspecs.values import Value
 from pi_hookspecs.views import ModelChoice, SessionContext
 
 if TYPE_CHECKING:
@@ -34,14 +36,17 @@ __all__ = ["BranchContext", "Projected", "edited_message", "entry_message"]
 
 _RARELY_TOLD = frozenset({"custom_message", "branch_summary", "compaction"})
 
-_TOLD = frozenset({"message", "custom_message", "branch_summary", "context_edit"})
-"""Types of entries that have a part in the messages, beside the compaction."""
+_TOLD = frozenset({"message", "custom_message"})
+"""Types of entries that are messages."""
+
+_TOLD_IF_READ = frozenset({"branch_summary", "context_edit"})
+"""Types of entries that have a part in the messages, or none: that depends on what they say."""
 
 _NAMES_MODEL = frozenset({"message", "model_change"})
 
 
-@frozen
-class Projected:
+@frozen(eq=False, repr=False)
+class Projected(Value):
     """A message as the model is told it, and the entry that it comes from (pi.md 7.3, projection)."""
 
     entry: SessionEntry
@@ -53,6 +58,12 @@ def entry_message(entry: SessionEntry) -> AgentMessage | None:
     if isinstance(entry, MessageEntry):
         return entry.message
     return _rare_message(entry) if entry.type in _RARELY_TOLD else None
+
+
+def _as_told(entry: SessionEntry) -> AgentMessage:
+    """Return the message of an entry that has one; a damaged one leaves a message that no model understands."""
+    message = entry_message(entry)
+    return message if message is not None else UnknownMessage(role=entry.type, extra=entry.extra)
 
 
 def _rare_message(entry: SessionEntry) -> AgentMessage | None:
@@ -93,7 +104,8 @@ class BranchContext:
         self._header = header
         self._leaf: int | None = None
         self._numbers: list[int] = []  # of the entries that the messages come from
-        self._messages: list[AgentMessage | None] = []  # None once an edit took it out
+        self._removed: set[int] = set()  # those of them that an edit took out
+        self._made: dict[int, AgentMessage] = {}  # what was parsed, or changed by an edit
         self._level: str | None = None
         self._model: ModelChoice | None = None
 
@@ -109,23 +121,33 @@ class BranchContext:
     def _told(self) -> SessionContext:
         level = self._level or self._from_header("thinkingLevel")
         return SessionContext(
-            messages=tuple(message for message in self._messages if message is not None),
+            messages=self._messages(),
             thinking_level=level or "off",
             model=self._model or self._header_model(),
             has_thinking_level=level is not None,
         )
 
+    def _messages(self) -> ToldMessages:
+        numbers, removed = self._numbers, self._removed
+        if removed:
+            numbers = [number for number in numbers if number not in removed]
+        return ToldMessages(numbers, self._made, self._read)
+
+    def _read(self, number: int) -> AgentMessage:
+        message = self._tree.stored_message(number)
+        return message if message is not None else _as_told(self._tree.entry(number))
+
     def projection(self) -> list[Projected]:
         """Return the messages with their entries, after context edits."""
         self._bring_up_to_date()
-        told = zip(self._numbers, self._messages, strict=True)
-        return [Projected(self._tree.entry(number), message) for number, message in told if message is not None]
+        told = ((number, self._tree.entry(number)) for number in self._numbers if number not in self._removed)
+        return [Projected(entry, self._made.get(number) or _as_told(entry)) for number, entry in told]
 
     def interrupted_calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls of the last answer that no result follows: the process ended while they ran."""
         self._bring_up_to_date()
         answered: set[str] = set()
-        for message in reversed(self._messages):
+        for message in reversed(self._messages()):
             if isinstance(message, ToolResultMessage):
                 answered.add(message.tool_call_id)
             elif isinstance(message, AssistantMessage):
@@ -141,7 +163,9 @@ class BranchContext:
             self._leaf = None
             return
         self._leaf = number
-        self._take(number, entry)
+        if entry.type == "context_edit":
+            self._made = dict(self._made)  # contexts that were given out stay as they are
+        self._take(number, entry.type)
         if isinstance(entry, ThinkingLevelChangeEntry):
             self._level = entry.thinking_level
         self._model = _model_of(entry) or self._model
@@ -150,19 +174,19 @@ class BranchContext:
 
     def _bring_up_to_date(self) -> None:
         if self._leaf is None or self._leaf != self._tree.leaf:
-            with _collector_at_rest():
+            with collector_at_rest():
                 self._build(self._tree.path())
             self._leaf = self._tree.leaf
 
     def _build(self, path: Sequence[int]) -> None:
         tree = self._tree
-        self._numbers, self._messages = [], []
+        self._numbers, self._removed, self._made = [], set(), {}
         start = 0
         compaction = self._last(path, "compaction")
         if compaction is not None:
             at, entry = compaction[0], cast("CompactionEntry", compaction[1])
             self._numbers.append(path[at])
-            self._messages.append(entry_message(entry))
+            self._made[path[at]] = _as_told(entry)
             kept = tree.number(entry.first_kept_entry_id)
             start = (
                 next((place for place in range(at - 1, -1, -1) if path[place] == kept), at + 1)
@@ -170,31 +194,32 @@ class BranchContext:
                 else at + 1
             )
         for number in path[start:]:
-            if tree.type(number) in _TOLD:
-                self._take(number, tree.entry(number))
+            self._take(number, tree.type(number))
         self._model = next(self._models(path), None)
         level = self._last(path, "thinking_level_change")
         self._level = cast("ThinkingLevelChangeEntry", level[1]).thinking_level if level is not None else None
 
-    def _take(self, number: int, entry: SessionEntry) -> None:
+    def _take(self, number: int, kind: str) -> None:
         """Put what an entry tells the model into the messages."""
-        if entry.type == "context_edit":
-            self._edit(cast("ContextEditEntry", entry))
-        elif entry.type != "compaction" and (message := entry_message(entry)) is not None:
+        if kind in _TOLD:
             self._numbers.append(number)
-            self._messages.append(message)
+        elif kind in _TOLD_IF_READ:
+            entry = self._tree.entry(number)
+            if entry.type == "context_edit":
+                self._edit(cast("ContextEditEntry", entry))
+            elif (message := entry_message(entry)) is not None:
+                self._numbers.append(number)
+                self._made[number] = message
 
     def _edit(self, edit: ContextEditEntry) -> None:
         target = self._tree.number(edit.target_id)
-        for place in range(len(self._numbers) - 1, -1, -1):
-            if self._numbers[place] == target:
-                break
-        else:
+        if target not in reversed(self._numbers):
             return
         if edit.replacement is None:
-            self._messages[place] = None
-        elif (message := entry_message(self._tree.entry(target))) is not None:
-            self._messages[place] = edited_message(message, edit.replacement.content)
+            self._removed.add(target)
+        else:
+            self._removed.discard(target)
+            self._made[target] = edited_message(_as_told(self._tree.entry(target)), edit.replacement.content)
 
     # The settings
 
@@ -244,15 +269,3 @@ def edited_message(message: AgentMessage, content: Any) -> AgentMessage:
     if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage) and isinstance(content, str):
         return evolve(message, summary=content)
     return message
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep the garbage collector from looking at a hundred thousand new messages again and again."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()

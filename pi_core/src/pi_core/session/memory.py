@@ -12,6 +12,7 @@ from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.messages import AssistantMessage, UserMessage
 from pi_hookspecs.session_store import SessionInfo
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["MemorySession", "MemoryStore"]
 
 
-@define(eq=False)
-class MemorySession:
+@define(eq=False, repr=False)
+class MemorySession(Shown):
     """A session in a list."""
 
     header: SessionHeader

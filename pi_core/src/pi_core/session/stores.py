@@ -11,6 +11,7 @@ from attrs import frozen
 from pi_core.session.memory import MemoryStore
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.session_store import SessionPlace
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +31,8 @@ class NoStore(UserError):
     """No plugin brings the store that the settings name, or the store cannot be used."""
 
 
-@frozen(eq=False)
-class ChosenStore:
+@frozen(eq=False, repr=False)
+class ChosenStore(Shown):
     """A store and the place it was given."""
 
     store: SessionStore

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, cast, overload
 from pi_hookspecs.session_store import EntryIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from pi_hookspecs import IndexedEntries, SessionEntry
+    from pi_hookspecs import AgentMessage, IndexedEntries, SessionEntry
 
 __all__ = ["NOWHERE", "Entries", "EntryTree", "tree_problems"]
 
@@ -40,8 +40,10 @@ class EntryTree:
     def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
         index = _index_of(stored)
         self._stored = stored
+        self._read_message: Callable[[int], AgentMessage | None] | None = getattr(stored, "message", None)
         self._appended: list[SessionEntry] = []
         self._ids = list(index.ids)
+        self._stored_count = len(self._ids)
         self._types = list(index.types)
         self._numbers = {entry_id: number for number, entry_id in enumerate(self._ids)}
         number_of = self._numbers.get
@@ -79,8 +81,13 @@ class EntryTree:
 
     def entry(self, number: int) -> SessionEntry:
         """Return an entry, parsed now if it was stored."""
-        stored = len(self._ids) - len(self._appended)
+        stored = self._stored_count
         return self._stored[number] if number < stored else self._appended[number - stored]
+
+    def stored_message(self, number: int) -> AgentMessage | None:
+        """Return an entry's message where the store can read it without the entry around it; else None."""
+        read = self._read_message
+        return read(number) if read is not None and number < self._stored_count else None
 
     def append(self, entry: SessionEntry) -> int:
         """Add an entry and make it the leaf."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
+from pi_core.wire import dumps, entry_from_wire, message_from_wire
 from pi_hookspecs.errors import PiError
 from pi_hookspecs.session_store import EntryIndex
-from pi_session_jsonl._forms import completed, is_old, modernised
+from pi_session_jsonl._forms import completed, is_old, is_old_message, modernised
 from pi_session_jsonl._lines import parse_line
 
 if TYPE_CHECKING:
+    from pi_hookspecs.messages import AgentMessage
     from pi_hookspecs.rare_entries import SessionEntry
     from pi_session_jsonl._lines import Lines
 
@@ -17,6 +22,14 @@ __all__ = ["DAMAGED", "StoredEntries"]
 
 DAMAGED = "damaged"
 """Type of the entry that stands for a line which turned out not to be one."""
+
+_TEXT = rb'"[^"\\\x00-\x1f\x7f-\xff]*"'
+_BEFORE_MESSAGE = re.compile(
+    rb'\{"type":"message","id":%b,"parentId":(?:null|%b),"timestamp":%b,"message":' % (_TEXT, _TEXT, _TEXT)
+)
+"""How a line begins as pi writes it, up to where the message does; the message is then the rest but for a brace."""
+
+_BRACE = ord("}")
 
 
 class StoredEntries:
@@ -30,8 +43,6 @@ class StoredEntries:
         return len(self._lines.starts)
 
     def __getitem__(self, number: int, /) -> SessionEntry:
-        from pi_core.wire import entry_from_wire
-
         try:
             data = self.plain(number)
             try:
@@ -41,6 +52,24 @@ class StoredEntries:
         except (PiError, ValueError) as error:
             return self._damaged(number, str(error))
 
+    def message(self, number: int) -> AgentMessage | None:
+        """Return the message of an entry without what stands around it; None where only the whole line tells."""
+        data, start = self._lines.data, self._lines.starts[number]
+        before = _BEFORE_MESSAGE.match(data, start)
+        if before is None:
+            return None
+        begin = before.end()
+        end = data.find(b"\n", begin) - 1
+        if end < 0 or data[end] != _BRACE:
+            return None
+        try:
+            message = orjson.loads(data[begin:end])
+            if isinstance(message, dict) and not is_old_message(message):
+                return message_from_wire(message)
+        except (PiError, ValueError):  # it may be a line that is read less strictly
+            pass
+        return None
+
     def raw(self, number: int) -> bytes:
         """Return an entry's line as it stands in the file, without a newline."""
         return self._lines.raw(self._lines.starts[number])
@@ -49,8 +78,6 @@ class StoredEntries:
         """Return an entry's line for another file: as it is, unless it is what stands around it that names it."""
         if number not in self._lines.completed:
             return self.raw(number)
-        from pi_core.wire import dumps
-
         return dumps(self.plain(number))
 
     def plain(self, number: int) -> dict[str, Any]:

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["completed", "is_old", "modernised"]
+__all__ = ["completed", "is_old", "is_old_message", "modernised"]
 
 
 def is_old(data: dict[str, Any]) -> bool:
     """Whether an entry has a form that only older versions or other programs write."""
     if data["type"] == "message":
         message = data.get("message")
-        return isinstance(message, dict) and (
-            message.get("role") == "hookMessage" or "tool_use_id" in message or "timestamp" not in message
-        )
+        return isinstance(message, dict) and is_old_message(message)
     return data["type"] == "branch" or "firstKeptEntryIndex" in data or "firstKeptId" in data
+
+
+def is_old_message(message: dict[str, Any]) -> bool:
+    """Whether a message has a form that only older versions or other programs write."""
+    return message.get("role") == "hookMessage" or "tool_use_id" in message or "timestamp" not in message
 
 
 def modernised(
