@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from pi_provider_kit import compact_json, dicts, parse_json, shown_bytes, token_count
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
@@ -19,6 +23,13 @@ PLAIN = st.recursive(
 @given(PLAIN)
 def test_what_was_written_is_read(value):
     assert parse_json(compact_json(value).encode()) == value
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**30], ids=repr)
+def test_a_number_beyond_64_bits_is_read_as_in_javascript(number):
+    read = parse_json(compact_json(number).encode())
+
+    assert (read, type(read)) == (float(number), float)
 
 
 def test_halves_of_characters_pass_both_ways():
