@@ -6,8 +6,9 @@ only for the classes that it touches (defining one costs about half a millisecon
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from pi_hookspecs._markers import *
@@ -123,19 +124,10 @@ _HOMES: dict[str, str] = {
 }
 """Module of this package to the public names that live there."""
 
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - computed, so that a name is written once
+__all__ = sorted(" ".join(_HOMES.values()).split())  # noqa: PLE0605 - computed, so that a name is written once
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_exports(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

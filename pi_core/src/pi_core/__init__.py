@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from pi_core._json_file import change_text
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from pi_core.agent_session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
+        create_agent_session_from_services,
         create_agent_session_runtime,
+        create_agent_session_services,
     )
     from pi_core.convert import convert_to_llm
     from pi_core.create import create_agent_session, run
@@ -25,11 +28,14 @@ if TYPE_CHECKING:
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.registry import ModelRegistry
     from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
+    from pi_core.process_signals import OrderlyEnd
     from pi_core.resources import DefaultResourceLoader
+    from pi_core.resources.inside import leads_out
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.settings import Settings, SettingsManager
     from pi_core.system_prompt import PromptPart, SystemPrompt
+    from pi_core.system_prompt.elements import escaped, prompt_element
     from pi_core.token_estimate import context_tokens, estimate_tokens
     from pi_core.trust import ProjectTrust, TrustStore
     from pi_core.trust_asking import ask_for_trust, confirm_trust
@@ -39,7 +45,10 @@ _HOMES = {
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
     "agent_session.choices": "ScopedModel",
-    "agent_session_runtime": "AgentSessionRuntime AgentSessionServices create_agent_session_runtime",
+    "agent_session_runtime": (
+        "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
+        " create_agent_session_services"
+    ),
     "models.auth_storage": "AuthStorage",
     "convert": "convert_to_llm",
     "create": "create_agent_session run",
@@ -50,17 +59,18 @@ _HOMES = {
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",
+    "process_signals": "OrderlyEnd",
     "resources": "DefaultResourceLoader",
+    "resources.inside": "leads_out",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
+    "system_prompt.elements": "escaped prompt_element",
     "token_estimate": "context_tokens estimate_tokens",
     "trust": "ProjectTrust TrustStore",
     "trust_asking": "ask_for_trust confirm_trust",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-
 __all__ = [  # literal, because type checkers read it
     "Agent",
     "AgentContext",
@@ -78,6 +88,7 @@ __all__ = [  # literal, because type checkers read it
     "LoopCallbacks",
     "LoopConfig",
     "ModelRegistry",
+    "OrderlyEnd",
     "PluginHost",
     "PluginRecord",
     "Problem",
@@ -98,23 +109,21 @@ __all__ = [  # literal, because type checkers read it
     "context_tokens",
     "convert_to_llm",
     "create_agent_session",
+    "create_agent_session_from_services",
     "create_agent_session_runtime",
+    "create_agent_session_services",
     "edited_message",
     "entry_message",
+    "escaped",
     "estimate_tokens",
     "is_context_overflow",
     "is_recoverable_length",
     "is_throttling",
+    "leads_out",
     "parse_frontmatter",
+    "prompt_element",
     "run",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_exports(__name__, _HOMES)

@@ -6,11 +6,15 @@ nothing of pi is imported before a test asks for it.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from pi_testing.cassettes import Cassette
     from pi_testing.fake_ui import Dialog, FakeUI, Notice
+    from pi_testing.faults import failing_hook, slow_hook
+    from pi_testing.mode_contract import ModeContract
     from pi_testing.provider_contract import ProviderCase, ProviderContract, ServerCase
     from pi_testing.recorder import EventRecorder
     from pi_testing.scripted import Request, ScriptedProvider
@@ -29,22 +33,29 @@ if TYPE_CHECKING:
         unknown_event,
         usage,
     )
+    from pi_testing.store_contract import StoreContract
+    from pi_testing.tool_contract import ToolContract, arguments
 
 _HOMES = {
+    "cassettes": "Cassette",
     "fake_ui": "Dialog FakeUI Notice",
+    "faults": "failing_hook slow_hook",
+    "mode_contract": "ModeContract",
     "provider_contract": "ProviderCase ProviderContract ServerCase",
     "recorder": "EventRecorder",
     "scripted": "Request ScriptedProvider",
     "stand_ins": "FakeTool make_tool",
     "steps": "Step delay error no_end raises stall stop text thinking tool_call unknown_event usage",
+    "store_contract": "StoreContract",
+    "tool_contract": "ToolContract arguments",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-
 __all__ = [
+    "Cassette",
     "Dialog",
     "EventRecorder",
     "FakeTool",
     "FakeUI",
+    "ModeContract",
     "Notice",
     "ProviderCase",
     "ProviderContract",
@@ -52,11 +63,16 @@ __all__ = [
     "ScriptedProvider",
     "ServerCase",
     "Step",
+    "StoreContract",
+    "ToolContract",
+    "arguments",
     "delay",
     "error",
+    "failing_hook",
     "make_tool",
     "no_end",
     "raises",
+    "slow_hook",
     "stall",
     "stop",
     "text",
@@ -67,14 +83,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_exports(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

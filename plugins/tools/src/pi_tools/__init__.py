@@ -7,10 +7,10 @@ operations that a plugin may replace are importable from here, and loaded when t
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_hookspecs import hookimpl
+from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from collections.abc import Sequence
@@ -53,19 +53,10 @@ _HOMES = {
     "_truncate": "truncate_head truncate_line truncate_tail",
 }
 
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-
-__all__ = sorted([*_HOME_OF, "register_services", "register_tools", "session_shutdown"])  # noqa: PLE0605 - a name is written once
+__all__ = sorted([*" ".join(_HOMES.values()).split(), "register_services", "register_tools", "session_shutdown"])  # noqa: PLE0605 - a name is written once
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_exports(__name__, _HOMES)
 
 
 @hookimpl
