@@ -321,6 +321,24 @@ async def test_a_provider_may_be_registered_and_taken_back(registry):
         models.stream_of(Model(id="x", name="x", api="late", provider="late"))
 
 
+async def test_what_is_registered_later_lies_over_what_is_there_and_each_can_be_taken_back(registry):
+    models = registry(ACME_API_KEY="k")
+    config = {"baseUrl": "https://a.test", "api": "chat", "apiKey": "k", "headers": {"a": "1"}, "models": [{"id": "m"}]}
+    remove_first = models.register_provider("acme", config)
+    remove_second = models.register_provider("acme", {"baseUrl": "https://proxy.test", "headers": {"b": "2"}})
+    both = await models.get_api_key_and_headers(models.find("acme/m"))
+    remove_second()
+    first = await models.get_api_key_and_headers(models.find("acme/m"))
+    remove_second = models.register_provider("acme", {"baseUrl": "https://proxy.test"})
+    remove_first()
+
+    assert (both.base_url, both.headers) == ("https://proxy.test", {"a": "1", "b": "2"})
+    assert (first.base_url, first.headers) == ("https://a.test", {"a": "1"})
+    assert models.get_model("acme", "m") is None
+    remove_second()
+    assert models.get_providers() == []
+
+
 def test_a_row_may_be_registered_as_it_is(registry):
     models = registry()
     models.register_provider("ollama", row("ollama", keyless=True))

@@ -118,5 +118,5 @@ async def test_a_session_asks_hooks_in_the_order_of_the_diagram(pi_session, scri
     await do(pi_session)
 
     (row,) = [line for line in diagrams()[0].splitlines() if way in line]
-    asked = [each for each in pi_plugins["listener"].heard if each.startswith("session_")]
+    asked = [each for each in pi_plugins["listener"].heard if each.startswith(("session_", "resources_"))]
     assert asked == named(row)

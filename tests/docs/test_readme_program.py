@@ -1,4 +1,4 @@
-"""The program in README.md, "Use it from Python", is run as it stands there, in a folder of its own."""
+"""The programs in README.md, "Use it from Python", and in pi_core's are run as they stand there, each in a folder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 
 README = Path(__file__).parents[2] / "README.md"
 PROGRAM = re.compile(r"^## Use it from Python\n.*?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+CORE_README = README.parent / "pi_core" / "README.md"
+SESSIONS = re.compile(r"^## Sessions in a program\n.*?^```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 SHORT_FORM = re.compile(r"`(pi_core\.run\(.*?\))`")
 
 
@@ -51,3 +53,13 @@ def test_the_short_form_returns_the_text(tmp_path):
     done = run(f"import pi_core\nprint({call})", tmp_path)
 
     assert "tide.py" in done.stdout, done.stderr
+
+
+def test_sessions_of_the_same_services_answer_on_their_own(tmp_path):
+    (tmp_path / "tide.py").touch()
+
+    done = run(SESSIONS.search(CORE_README.read_text(encoding="utf-8"))["code"], tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tide.py" in done.stdout
+    assert "did not understand" in done.stdout

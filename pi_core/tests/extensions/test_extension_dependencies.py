@@ -128,6 +128,19 @@ def test_an_installation_that_was_cut_off_is_not_used(tmp_path):
     assert list((tmp_path / "cache").iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for uv")
+@pytest.mark.parametrize(("pi_offline", "uv_offline"), [("1", "1"), ("0", "no"), ("", "no"), (None, "no")])
+def test_offline_uv_fetches_nothing(tmp_path, pi_offline, uv_offline):
+    (tmp_path / "bin").mkdir()
+    uv = tmp_path / "bin" / "uv"
+    uv.write_text('#!/bin/sh\necho "offline: ${UV_OFFLINE:-no}" >&2\nexit 3\n')
+    uv.chmod(uv.stat().st_mode | stat.S_IXUSR)
+    environ = {"PATH": str(tmp_path / "bin")} | ({} if pi_offline is None else {"PI_OFFLINE": pi_offline})
+
+    with pytest.raises(UserError, match=f"offline: {uv_offline}"):
+        install(["no-such-distribution-anywhere"], tmp_path / "cache", print, environ)
+
+
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [

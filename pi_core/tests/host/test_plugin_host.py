@@ -93,6 +93,16 @@ def test_of_two_distributions_with_one_plugin_name_one_is_used_and_both_are_name
     ]
 
 
+def test_no_other_distribution_takes_the_place_of_the_one_that_is_called_after_the_plugin(site, problems, tool_plugin):
+    site.install("twin", tool_plugin("other"), distribution="a-twin")
+    site.install("twin", tool_plugin("real"), distribution="Pluggypi.Twin")
+
+    host = site.host()
+
+    assert host.records["twin"].names("register_tools") == ["real"]
+    assert "the one of 'Pluggypi.Twin' is used" in problems(host)[0][2]
+
+
 def test_an_older_copy_of_a_distribution_further_down_the_path_is_not_looked_at(site, problems, tmp_path, monkeypatch):
     site.install("acme", LISTENS, distribution="Acme.Tools", version="1.0")
     below, site.folder = site.folder, tmp_path / "above"
@@ -196,7 +206,7 @@ def test_an_import_that_hangs_is_broken_off(site, problems, tool_plugin, source)
     ((plugin, step, text),) = problems(host)
     assert (plugin, step) == ("slow", "import")
     assert text.startswith("not loaded: importing slow_")
-    assert text.endswith("took longer than 0.2 s")
+    assert "took longer than 0.2 s. Disable it with --disable slow" in text
     assert host.find("register_tools", "grep") is not None
 
 
@@ -205,8 +215,25 @@ def test_a_registration_hook_that_hangs_is_broken_off(site, problems):
     site.install("slow", "import time\n\n@hookimpl\ndef register_tools():\n    time.sleep(60)\n")
 
     assert problems(site.host(hooks={"timeout": 0.2})) == [
-        ("slow", "register_tools", "register_tools took longer than 0.2 s")
+        (
+            "slow",
+            "register_tools",
+            (
+                "register_tools took longer than 0.2 s. Disable it with --disable slow, or let it have longer with the"
+                " setting hooks.timeout"
+            ),
+        )
     ]
+
+
+def test_what_a_module_holds_beside_functions_is_not_looked_at(site, problems):
+    odd = "class Odd:\n    __class__ = property(lambda self: 1 / 0)\n    def __getattr__(self, name): 1 / 0\n"
+    site.install("odd", f"{LISTENS}\n{odd}\nodd = Odd()\n")
+
+    host = site.host()
+
+    assert host.records["odd"].hooks
+    assert problems(host) == []
 
 
 def test_ctrl_c_while_a_plugin_is_imported_passes(site):

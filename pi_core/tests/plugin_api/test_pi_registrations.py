@@ -264,6 +264,25 @@ async def test_a_provider_is_there_until_it_is_unregistered(activated, script):
     assert "acme" not in session.models.get_providers()
 
 
+async def test_two_plugins_may_change_one_provider_and_each_takes_back_its_own(activated):
+    held = []
+    config = {"baseUrl": "http://127.0.0.1:1", "api": "acme-1", "models": [{"id": "small"}]}
+
+    def add(pi):
+        pi.register_provider("acme", config)
+
+    def redirect(pi):
+        held.append(pi)
+        pi.register_provider("acme", {"baseUrl": "http://127.0.0.1:2"})
+
+    session = await activated(add, redirect)
+    redirected = session.models.get_model("acme", "small")
+    held[0].unregister_provider("acme")
+
+    assert redirected.base_url == "http://127.0.0.1:2"
+    assert session.models.get_model("acme", "small").base_url == "http://127.0.0.1:1"
+
+
 async def test_a_model_without_a_key_is_not_taken(activated):
     held = []
 

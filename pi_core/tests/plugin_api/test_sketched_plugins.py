@@ -1,7 +1,9 @@
-"""The plugins that an author would write first, as they would write them: tool, guard, context, state, helper."""
+"""The plugins that an author would write first: tool, guard, context, state, helper, models, policy, front end."""
 
 from __future__ import annotations
 
+import importlib
+import json
 import sys
 from textwrap import dedent
 from types import ModuleType
@@ -114,6 +116,56 @@ def register_tools():
     return [helper]
 '''
 
+ACME = """
+from pi_hookspecs import hookimpl, load_models
+
+
+@hookimpl
+def register_models():
+    return load_models(__package__, "acme.json")
+"""
+
+ACME_MODELS = {
+    "baseUrl": "https://acme.example/v1",
+    "keyVariables": ["ACME_API_KEY"],
+    "compat": {"supportsStore": False},
+    "models": [{"id": "large", "contextWindow": 1000}],
+}
+
+POLICY = """
+from pi_hookspecs import Compaction, hookimpl
+
+
+class FirstAndLast:
+    async def compact(self, request, ctx):
+        said = [entry for entry in request.entries if entry.type == "message"]
+        summary = f"It began with {said[0].message.text!r}."
+        return Compaction(summary=summary, first_kept_entry_id=said[-1].id, tokens_before=0)
+
+
+@hookimpl
+def register_services():
+    return [FirstAndLast()]
+"""
+
+MODE = """
+from pi_hookspecs import Mode, hookimpl
+
+said = []
+
+
+async def run_irc(session, options):
+    async with session:
+        for line in ("hello", "bye"):
+            said.append((await session.prompt(line)).text)
+    return 0
+
+
+@hookimpl
+def register_modes():
+    return [Mode("irc", run=run_irc, interactive=True, description="Talk to pi in a channel")]
+"""
+
 
 @pytest.fixture
 def written(monkeypatch):
@@ -200,3 +252,40 @@ async def test_a_sub_agent(session_of, written, script):
 
     assert script.requests[1].messages[0].text == "Where is the cat?"
     assert script.requests[2].tool_results[0].text == "On the sofa."
+
+
+async def test_a_vendor_that_speaks_a_known_api(session_of, script, tmp_path, monkeypatch):
+    package = tmp_path / "pi_acme"
+    package.mkdir()
+    (package / "__init__.py").write_text(ACME)
+    (package / "acme.json").write_text(json.dumps({"providers": {"acme": ACME_MODELS | {"api": script.model.api}}}))
+    monkeypatch.syspath_prepend(tmp_path)
+    session = session_of(importlib.import_module("pi_acme"), environ={"ACME_API_KEY": "k"})
+    script.turn(text("I am large."))
+    await session.set_model(session.models.find("acme/large"))
+    answer = await session.prompt("who?")
+
+    assert (answer.text, answer.model) == ("I am large.", "large")
+    assert script.requests[0].model.compat == {"supportsStore": False}
+
+
+async def test_a_policy(session_of, written, script):
+    session = session_of(written(POLICY))
+    script.turn(text("Hello.")).turn(text("Bye."))
+    await session.prompt("hi")
+    await session.compact()
+    await session.prompt("bye")
+
+    assert "It began with 'hi'." in script.requests[1].messages[0].text
+    assert [message.text for message in script.requests[1].messages[1:]] == ["Hello.", "bye"]
+
+
+async def test_a_front_end(session_of, written, script):
+    module = written(MODE)
+    session = session_of(module)
+    script.turn(text("Hi.")).turn(text("See you."))
+    mode = session.host.find("register_modes", "irc").thing
+    code = await mode.run(session, None)
+
+    assert code == 0
+    assert module.said == ["Hi.", "See you."]

@@ -35,6 +35,20 @@ def tool_call(event):
     return None
 """
 
+NOTES = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def activate(pi):
+    pi.on("session_start", print)
+
+    @pi.register_command("note")
+    def note(args, ctx): ...
+
+    pi.register_flag("--notes-file", type=str)
+    pi.events.on("noted", print)
+"""
+
 
 def shown(pi, name, *arguments, code=0):
     done = pi.run("plugins", "show", name, "--json", *arguments)
@@ -78,6 +92,30 @@ def test_time_asks_each_event_hook_once(pi):
 
     assert hooks["tool_call"]["ms"] >= 0
     assert "ms" not in hooks["activate"]
+
+
+def test_it_tells_what_activate_registers(pi):
+    pi.install("notes", NOTES)
+
+    told = shown(pi, "notes")
+    lines = pi.run("plugins", "show", "notes").stdout
+
+    assert told["activates"] == [
+        {"kind": "hook", "name": "session_start"},
+        {"kind": "command", "name": "note"},
+        {"kind": "flag", "name": "notes-file"},
+        {"kind": "channel", "name": "noted"},
+    ]
+    assert "Registers in activate(pi)\n    hook     session_start\n    command  note\n" in lines
+
+
+def test_an_activate_that_fails_is_a_problem(pi):
+    pi.install("notes", NOTES.replace("@pi.register_command", "raise RuntimeError('no')\n    @pi.register_command"))
+
+    told = shown(pi, "notes", code=1)
+
+    assert [each["name"] for each in told["activates"]] == ["session_start"]
+    assert [each["step"] for each in told["problems"]] == ["activate"]
 
 
 def test_it_tells_who_wins_where_two_register_one_name(pi):
@@ -200,3 +238,13 @@ def test_what_is_wrong_with_the_command_is_said(pi, arguments, said):
 
     assert done.returncode == 1
     assert said in done.stderr
+
+
+def test_an_extension_that_cannot_be_loaded_is_told_with_file_and_line(pi):
+    file = pi.cwd / "typo.py"
+    file.write_text("def f(:\n    pass\n")
+
+    done = pi.run("plugins", "show", "typo", "-e", str(file))
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Plugin 'typo' (import): not loaded: SyntaxError: invalid syntax (in {file}, line 1)" in done.stderr

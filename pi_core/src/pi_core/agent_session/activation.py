@@ -19,16 +19,27 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_hookspecs import Flag
 
-__all__ = ["Activations", "flags_of_activations"]
+__all__ = ["Activations", "flags_of_activations", "registered_in_activation"]
 
 
 def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
     """Activate every plugin for the session that comes next, and return the options that they register."""
     for plugin, activate in host.activations():
-        if plugin not in host.activated:
-            pi = host.activated[plugin] = PluginAPI(plugin)
-            _activate(host, pi, activate, partial(host.report, plugin, "activate"))
+        _prepare(host, plugin, activate)
     return [(plugin, flag) for plugin, pi in host.activated.items() for flag in pi.flags]
+
+
+def registered_in_activation(host: PluginHost, plugin: str) -> list[tuple[str, str]]:
+    """Activate one plugin for the session that comes next, and return the kind and name of all that it registers."""
+    activate = dict(host.activations()).get(plugin)
+    return _prepare(host, plugin, activate).registered() if activate is not None else []
+
+
+def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> PluginAPI:
+    if plugin not in host.activated:
+        pi = host.activated[plugin] = PluginAPI(plugin)
+        _activate(host, pi, activate, partial(host.report, plugin, "activate"))
+    return host.activated[plugin]
 
 
 class Activations:
@@ -36,11 +47,15 @@ class Activations:
 
     Args:
         session: Whose plugins.
+
+    Attributes:
+        flags: The options that each plugin registered, when it is over, too.
     """
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
         self._all: dict[str, PluginAPI] = {}
+        self.flags: dict[str, list[Flag]] = {}
 
     def begin(self) -> None:
         """Activate all plugins, in load order."""
@@ -74,11 +89,12 @@ class Activations:
 
     def _bind(self, pi: PluginAPI) -> None:
         self._all[pi.plugin] = pi
+        self.flags[pi.plugin] = pi.flags
         pi.bind(self._session)
 
 
 def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]) -> None:
-    with guarded(report, "activate", host.load_seconds):
+    with guarded(report, pi.plugin, "activate", host.load_seconds):
         waiting = activate(pi)
         if hasattr(waiting, "__await__"):
             getattr(waiting, "close", bool)()

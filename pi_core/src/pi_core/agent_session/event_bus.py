@@ -79,8 +79,9 @@ class PluginEvents:
 
     def on(self, channel: str, handler: Any = None, /) -> Any:
         """Hear a channel: a decorator, and a function that returns the way to unsubscribe."""
+        what, plugin = ("channel", channel), self._pi.plugin
         return self._pi.register_by(
-            handler, lambda function: lambda session: session.bus.add(self._pi.plugin, channel, function)
+            what, handler, lambda function: lambda session: session.bus.add(plugin, channel, function)
         )
 
     def emit(self, channel: str, data: Any = None, /) -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import UserContent
 
     Add = Callable[[AgentSession], Callable[[], None]]
+    What = tuple[str, str]
+    """A kind and a name, as in ``("command", "todo")``."""
 
 __all__ = ["PluginAPI"]
 
@@ -41,7 +43,8 @@ _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": 
 class _Registration:
     """One thing that a plugin registers: now, or as soon as there is a session to register it in."""
 
-    def __init__(self, add: Add, forget: Callable[[_Registration], None]) -> None:
+    def __init__(self, what: What, add: Add, forget: Callable[[_Registration], None]) -> None:
+        self.what = what
         self._add: Add | None = add
         self._forget = forget
         self._take_away: Callable[[], None] | None = None
@@ -90,19 +93,23 @@ class PluginAPI(Handle):
         for registration in tuple(self._registrations):
             registration.remove()
 
-    def register_by(self, handler: Any, add_of: Callable[[Any], Add]) -> Any:
+    def registered(self) -> list[What]:
+        """Return what is registered now, in the order in which that was done."""
+        return [each.what for each in self._registrations]
+
+    def register_by(self, what: What, handler: Any, add_of: Callable[[Any], Add]) -> Any:
         """Register ``add_of(handler)``; without a handler return a decorator that does."""
         if handler is not None:
-            return self._register(add_of(handler))
+            return self._register(what, add_of(handler))
 
         def decorate(function: Any) -> Any:
-            self._register(add_of(function))
+            self._register(what, add_of(function))
             return function
 
         return decorate
 
-    def _register(self, add: Add) -> Callable[[], None]:
-        registration = _Registration(add, self._forget)
+    def _register(self, what: What, add: Add) -> Callable[[], None]:
+        registration = _Registration(what, add, self._forget)
         if self._bound:
             registration.bind(self._session)
         self._registrations.append(registration)
@@ -132,7 +139,7 @@ class PluginAPI(Handle):
                 return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
             return lambda session: session.hooks.add(self.plugin, event, function)
 
-        return self.register_by(handler, add_of)
+        return self.register_by(("hook", event), handler, add_of)
 
     def register_tool(self, *given: Any, **how: Any) -> Any:
         """Add a tool from the next request on; over a function make one of it first."""
@@ -144,7 +151,7 @@ class PluginAPI(Handle):
         if not isinstance(tool, Tool) and callable(tool):
             return self._tool_of(make_tool(tool))
         checked("register_tools", self.plugin, tool)
-        return self._register(lambda session: session.add_tool(tool, self.plugin))
+        return self._register(("tool", tool.name), lambda session: session.add_tool(tool, self.plugin))
 
     def _tool_of(self, tool: Tool) -> Tool:
         self.register_tool(tool)
@@ -169,7 +176,7 @@ class PluginAPI(Handle):
             command = Command(name=name, handler=function, description=description, complete=complete)
             return self._add("register_commands", command)
 
-        return self.register_by(handler, add_of)
+        return self.register_by(("command", name), handler, add_of)
 
     def register_shortcut(self, key: str, handler: Any = None, /, *, description: str = "") -> Any:
         """Add a key of interactive front ends: ``handler(ctx)``."""
@@ -178,7 +185,7 @@ class PluginAPI(Handle):
         def add_of(function: Any) -> Add:
             return self._add("register_shortcuts", Shortcut(name=key, handler=function, description=description))
 
-        return self.register_by(handler, add_of)
+        return self.register_by(("shortcut", key), handler, add_of)
 
     def register_flag(
         self,
@@ -198,7 +205,7 @@ class PluginAPI(Handle):
             raise PluginError(self.plugin, f"flag {name!r}: type is {type!r}, which is neither bool nor str")
         flag = Flag(name=name.removeprefix("--"), type=kind, default=default, description=description)
         self.flags.append(flag)
-        return self._register(self._add("register_flags", flag))
+        return self._register(("flag", flag.name), self._add("register_flags", flag))
 
     def get_flag(self, name: str, /) -> bool | str | None:
         """Return what the command line says of an option, else its default."""
@@ -229,7 +236,7 @@ class PluginAPI(Handle):
 
             return take_back
 
-        mine = self._providers[provider_id] = self._register(add)
+        mine = self._providers[provider_id] = self._register(("provider", provider_id), add)
         return mine
 
     def unregister_provider(self, provider_id: str, /) -> None:
@@ -247,7 +254,7 @@ class PluginAPI(Handle):
                 given = FunctionRenderer.of(self.plugin, custom_type, given)
             return self._add("register_renderers", given)
 
-        return self.register_by(renderer, add_of)
+        return self.register_by(("renderer", custom_type), renderer, add_of)
 
     @property
     def events(self) -> PluginEvents:

@@ -48,7 +48,8 @@ def install(
         requirements: As pip takes them.
         cache: Where the folders are.
         say: Told, in a line, that it takes a while.
-        environ: The environment for uv; the process's when None.
+        environ: The environment for uv; the process's when None. With ``PI_OFFLINE`` uv takes what it has fetched
+            before, and nothing else (pi.md 12.1).
 
     Raises:
         UserError: There is no uv, no network, or no such distribution.
@@ -87,6 +88,9 @@ def use(folder: Path) -> None:
 
 
 def _run_uv(command: Sequence[str], environ: Mapping[str, str] | None) -> None:
+    env = dict(os.environ if environ is None else environ)
+    if env.get("PI_OFFLINE", "0") not in ("", "0"):
+        env["UV_OFFLINE"] = "1"
     try:
         done = subprocess.run(  # noqa: S603 - uv, with what the user's own file names
             command,
@@ -96,7 +100,7 @@ def _run_uv(command: Sequence[str], environ: Mapping[str, str] | None) -> None:
             stdin=subprocess.DEVNULL,
             timeout=INSTALL_SECONDS,
             check=False,
-            env=None if environ is None else dict(environ),
+            env=env,
         )
     except subprocess.TimeoutExpired:
         raise UserError(f"uv did not install {command[-1]} within {INSTALL_SECONDS:g} s") from None

@@ -207,7 +207,7 @@ class LocalExtensions:
         assert source.path is not None  # noqa: S101 - callers have looked
         loaded: list[ModuleType] = []
         what = f"running {source.path}"
-        with guarded(lambda message: report(f"not loaded: {message}"), what, self._host.load_seconds):
+        with guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds):
             loaded.append(load(source.path, name))
         return loaded[0] if loaded else None
 
@@ -222,11 +222,8 @@ class LocalExtensions:
         for entry_point in found:
             if self._host.has(entry_point.name) or entry_point.name in self._host.disabled:
                 continue  # installed beside pi, or before
-            with guarded(
-                partial(self._report, entry_point.name, "import"),
-                f"importing {entry_point.value}",
-                self._host.load_seconds,
-            ):
+            report, what = partial(self._report, entry_point.name, "import"), f"importing {entry_point.value}"
+            with guarded(report, entry_point.name, what, self._host.load_seconds):
                 plugins[entry_point.name] = entry_point.load()
         for name, plugin in plugins.items():
             self._host.add(plugin, name)

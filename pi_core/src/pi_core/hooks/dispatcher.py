@@ -390,8 +390,7 @@ class HookDispatcher:
 
 
 def _refusal(call: HookCall, implementation: HookImplementation) -> str:
-    signal = call.signal
-    if signal is not None and signal.aborted:
+    if (signal := call.signal) is not None and signal.aborted:
         return signal.reason or "Operation aborted"
     why = "was taken out after failing" if implementation.quarantined else "failed"
     return (

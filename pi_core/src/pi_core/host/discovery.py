@@ -41,7 +41,7 @@ def find_plugins() -> tuple[list[FoundPlugin], list[Problem]]:
             seen.add(name)
             everything += found
     used: dict[str, FoundPlugin] = {}
-    for plugin in sorted(everything, key=lambda each: (each.name, each.distribution)):
+    for plugin in sorted(everything, key=_claim):
         first = used.setdefault(plugin.name, plugin)
         if first is not plugin:
             message = (
@@ -52,8 +52,18 @@ def find_plugins() -> tuple[list[FoundPlugin], list[Problem]]:
     return list(used.values()), problems
 
 
+def _claim(plugin: FoundPlugin) -> tuple[str, bool, str]:
+    """Sort plugins of one name: the distribution called after it comes first, so that no other can take its place."""
+    return plugin.name, _canonical(plugin.distribution) != f"pluggypi-{_canonical(plugin.name)}", plugin.distribution
+
+
+def _canonical(name: str) -> str:
+    """Return a name as packaging tools compare names."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def _entry_points(distribution: Any) -> tuple[str, list[FoundPlugin]]:
-    """Return a distribution's name as packaging tools compare names, and its plugins."""
+    """Return a distribution's canonical name, and its plugins."""
     name = distribution.metadata["Name"] or "(unnamed)"
     found = [
         FoundPlugin(
@@ -64,7 +74,7 @@ def _entry_points(distribution: Any) -> tuple[str, list[FoundPlugin]]:
         )
         for entry_point in distribution.entry_points.select(group=ENTRY_POINT_GROUP)
     ]
-    return re.sub(r"[-_.]+", "-", name).lower(), found
+    return _canonical(name), found
 
 
 def fingerprint() -> list[list[str | int]]:

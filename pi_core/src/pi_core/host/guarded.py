@@ -20,21 +20,21 @@ LOAD_SECONDS = 30.0
 
 
 @contextmanager
-def guarded(report: Callable[[str], None], what: str, seconds: float = LOAD_SECONDS) -> Iterator[None]:
-    """Report whatever the block raises, ``SystemExit`` included, and go on after it."""
+def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: float = LOAD_SECONDS) -> Iterator[None]:
+    """Report whatever a plugin's code in the block raises, ``SystemExit`` included, and go on after it."""
     try:
         with limited(seconds, what), redirect_stdout(sys.stderr):
             yield
     except (KeyboardInterrupt, GeneratorExit):
         raise
+    except Interrupted as error:
+        report(f"{error}. Disable it with --disable {plugin}, or let it have longer with the setting hooks.timeout")
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
         report(told(error))
 
 
 def told(error: BaseException) -> str:
     """Say an error in one line, with the place in the plugin's own code where one can be told."""
-    if isinstance(error, Interrupted):
-        return str(error)
     place, found = error.__traceback__, ""
     while place is not None:
         file = place.tb_frame.f_code.co_filename

@@ -347,7 +347,7 @@ class PluginHost:
 
     def _guarded(self, plugin: str, step: str, what: str, prefix: str = "") -> AbstractContextManager[None, bool]:
         """Run a plugin's code in the block: bounded in time, and whatever it raises is reported."""
-        guard = guarded(lambda message: self._report(plugin, step, prefix + message), what, self.load_seconds)
+        guard = guarded(lambda message: self._report(plugin, step, prefix + message), plugin, what, self.load_seconds)
         return cast("AbstractContextManager[None, bool]", guard)  # it swallows, which a generator's type cannot say
 
     def _describe(self, hook: str, name: str, thing: Any, record: PluginRecord) -> bool:

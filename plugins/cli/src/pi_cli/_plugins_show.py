@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli._report import warn
 from pi_cli._words import one_line
+from pi_core.agent_session.activation import registered_in_activation
 from pi_core.host.discovery import find_origin
 from pi_core.host.kinds import KINDS
 from pi_core.host.records import PluginRecord
 from pi_core.settings.values import leaves, name_of
-from pi_hookspecs import UnknownName, answers_of
+from pi_hookspecs import UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
@@ -35,9 +36,13 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
         as_json: Print an object.
 
     Raises:
+        UserError: It is a local extension that could not be loaded; the message says why.
         UnknownName: There is no such plugin.
     """
     if not host.has(name):
+        failed = [str(each) for each in host.problems if each.plugin == name]
+        if failed:
+            raise UserError("\n".join(failed))
         raise UnknownName("plugin", name, [*host.records, *host.added()], "pi plugins lists them")
     host.load_listeners()
     record = host.records.get(name) or _extension(name, host)
@@ -79,6 +84,7 @@ def _implemented(plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> l
 
 def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
     enabled = record.name not in host.disabled
+    activated = registered_in_activation(host, record.name) if enabled else []
     dispatcher = host.dispatcher(warn)
     problems = dict.fromkeys([*record.problems, *(each for each in host.problems if each.plugin == record.name)])
     return {
@@ -94,6 +100,7 @@ def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
         "loadMs": record.load_ms if record.indexed else None,
         "hooks": [_hook(hook, record.name, host, dispatcher) for hook in record.hooks] if enabled else [],
         "registers": [each for hook in record.registers for each in _registered(hook, record, host)],
+        "activates": [{"kind": kind, "name": name} for kind, name in activated],
         "settings": list(_settings(record, host)),
         "problems": [{"step": each.step, "message": each.message} for each in problems],
     }
@@ -200,6 +207,9 @@ def _lines(told: dict[str, Any], *, timed: bool) -> Iterator[str]:
     if told["registers"]:
         yield from ("", "  Registers")
         yield from _columns([(each["kind"], each["name"], _fate(each, told["name"])) for each in told["registers"]])
+    if told["activates"]:
+        yield from ("", "  Registers in activate(pi)")
+        yield from _columns([(each["kind"], one_line(each["name"]), "") for each in told["activates"]])
     if told["hooks"]:
         yield from ("", "  Hooks" if timed else "  Hooks (--time asks each once, those of pi.on, too)")
         yield from _columns([(each["name"], each["answers"], _row(each)) for each in told["hooks"]])
