@@ -178,14 +178,18 @@ class TestTheFile:
         assert trust.is_trusted is False
         assert trust.why.startswith(f"{agent / 'trust.json'}{said}")
         assert trust.why in trust.notice
+        assert trust.notice.endswith(
+            " Repair or remove trust.json, which decides for no folder as it is, or add --approve for this run"
+        )
 
-    def test_a_file_that_cannot_be_read_is_not_overwritten(self, project, agent):
-        (agent / "trust.json").write_text("{")
+    @pytest.mark.parametrize("content", ["{", '{"/a": "yes"}'])
+    def test_a_file_that_cannot_be_used_is_not_overwritten_and_the_user_told_what_to_do(self, project, agent, content):
+        (agent / "trust.json").write_text(content)
 
-        with pytest.raises(UserError, match="Expecting property name"):
+        with pytest.raises(UserError, match=r"Nothing was changed\. Repair or remove trust\.json"):
             TrustStore(agent).remember(project, trusted=True)
 
-        assert (agent / "trust.json").read_text() == "{"
+        assert (agent / "trust.json").read_text() == content
 
     def test_paths_that_people_write_are_understood(self, project, agent):
         (agent / "trust.json").write_text(json.dumps({f"{project.parent}/./": True, "": False, ".": False}))

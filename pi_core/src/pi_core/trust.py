@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_core._folders import home_dir
-from pi_core._json_file import change_text, object_of, shown, text_of, written
+from pi_core._json_file import NotUsable, change_text, object_of, shown, text_of, written
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
@@ -24,6 +24,9 @@ __all__ = ["ProjectTrust", "TrustStore", "project_resources"]
 
 _IN_PI = ("settings.json", "mcp.json", "extensions", "skills", "prompts", "themes", "SYSTEM.md", "APPEND_SYSTEM.md")
 """What in ``.pi`` needs trust."""
+
+_DECIDE = "Run pi trust to use them from now on"
+_REPAIR = "Repair or remove trust.json, which decides for no folder as it is"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -37,6 +40,7 @@ class ProjectTrust(Value):
         why: Who decided, as a sentence without its full stop.
         decided: Whether anybody did.
         resources: What the project has that needs trust.
+        remedy: What to do about it where nobody decided, as a sentence without its full stop.
     """
 
     cwd: Path
@@ -44,6 +48,7 @@ class ProjectTrust(Value):
     why: str
     decided: bool = True
     resources: tuple[Path, ...] = ()
+    remedy: str = _DECIDE
 
     @classmethod
     def given(cls, cwd: str | Path, *, is_trusted: bool, why: str = "the program says so") -> ProjectTrust:
@@ -65,11 +70,11 @@ class ProjectTrust(Value):
         """
         folder = _resolved(cwd)
         is_trusted: bool | None = None
-        why = "nobody has decided yet"
+        why, remedy = "nobody has decided yet", _DECIDE
         try:
             saved = TrustStore(agent_dir).decision(folder)
         except UserError as error:  # what it says may be no: the default does not count either
-            why = str(error)
+            why, remedy = str(error), _REPAIR
         else:
             if saved is not None:
                 is_trusted, why = saved[1], f"trust.json says so of {saved[0]}"
@@ -81,6 +86,7 @@ class ProjectTrust(Value):
             why=why,
             decided=is_trusted is not None,
             resources=tuple(project_resources(folder, environ)),
+            remedy=remedy,
         )
 
     def is_about(self, cwd: str | Path) -> bool:
@@ -99,7 +105,7 @@ class ProjectTrust(Value):
             return None
         return (
             f"{self.cwd} is not trusted ({self.why}); not used: {self.named_resources}."
-            " Run pi trust to use them from now on, or add --approve for this run"
+            f" {self.remedy}, or add --approve for this run"
         )
 
     @property
@@ -125,10 +131,7 @@ class TrustStore:
         Raises:
             UserError: The file cannot be used.
         """
-        values = object_of(text_of(self.file) or "", str(self.file))
-        wrong = next((key for key, value in values.items() if not isinstance(value, bool | None)), None)
-        if wrong is not None:
-            raise UserError(f"{self.file}: {wrong!r} must be true, false or null, not {shown(values[wrong])}")
+        values = self._checked(text_of(self.file))
         return {folder: value for folder, value in values.items() if value is not None}
 
     def decision(self, cwd: str | Path) -> tuple[Path, bool] | None:
@@ -157,13 +160,23 @@ class TrustStore:
         key = str(_resolved(folder))
 
         def edit(text: str | None) -> str:
-            values = object_of(text or "", str(self.file))
+            values = self._checked(text)
             values.pop(key, None)
             if trusted is not None:
                 values[key] = trusted
             return written(values)
 
-        change_text(self.file, edit, folder_mode=0o700)
+        try:
+            change_text(self.file, edit, folder_mode=0o700)
+        except NotUsable as error:
+            raise UserError(f"{error}. Nothing was changed. {_REPAIR}.") from error
+
+    def _checked(self, text: str | None) -> dict[str, bool | None]:
+        values = object_of(text or "", str(self.file))
+        wrong = next((key for key, value in values.items() if not isinstance(value, bool | None)), None)
+        if wrong is not None:
+            raise NotUsable(f"{self.file}: {wrong!r} must be true, false or null, not {shown(values[wrong])}")
+        return values
 
 
 def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:

@@ -90,7 +90,7 @@ def _decided(
         try:
             TrustStore(agent_dir).remember(trust.cwd, trusted=is_trusted)
         except UserError as error:
-            report(f"{error} The decision counts for this run.")
+            report(f"{str(error).removesuffix('.')}. The decision counts for this run.")
     return evolve(trust, is_trusted=is_trusted, why=why, decided=True)
 
 

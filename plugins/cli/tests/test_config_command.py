@@ -80,14 +80,17 @@ class TestGet:
         ("key", "printed"),
         [
             ("theme", "dark\n"),
-            ("retry", '{"maxRetries": 5}\n'),
+            ("acme", '{"a.b": [1]}\n'),
+            ("terminal", '{"showImages": true, "clearOnShrink": false}\n'),
+            ("images", '{"autoResize": false, "blockImages": false}\n'),
             ("retry.maxRetries", "5\n"),
             ("retry.enabled", "true\n"),
             ('acme."a.b"', "[1]\n"),
         ],
     )
     def test_the_value_in_force_or_its_default(self, settings, key, printed):
-        settings.write({"theme": "dark", "retry": {"maxRetries": 5}, "acme": {"a.b": [1]}})
+        set_here = {"theme": "dark", "retry": {"maxRetries": 5}, "images": {"autoResize": False}}
+        settings.write({**set_here, "acme": {"a.b": [1]}})
 
         assert settings.config("get", key) == printed
 
@@ -123,6 +126,15 @@ class TestSet:
         for step in key.split("."):
             stored = stored[step]
         assert stored == value
+
+    @pytest.mark.parametrize("arguments", [("retry.jitter", "-1"), ("retry.jitter", "-1", "--project")])
+    def test_a_negative_number_is_a_value_and_no_option(self, settings, arguments):
+        assert "must be a number of at least 0, not -1" in settings.config("set", *arguments, code=1)
+
+    def test_a_list_that_is_no_json_is_shown_as_json(self, settings):
+        assert settings.config("set", "enabledModels", "a, b*", code=1) == (
+            """Error: Setting 'enabledModels' must be a list of strings, not 'a, b*'. As JSON that is '["a", "b*"]'\n"""
+        )
 
     def test_a_value_of_the_project_needs_a_trusted_one(self, settings):
         done = settings.run("config", "set", "theme", "dark", "--project")

@@ -61,6 +61,20 @@ def test_pi_trust_decides_for_good_and_can_be_taken_back(project):
     assert project.answers()[0] is False
     project.run("trust", "--forget")
     assert project.run("trust", "--list").stdout == ""
+    assert project.run("trust", "--list").stderr == "Nothing is decided yet.\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--deny"], ["--forget"], ["--list"]])
+def test_a_broken_file_of_decisions_is_an_error_that_says_what_to_do(project, arguments):
+    file = project.agent_dir / "trust.json"
+    file.write_text('{"/a": }')
+
+    done = project.run("trust", *arguments)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"Error: {file}:1:8: Expecting value. ")
+    assert "Repair or remove" in done.stderr
+    assert file.read_text() == '{"/a": }'
 
 
 @pytest.mark.parametrize("option", ["-na", "--no-approve"])

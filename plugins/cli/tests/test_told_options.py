@@ -67,16 +67,21 @@ def test_what_a_project_says_needs_trust(fake, approved):
     project = fake.cwd / ".pi"
     (project / "skills" / "knit").mkdir(parents=True)
     (project / "skills" / "knit" / "SKILL.md").write_text("---\nname: knit\ndescription: Knits\n---\nKnit.\n")
+    (project / "SYSTEM.md").write_text("You are a pirate.")
     (project / "APPEND_SYSTEM.md").write_text("Obey me.")
+    (fake.cwd / "MEMORY.md").write_text("- Likes tea")
     (project / "settings.json").write_text('{"systemPrompt": {"date": true}}')
     (fake.cwd / "AGENTS.md").write_text("Use tabs.")
 
     done = fake.run("-p", "--model", "fake/echo", *(["--approve"] if approved else []), "hi")
 
     prompt = (fake.cwd / "prompt.txt").read_text()
-    assert ["Obey me." in prompt, "knit" in prompt, "<date>" in prompt] == [approved] * 3
+    said = ("You are a pirate.", "Obey me.", "knit", "<date>", "Likes tea")
+    assert [each in prompt for each in said] == [approved] * 5
     assert "Use tabs." in prompt  # instructions need no trust
-    skipped = all(name in done.stderr for name in ("settings.json", "skills", "APPEND_SYSTEM.md"))
+    skipped = all(
+        name in done.stderr for name in ("settings.json", "skills", "SYSTEM.md", "APPEND_SYSTEM.md", "MEMORY.md")
+    )
     assert skipped is not approved
 
 

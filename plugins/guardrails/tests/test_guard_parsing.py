@@ -10,6 +10,7 @@ from pi_guardrails._findings import worst
 from pi_guardrails._judge import judge_command
 from pi_guardrails._paths import Places
 from pi_guardrails._script import read_script
+from pi_guardrails._sed import sed_is_harmless
 
 PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
 PIECES = (
@@ -123,6 +124,84 @@ def test_characters_that_hide_something_are_asked_about(text: str) -> None:
 
     assert gravest is not None
     assert (gravest.verdict, gravest.rule) == ("ask", "unparsed")
+
+
+@pytest.mark.parametrize("text", ["a=\\\n\nrm -rf /", "a=\\\n rm -rf /", "1=\\\n\nrm -rf /"])
+def test_a_value_on_another_line_than_its_name_hides_no_command(text: str) -> None:
+    assert worst(judge_command(text, PLACES)) is not None
+
+
+@given(st.text() | st.text("s/ey{}w;\\[]!,1$\n ", max_size=30))
+def test_any_program_of_sed_is_read(text: str) -> None:
+    sed_is_harmless(text)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "p",
+        "",
+        "1,5p",
+        "$!d",
+        "/a/,/b/{s/x/y/g;p}",
+        "s/[/]/x/",
+        "s/[[:space:]/]e/x/",
+        "y/abc/def/",
+        "a\\\ntext",
+        "/^$/d;5q",
+        "s/a\\/b/e/",
+        "0~3d",
+        "\\,a,Id",
+        ":a;N;$!ba;s/\\n/ /g",
+        "# write",
+        "1i we",
+        "s/w/e/2",
+        "/x/I,+2d",
+    ],
+)
+def test_programs_of_sed_that_only_change_what_they_read_are_harmless(program: str) -> None:
+    assert sed_is_harmless(program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "e",
+        "eid",
+        "w x",
+        "W x",
+        "1e id",
+        "$!e id",
+        "/a/ , /b/ e",
+        "{e}",
+        "p;e",
+        "p\ne",
+        "s/a/b/e",
+        "s/a/b/gw x",
+        "sxaxbxe",
+        "s/a\\/b/c/e",
+        "s,[,],x,e",
+        "y/a/b/;e",
+        "s/a/b/\ne",
+        "1!{p;w x",
+        "\\,a,e",
+        "0~2e",
+        "/[/]/e id",
+        "s/a/b",
+        "k",
+    ],
+)
+def test_programs_of_sed_that_do_more_or_are_not_understood_are_not(program: str) -> None:
+    assert not sed_is_harmless(program)
+
+
+@pytest.mark.parametrize("text", ["sed 's/{}'", "awk '{}'", "sed '/{}'"])
+@pytest.mark.parametrize("part", ["[", "print ", '"\\', "[[:"])
+def test_long_programs_of_other_languages_are_asked_about_and_not_read(text: str, part: str) -> None:
+    gravest = worst(judge_command(text.format(part * 10_000), PLACES))
+
+    assert gravest is not None
+    assert gravest.rule == "inline-code"
 
 
 @pytest.mark.parametrize("opening", ["(", "$(", "{ ", "if x; then "])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core import AgentSession, PluginHost
-    from pi_testing import EventRecorder, FakeUI, ScriptedProvider
+    from pi_testing import EventRecorder, ScriptedProvider
 
 pytestmark = pytest.mark.pi(plugins={"memory": pi_memory})
 
@@ -53,12 +53,14 @@ async def test_a_file_cannot_end_its_own_element(pi_session: AgentSession, scrip
 
 
 async def test_an_untrusted_projects_memory_is_left_out_with_a_notice(
-    project: None, pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI
+    project: None, pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path
 ) -> None:
     prompt = await prompt_of(pi_session, script)
+    (problem,) = (await pi_session.resources.load("memory")).problems
 
     assert "Uses tabs" not in prompt
-    assert ["not trusted" in notice.message for notice in fake_ui.notices] == [True]
+    assert problem.path == str(tmp_path / "MEMORY.md")
+    assert problem.message == "is not used: the project is not trusted. Run pi trust, or add --approve"
 
 
 async def trusted_session(cwd: Path, agent_dir: Path, host: PluginHost, script: ScriptedProvider) -> AgentSession:

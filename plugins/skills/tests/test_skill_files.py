@@ -39,6 +39,15 @@ def test_which_files_in_a_folder_are_skills(name, depth, accepted):
     assert is_skill(name, depth) is accepted
 
 
+def test_a_frontmatter_without_an_end_is_told():
+    content = read("---\nname: review\ndescription: Review code.\n\nDo it.")
+
+    assert content.name is None
+    assert problems(content) == [
+        (3, "the skill's frontmatter does not end, so it is not loaded. A line '---' must stand behind it")
+    ]
+
+
 def test_a_whole_skill_is_read_without_problems():
     content = read(
         skill(
@@ -124,7 +133,7 @@ def test_a_name_that_is_no_text_is_left_out():
     ("line", "complaint"),
     [
         (f"description: {'d' * 1025}", "description has 1025 characters; it may have 1024"),
-        (f"compatibility: {'c' * 501}", "compatibility must be a text of at most 500 characters"),
+        (f"compatibility: {'c' * 501}", "compatibility has 501 characters; it may have 500"),
         ("metadata: something", "metadata must be 'key: value' lines"),
         ("disable-model-invocation: maybe", "disable-model-invocation must be true or false"),
     ],

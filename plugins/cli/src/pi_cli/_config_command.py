@@ -13,7 +13,7 @@ from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._report import say, warn
 from pi_cli._words import one_line, width_of
 from pi_core.settings import described
-from pi_core.settings.values import MISSING, leaves, look_up, name_of, steps_of
+from pi_core.settings.values import MISSING, leaves, look_up, merge, name_of, put, steps_of
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Usage: pi config list [--all] [--json]
 
 list     Print every value that is set, and where: a file and its line, an
          environment variable. With --all the defaults of the others, too.
-get      Print the value in force.
+get      Print the value in force; of an object, all that is in it.
 set      Write a value: a text as it is, anything else as JSON.
 unset    Take a value out of the file again.
 schema   Print the JSON schema of settings.json.
@@ -50,6 +50,7 @@ What counts, the strongest first: command line, environment variables, the
 folder's .pi/settings.json where the folder is trusted, the user's own file.
 """
 
+_NEGATIVE = re.compile(r"-[\d.]\S*")
 _SECRET = re.compile(r"(key|token|secret|password)$", re.IGNORECASE)
 
 
@@ -59,7 +60,7 @@ def run_config(arguments: Sequence[str], host: PluginHost) -> int:
     Raises:
         PiError: It cannot be done.
     """
-    params = parse_strictly(_command(), arguments)
+    params = parse_strictly(_command(), _numbers_last(arguments))
     if params["help"]:
         sys.stdout.write(_USAGE)
         return 0
@@ -94,6 +95,14 @@ def _command() -> click.Command:
         ],
         add_help_option=False,
     )
+
+
+def _numbers_last(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments so that ``-1`` is no option: a value is the last word in any case."""
+    numbers = [each for each in arguments if _NEGATIVE.fullmatch(each)]
+    if not numbers or "--" in arguments:
+        return [*arguments]
+    return [*(each for each in arguments if each not in numbers), "--", *numbers]
 
 
 def _schema(_settings: Settings, _params: dict[str, Any]) -> None:
@@ -136,13 +145,26 @@ def _unset_ones(settings: Settings) -> Iterator[dict[str, Any]]:
 def _get(settings: Settings, _params: dict[str, Any], key: str) -> None:
     steps = steps_of(key)
     value, known = settings.get(steps), described.find(steps)
+    below = _defaults_below(steps)
     if value is None and known is not None:
         value = known.default
+    elif below and isinstance(value, dict | None):
+        value = merge(below, value or {})
     if value is None and known is None:
         _refuse_unknown(key)
     if value is None:
         raise UserError(f"Setting {key!r} is not set, and has no default")
     sys.stdout.write(f"{value if isinstance(value, str) else _written(value)}\n")
+
+
+def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:
+    """Return the object that the settings inside a name make as they are by default; empty where there are none."""
+    found: dict[str, Any] = {}
+    for each in described.settings():
+        inside = each.steps[: len(steps)] == (*steps,) and len(each.steps) > len(steps) and "*" not in each.steps
+        if inside and each.default is not None:
+            put(found, each.steps[len(steps) :], each.default)
+    return found
 
 
 def _refuse_unknown(key: str) -> None:
@@ -162,8 +184,11 @@ def _padded(text: str, width: int) -> str:
 
 def _change(settings: Settings, params: dict[str, Any], key: str, text: str) -> None:
     steps, scope = steps_of(key), _scope(params)
-    value = _meant(steps, text)
-    if described.find(steps) is None:
+    value, known = _meant(steps, text), described.find(steps)
+    if known is not None and known.kind.startswith("a list") and isinstance(value, str):
+        example = json.dumps([each.strip() for each in text.split(",")], ensure_ascii=False)
+        raise UserError(f"Setting {key!r} must be {known.kind}, not {text!r}. As JSON that is '{example}'")
+    if known is None:
         nearest = UnknownName("setting", key, [each.name for each in described.settings()]).nearest
         if nearest:
             warn(f"{key!r} is no setting of pi itself. Did you mean {' or '.join(nearest)}?")

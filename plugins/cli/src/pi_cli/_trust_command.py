@@ -60,11 +60,21 @@ def run_trust(arguments: Sequence[str], host: PluginHost) -> int:
         raise UserError(f"pi trust takes one folder, not {' '.join(words)!r}")
     store = TrustStore(host.settings.agent_dir)
     if params["list"]:
-        for folder, trusted in sorted(store.decisions().items()):
-            sys.stdout.write(f"{'trusted' if trusted else 'denied '}  {folder}\n")
+        _list(store)
         return 0
     _decide(store, words[0] if words else ".", params)
     return 0
+
+
+def _list(store: TrustStore) -> None:
+    try:
+        decisions = sorted(store.decisions().items())
+    except UserError as error:
+        raise UserError(f"{error}. Repair or remove the file: until then it decides for no folder") from error
+    for folder, trusted in decisions:
+        sys.stdout.write(f"{'trusted' if trusted else 'denied '}  {folder}\n")
+    if not decisions:
+        say("Nothing is decided yet.")
 
 
 def _decide(store: TrustStore, path: str, params: dict[str, Any]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from pi_core import leads_out
 from pi_hookspecs import ResourceFile, ResourceProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pi_hookspecs import ResourceRequest, ResourceScope
@@ -35,7 +36,7 @@ def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceP
     for folder, path in found.items():
         if folder == twice:
             continue
-        if request.project_trusted or not _leads_out(path, (folder, repository or folder)):
+        if request.project_trusted or not (os.path.islink(path) and leads_out(path, folder, repository or folder)):
             yield _file(path, "project")
         else:
             message = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"
@@ -56,14 +57,6 @@ def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
 def _context_file(folder: str) -> str | None:
     paths = (os.path.join(folder, name) for name in NAMES)
     return next((path for path in paths if os.path.isfile(path)), None)
-
-
-def _leads_out(path: str, folders: Iterable[str]) -> bool:
-    """Whether a file is a link to what lies in none of the folders."""
-    if not os.path.islink(path):
-        return False
-    real = os.path.realpath(path)
-    return not any(real.startswith(os.path.join(os.path.realpath(folder), "")) for folder in folders)
 
 
 def _repository(cwd: Path) -> str | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from pi_core import prompt_element
 from pi_hookspecs import PromptSection, SystemPromptResult
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ __all__ = ["sections"]
 _INTRODUCTION = (
     "Instructions from the user and for this project. What comes later is closer to the work and counts more."
 )
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_OUR_TAGS = re.compile(r"<(?=/?project_(?:context|instructions)\b)", re.IGNORECASE)
 
 
 async def sections(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
@@ -43,9 +41,7 @@ def _project_context(files: tuple[Resource, ...]) -> Iterator[PromptSection]:
     if said:
         yield PromptSection(name="project_context", text=_INTRODUCTION)
     for file in said:
-        path = "".join(_ESCAPES.get(character, character) for character in file.path)
-        body = _OUR_TAGS.sub("&lt;", file.data["text"].strip())  # a file cannot end its own element
-        text = f'<project_instructions path="{path}">\n{body}\n</project_instructions>'
+        text = prompt_element("project_instructions", file.data["text"], inside="project_context", path=file.path)
         yield PromptSection(name="project_context", text=text, source=file.path)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pi_guardrails._findings import Verdict
     from pi_guardrails._words import Word
 
-__all__ = ["git", "reads_only"]
+__all__ = ["git", "reads_only", "without_options"]
 
 Judgement: TypeAlias = "tuple[Verdict, str, str]"
 
@@ -19,19 +19,22 @@ _WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", 
 _READERS = frozenset(
     "add annotate blame cat-file check-ignore describe diff grep log ls-files rev-parse show status".split()
 )
+_HARMLESS_SETTING = re.compile(
+    r"(user|color|column|advice|pull|push|rerere|status|branch|log|tag|fetch)\.|init\.defaultbranch|commit\.gpgsign"
+    r"|core\.(autocrlf|eol|filemode|ignorecase|longpaths|quotepath|safecrlf|abbrev|bare|symlinks)",
+    re.IGNORECASE,
+)
+_RUNS_ANY = ("git-config", "it sets options with which git can run any program")
 _REWRITES = ("git-rewrite", "it rewrites or deletes what others may have")
 _DISCARDS = ("git-discard", "it throws away work that is not committed")
 
 
 def git(arguments: Sequence[Word]) -> Iterator[Judgement]:
     """Yield what speaks against a call of git."""
-    rest = list(arguments)
-    while rest and rest[0].text.startswith("-"):
-        option = rest.pop(0)
+    rest = without_options(arguments)
+    for option in arguments[: len(arguments) - len(rest)]:
         if option.text.startswith(("-c", "--config-env", "--exec-path")) and option.text != "--exec-path":
-            yield "ask", "git-config", "it sets options with which git can run any program"
-        if option.text in _WITH_VALUE and rest:
-            rest.pop(0)
+            yield "ask", *_RUNS_ANY
     if not rest:
         return
     if not rest[0].known:
@@ -46,9 +49,18 @@ def git(arguments: Sequence[Word]) -> Iterator[Judgement]:
     yield from judge([word.text for word in words])
 
 
+def without_options(arguments: Sequence[Word]) -> tuple[Word, ...]:
+    """Return the subcommand and what follows it."""
+    rest = list(arguments)
+    while rest and rest[0].text.startswith("-"):
+        del rest[: 2 if rest[0].text in _WITH_VALUE else 1]
+    return tuple(rest)
+
+
 def reads_only(arguments: Sequence[Word]) -> bool:
     """Whether a call of git leaves the files that it names as they are."""
-    return bool(arguments) and arguments[0].text in _READERS
+    rest = without_options(arguments)
+    return bool(rest) and rest[0].text in _READERS
 
 
 def _letters(texts: list[str]) -> set[str]:
@@ -101,11 +113,15 @@ def _stash(texts: list[str]) -> Iterator[Judgement]:
 
 
 def _config(texts: list[str]) -> Iterator[Judgement]:
-    runs = re.compile(
-        r"(alias|filter|diff|merge|core\.(pager|editor|sshcommand|hookspath|fsmonitor)|credential)", re.IGNORECASE
-    )
-    if any(runs.match(text) for text in texts) and len(texts) > 1 and not _long(texts, "--get", "--unset", "--list"):
-        yield "ask", "git-config", "it sets options with which git can run any program"
+    if _long(texts, "--edit") or "e" in _letters(texts):
+        yield "ask", *_RUNS_ANY
+    operands = [text for text in texts if not text.startswith("-")]
+    if operands[:1] == ["set"]:
+        del operands[0]
+    elif operands[:1] == ["get"] or _long(texts, "--get", "--unset", "--list"):
+        return
+    if len(operands) > 1 and not any(_HARMLESS_SETTING.match(text) for text in operands[:-1]):
+        yield "ask", *_RUNS_ANY
 
 
 def _always(_texts: list[str]) -> Iterator[Judgement]:
@@ -115,6 +131,13 @@ def _always(_texts: list[str]) -> Iterator[Judgement]:
 def _each_commit(texts: list[str]) -> Iterator[Judgement]:
     if _long(texts, "--exec", "-x", "run"):
         yield "ask", "dynamic-command", "it runs a command for each commit"
+
+
+def _submodule(texts: list[str]) -> Iterator[Judgement]:
+    if "deinit" in texts:
+        yield "ask", *_DISCARDS
+    if "foreach" in texts:
+        yield "ask", "dynamic-command", "it runs a command in each submodule"
 
 
 _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
@@ -132,7 +155,7 @@ _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
     "reset": _reset,
     "restore": _restore,
     "stash": _stash,
-    "submodule": lambda texts: iter([("ask", *_DISCARDS)] if {"deinit", "foreach"} & set(texts) else []),
+    "submodule": _submodule,
     "switch": _switch,
     "update-ref": _always,
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import PiContext
 
-__all__ = ["findings_of", "refusal"]
+__all__ = ["findings_of", "refusal", "until_mended"]
 
 _WRITERS = frozenset({"write", "edit"})
 _LONGEST_SHOWN = 2000
@@ -27,7 +27,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
     try:
         policy = Policy.of(ctx)
     except UserError as error:
-        return f"Guardrails refuse every call until the settings are mended: {error}"
+        return until_mended("every call", error)
     gravest = worst(policy.settle(findings_of(tool, arguments, policy), tool))
     if gravest is None:
         return None
@@ -38,6 +38,11 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
     return _explained(
         gravest, tool, "nobody is there who could be asked" if gravest.verdict == "ask" else "never allowed"
     )
+
+
+def until_mended(what: str, error: UserError) -> str:
+    """Return what is said where the guard's own settings are wrong."""
+    return f"Guardrails refuse {what} until the settings are mended: {error}. `pi config` changes them."
 
 
 def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:

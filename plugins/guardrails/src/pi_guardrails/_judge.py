@@ -10,8 +10,10 @@ from attrs import evolve
 
 from pi_guardrails import _git as git_rules
 from pi_guardrails._findings import Finding
+from pi_guardrails._options import can_start_programs, starts_program, written_files
 from pi_guardrails._programs import SQL_CLIENTS, judge_program, sql_danger
 from pi_guardrails._script import Command, read_script
+from pi_guardrails._variables import ASSIGNMENT, effect_of
 from pi_guardrails._words import UNKNOWN, Word, joined
 from pi_guardrails._wrappers import WRAPPERS, commands_of_find, inner_commands
 
@@ -33,68 +35,34 @@ _SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish rbash".split())
 _INTERPRETERS = {
     **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3"), "c"),
     **dict.fromkeys(("node", "nodejs", "bun"), "ep"),
-    **dict.fromkeys(("ruby", "osascript", "Rscript", "julia", "elixir"), "e"),
-    **dict.fromkeys(("lua", "luajit"), "e"),
+    **dict.fromkeys("ruby osascript rscript r julia elixir iex lua luajit groovy scala kotlin swift".split(), "e"),
+    **dict.fromkeys("csh tcsh nu elvish xonsh pwsh powershell guile".split(), "c"),
+    **dict.fromkeys("deno octave sbcl erl tclsh wish mongo mongosh crystal make gmake".split(), ""),
+    **dict.fromkeys(("ghci", "gnuplot", "racket", "raku", "dc"), "e"),
+    "clisp": "x",
+    "cmd": "",
     "perl": "eE",
     "php": "rBE",
-    "deno": "",
-    "pwsh": "c",
-    "groovy": "e",
 }
-_INLINE_WORDS = frozenset({"--eval", "--print", "--execute", "-Command", "-EncodedCommand", "eval"})
+"""Letters of the options that take a text of the language; the words below do with all of them."""
+
+_INLINE = re.compile(r"(--eval|--print|--execute)(=.*)?|-Command|-EncodedCommand|-eval|eval|/[cCkK]", re.DOTALL)
+_ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly local".split())
 _VERSIONED = re.compile(r"(python|pypy|perl|ruby|lua|php|node)[\d.]+")
 _PRIVILEGED = frozenset("sudo doas su pkexec runuser chroot nsenter setpriv".split())
 _DOWNLOADERS = re.compile(r"\b(curl|wget|fetch|aria2c|http|https|xh|lwp-request)\b")
-_STARTS_PROGRAMS = {
-    "tar": (
-        "--to-command",
-        "--checkpoint-action",
-        "-I",
-        "--use-compress-program",
-        "--rsh-command",
-        "-F",
-        "--info-script",
-    ),
-    "rsync": ("-e", "--rsh"),
-    "scp": ("-S", "-o", "-D"),
-    "zip": ("-TT", "--unzip-command"),
-    "sort": ("--compress-program",),
-    "rg": ("--pre",),
-    "man": ("-P", "--pager"),
-    "curl": ("-K", "--config"),
-    "make": ("--eval",),
-    "fd": ("-x", "-X", "--exec", "--exec-batch"),
-    "fdfind": ("-x", "-X", "--exec", "--exec-batch"),
-    "vim": ("-c", "--cmd", "-S", "-s", "+"),
-    "vi": ("-c", "--cmd", "-S", "+"),
-    "nvim": ("-c", "--cmd", "-S", "+"),
-    "ex": ("-c", "+", "-s"),
-    "emacs": ("--eval", "-eval", "-l", "--load", "-f"),
-    "gdb": ("-ex", "-x", "--eval-command", "-iex"),
-    "script": ("-c", "--command"),
-    "expect": ("-c",),
-    "entr": ("",),
-    "bind": ("-x",),
-    "complete": ("-C",),
-    "enable": ("-f",),
-    "hash": ("-p",),
-    "mapfile": ("-C",),
-    "readarray": ("-C",),
-}
 _READERS = frozenset(
     ". [ [[ alias basename cat cd cksum cmp comm cut diff dirname du echo egrep export false fgrep file grep head jq "
     "less ls md5sum more nl od printf pushd pwd read readlink realpath rg set sha1sum sha256sum source stat strings "
     "tail test tr tree true type wc which".split()
 )
-_STARTED = _SHELLS | _PRIVILEGED | frozenset("dd env eval mkfs rm shred unlink wipefs xargs".split())
+_STARTED = (
+    _SHELLS | _PRIVILEGED | set(_INTERPRETERS) | frozenset("dd env eval mkfs rm shred unlink wipefs xargs".split())
+)
 """Programs that are looked for behind the names of programs which may start others, though nobody here knows it."""
 
 _WRITES_LAST = frozenset("cp mv install ln rsync scp".split())
 _WRITES_ALL = frozenset("chgrp chmod chown curl gsed mkdir mv rm rmdir sed shred tee touch truncate wget".split())
-_LOADS_CODE = frozenset(
-    "BASH_ENV ENV LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PROMPT_COMMAND PS4 IFS SHELLOPTS "
-    "GIT_EXTERNAL_DIFF GIT_SSH GIT_SSH_COMMAND PERL5OPT RUBYOPT".split()
-)
 
 
 def judge_command(text: str, places: Places) -> list[Finding]:
@@ -131,8 +99,8 @@ class _Judge:
             self.add("ask", "unparsed", problem)
         for bomb in script.bombs:
             self.add("deny", "fork-bomb", f"a function that starts itself again and again: {bomb[:40]}")
-        for name in sorted(script.assigned & _LOADS_CODE):
-            self.add("ask", "environment", f"it sets {name}, which changes what later commands do")
+        for name, value in script.assignments:
+            self._variable(name, value, depth)
         self._follow(script)
         for redirect in script.redirects:
             self._redirect(redirect)
@@ -150,7 +118,7 @@ class _Judge:
         first, arguments = command.words[0], command.words[1:]
         text = joined(command.words)
         name = first.text.rsplit("/", 1)[-1].lower()  # some file systems do not tell RM from rm
-        if not first.known or first.globs or not name:
+        if not first.known or first.globs or not name or " " in name:
             self.add("ask", "dynamic-command", f"which program {first.source!r} is, is known only when it runs", text)
             return
         self.add("allow", "known", "nothing speaks against it", text)
@@ -159,6 +127,7 @@ class _Judge:
             for verdict, rule, why in judge_program(name, arguments, base):
                 self.add(verdict, rule, why, text)
         self._code(name, command, depth, text)
+        self._options(name, arguments, text)
         self._files(name, arguments)
 
     # Programs that run others
@@ -173,9 +142,31 @@ class _Judge:
             self._shell(name, command, depth, text)
         else:
             self._runs_text(name, command, depth, text)
-        options = _STARTS_PROGRAMS.get(name, ())
-        if any(word.text.startswith(option) for word in arguments for option in options):
-            self.add("ask", "dynamic-command", f"{name} starts another program with these options", text)
+        for word in arguments:
+            assigned = ASSIGNMENT.fullmatch(word.text)
+            if assigned is not None and name in _ASSIGNS:
+                self._variable(assigned[1], Word(assigned[2], word.source), depth)
+
+    def _options(self, name: str, arguments: tuple[Word, ...], text: str) -> None:
+        """Judge the options of a program that can start another one, or write files."""
+        called, rest = _subcommand(name, arguments)
+        started = starts_program(called, rest)
+        unclear = next((word for word in rest if word.splits and not word.known), None)
+        if started is not None:
+            self.add("ask", "dynamic-command", f"{called} can start another program with {started}", text)
+        elif unclear is not None and can_start_programs(called):
+            why = f"which options {called} gets is known only when it runs, as {unclear.source} has no quotes"
+            self.add("ask", "dynamic-command", why, text)
+        for word in written_files(called, rest):
+            self._file(word, writes=True)
+
+    def _variable(self, name: str, value: Word, depth: int) -> None:
+        """Judge a variable that is given a value."""
+        effect = effect_of(name, value.text, known=value.known)
+        if effect == "code":
+            self.add("ask", "environment", f"it sets {name}, which changes what later commands do")
+        elif effect == "command":
+            self._text(value.text, depth, f"{name}={value.source}")
 
     def _runs_text(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]
@@ -214,6 +205,9 @@ class _Judge:
         if name == "sudo" and any(re.match(r"-\w*[is]|--(login|shell)", word.text) for word in arguments[:1]):
             self._shell("sh", Command((Word("sh"),), command.stdin, command.piped, command.feeds), depth + 1, text)
         for words in inner_commands(name, arguments):
+            if WRAPPERS[name].text:
+                self._text(" ".join(word.text for word in words), depth, text)
+                continue
             stdin = Command(words, command.stdin, piped=command.piped and name != "xargs", feeds=command.feeds)
             self.command(stdin, depth + 1)
 
@@ -245,7 +239,7 @@ class _Judge:
             return
         letters, arguments = _INTERPRETERS[name], command.words[1:]
         inline = any(
-            word.text in _INLINE_WORDS or (letters and re.match(rf"-\w*[{letters}]", word.text)) for word in arguments
+            _INLINE.fullmatch(word.text) or (letters and re.match(rf"-\w*[{letters}]", word.text)) for word in arguments
         )
         files = [word for word in arguments if not word.text.startswith("-")]
         reads = (command.piped or command.stdin) and not files
@@ -342,6 +336,15 @@ def _after_shell_options(name: str, rest: list[Word]) -> tuple[list[Word], bool]
         if takes_text and name == "su":
             break
     return rest, takes_text
+
+
+def _subcommand(name: str, arguments: tuple[Word, ...]) -> tuple[str, tuple[Word, ...]]:
+    """Return a program's name and arguments; of git and go, the subcommand is part of the name."""
+    if name == "git":
+        arguments = git_rules.without_options(arguments)
+    elif name != "go":
+        return name, arguments
+    return f"{name} {arguments[0].text}" if arguments else name, arguments[1:]
 
 
 def _parts(word: Word) -> Iterator[Word]:

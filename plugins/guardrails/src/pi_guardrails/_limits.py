@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from attrs import Factory, define, field
 
+from pi_guardrails._settings import AMOUNTS, RATE, limits_of
 from pi_hookspecs import AssistantMessage, ToolResultMessage
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ __all__ = ["Limits"]
 Scope: TypeAlias = Literal["run", "session"]
 
 _SCOPES: tuple[Scope, ...] = ("run", "session")
-_SPENT = {"requests": "requests", "tokens": "tokens", "dollars": "dollars"}
-_RATE = "toolCallsPerMinute"
 _NOTICE_AT = 0.8
 _MINUTE = 60.0
 
@@ -30,7 +29,7 @@ _MINUTE = 60.0
 class _Spent:
     """What one scope has used up, and the measures whose notice was given."""
 
-    amounts: dict[str, float] = Factory(lambda: dict.fromkeys(_SPENT, 0.0))
+    amounts: dict[str, float] = Factory(lambda: dict.fromkeys(AMOUNTS, 0.0))
     calls: deque[float] = field(factory=deque)
     noticed: set[str] = field(factory=set)
 
@@ -52,15 +51,13 @@ class Limits:
 
     Args:
         settings: With ``guardrails.limits.run`` and ``guardrails.limits.session``; a limit that is not set is none.
+
+    Raises:
+        UserError: A limit is set and cannot hold.
     """
 
     def __init__(self, settings: SettingsView) -> None:
-        self._limits = {
-            (scope, measure): limit
-            for scope in _SCOPES
-            for measure in (*_SPENT, _RATE)
-            if (limit := settings.get_number(f"guardrails.limits.{scope}.{measure}", None, minimum=0)) is not None
-        }
+        self._limits = limits_of(settings)
         self._spent: dict[Scope, _Spent] = {scope: _Spent() for scope in _SCOPES}
         self._counted = 0
 
@@ -91,10 +88,10 @@ class Limits:
     def request(self, ctx: PiContext) -> str | None:
         """Return why no further request may be made; None when it may. Gives the notice when a limit comes near."""
         self.count(ctx.session.entries())
-        for (scope, measure), limit in self._limits.items():
-            if measure != _RATE:
-                spent = self._spent[scope]
-                if (reason := self._check(scope, measure, spent.amounts[measure], limit, ctx)) is not None:
+        for scope, spent in self._spent.items():
+            for measure in AMOUNTS:
+                limit = self._limits.get((scope, measure))
+                if limit is not None and (reason := self._check(scope, measure, spent.amounts[measure], limit, ctx)):
                     return reason
         return None
 
@@ -102,10 +99,10 @@ class Limits:
         """Return why no tool may be called now; None when it may, and the call counts."""
         now = time.monotonic()
         for scope in _SCOPES:
-            limit, calls = self._limits.get((scope, _RATE)), self._spent[scope].calls
+            limit, calls = self._limits.get((scope, RATE)), self._spent[scope].calls
             while calls and now - calls[0] >= _MINUTE:
                 calls.popleft()
-            if limit is not None and (reason := self._check(scope, _RATE, len(calls), limit, ctx)) is not None:
+            if limit is not None and (reason := self._check(scope, RATE, len(calls), limit, ctx)) is not None:
                 return f"{reason} Wait for a minute before the next call, or ask the user."
         for spent in self._spent.values():
             spent.calls.append(now)
@@ -113,7 +110,7 @@ class Limits:
 
     def _check(self, scope: Scope, measure: str, amount: float, limit: float, ctx: PiContext) -> str | None:
         setting = f"guardrails.limits.{scope}.{measure}"
-        unit = _SPENT.get(measure, "tool calls in the last minute")
+        unit = "tool calls in the last minute" if measure == RATE else measure
         used = f"{amount:g} of {limit:g} {unit}" if measure != "dollars" else f"${amount:.2f} of ${limit:.2f}"
         if amount >= limit:
             return f"Guardrails: this {scope} has used {used}. Raise {setting} in the settings to go on."

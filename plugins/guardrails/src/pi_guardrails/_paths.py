@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -158,11 +159,19 @@ class Places:
 
 def _fits(path: str, pattern: str) -> bool:
     """Whether a path, or a folder that it is in, has a name like the pattern; an absolute one fits from the root."""
-    pattern = pattern.removesuffix("/**").removeprefix("**/")
-    parts, wanted = path.strip("/").split("/"), pattern.strip("/").split("/")
-    starts = range(1) if pattern.startswith("/") else range(len(parts) - len(wanted) + 1)
-    return any(
-        len(parts) - start >= len(wanted)
-        and all(fnmatchcase(part, name) for part, name in zip(parts[start:], wanted, strict=False))
-        for start in starts
-    )
+    wanted, fixed, plain = _read_pattern(pattern)
+    parts = path.strip("/").split("/")
+    for start in range(1 if fixed else len(parts) - len(wanted) + 1):
+        if plain and parts[start] != wanted[0]:  # most names are others, and this is the cheapest way to see it
+            continue
+        if len(parts) - start >= len(wanted) and all(map(fnmatchcase, parts[start:], wanted)):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _read_pattern(pattern: str) -> tuple[list[str], bool, bool]:
+    """Return the names that a pattern asks for, whether from the root on, and whether the first is a plain name."""
+    names = pattern.removesuffix("/**").removeprefix("**/")
+    wanted = names.strip("/").split("/")
+    return wanted, names.startswith("/"), glob.escape(wanted[0]) == wanted[0]

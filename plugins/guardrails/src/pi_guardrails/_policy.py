@@ -12,10 +12,10 @@ from attrs import evolve, frozen
 
 from pi_guardrails._findings import SEVERITY, Finding, Verdict
 from pi_guardrails._paths import PROTECTED, Places
-from pi_hookspecs import UserError
+from pi_guardrails._settings import list_of, mistake, must_be
 
 if TYPE_CHECKING:
-    from pi_hookspecs import PiContext
+    from pi_hookspecs import PiContext, SettingsView, UserError
 
 __all__ = ["Policy", "Rule", "how_to_allow"]
 
@@ -73,19 +73,18 @@ class Policy:
         Raises:
             UserError: They are wrong. A guard that guesses what was meant would be none.
         """
-        given = ctx.settings.get(_RULES, [])
-        if not isinstance(given, list):
-            raise UserError(f"{_RULES} must be a list of objects, not {given!r:.60}")
-        extra = ctx.settings.get("guardrails.protectedPaths", [])
-        if not isinstance(extra, list) or not all(isinstance(each, str) and each for each in extra):
-            raise UserError(f"guardrails.protectedPaths must be a list of texts, not {extra!r:.60}")
+        given = list_of(ctx.settings, "rules")
+        extra = list_of(ctx.settings, "protectedPaths")
+        for number, each in enumerate(extra):
+            if not isinstance(each, str) or not each.removeprefix("!"):
+                raise mistake(ctx.settings, ("guardrails", "protectedPaths"), must_be("a name", each), f"[{number}]")
         places = Places(
             cwd=os.path.abspath(ctx.cwd),
             home=os.path.expanduser("~"),
             agent_dir=os.path.abspath(ctx.settings.agent_dir),
             patterns=(*PROTECTED, *extra),
         )
-        return cls(rules=tuple(_rule(number, each) for number, each in enumerate(given)), places=places)
+        return cls(rules=tuple(_rule(ctx.settings, number, each) for number, each in enumerate(given)), places=places)
 
     def settle(self, findings: list[Finding], tool: str) -> list[Finding]:
         """Return the findings as the user's rules leave them."""
@@ -115,18 +114,20 @@ def _fits(path: str, pattern: str, places: Places) -> bool:
     return any(places.fits(each, pattern) for each in places.meanings(path))
 
 
-def _rule(number: int, given: Any) -> Rule:
-    name = f"{_RULES}[{number}]"
+def _rule(settings: SettingsView, number: int, given: Any) -> Rule:
+    def wrong(what: str, inside: str = "") -> UserError:
+        return mistake(settings, ("guardrails", "rules"), what, f"[{number}]{inside}")
+
     if not isinstance(given, dict):
-        raise UserError(f"{name} must be an object, not {given!r:.60}")
+        raise wrong(must_be("an object", given))
     unknown = sorted(set(given) - _KEYS)
     if unknown:
-        raise UserError(f"{name} has the unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
-    wrong = next((key for key, value in given.items() if not isinstance(value, str)), None)
-    if wrong is not None:
-        raise UserError(f"{name}.{wrong} must be a text, not {given[wrong]!r:.60}")
+        raise wrong(f"has the unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    strange = next((key for key, value in given.items() if not isinstance(value, str)), None)
+    if strange is not None:
+        raise wrong(must_be("a text", given[strange]), f".{strange}")
     if given.get("action") not in SEVERITY:
-        raise UserError(f"{name}.action must be 'allow', 'ask' or 'deny', not {given.get('action')!r:.60}")
+        raise wrong(must_be("'allow', 'ask' or 'deny'", given.get("action")), ".action")
     if "command" in given and "path" in given:
-        raise UserError(f"{name} has both command and path; write two rules")
+        raise wrong("has both command and path; write two rules")
     return Rule(**cast("dict[str, Any]", given), number=number)

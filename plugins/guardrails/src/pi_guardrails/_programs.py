@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from pi_guardrails._git import git
+from pi_guardrails._sed import LONGEST, sed_is_harmless, sed_programs
 from pi_guardrails._words import UNKNOWN
 
 if TYPE_CHECKING:
@@ -28,7 +29,19 @@ _WORLD_WRITABLE = re.compile(
 )
 _SET_ID = re.compile(r"[2467][0-7]{3}|[ugoa]*[+=][rwxt]*s[rwxst]*")
 SQL_CLIENTS = frozenset("psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus".split())
+_AWK_STRING = re.compile(r'"(\\.|[^"\\])*"')
+_AWK = re.compile(r"\bsystem\b|\bgetline\b|@|\bprintf?\b[^;}\n]*(>|(?<!\|)\|(?!\|))|\|&")
+_SUBSTITUTED_INDEX = re.compile(r"\[[^]]*(\$\(|`|\x00)")
+_PROGRAM = ("inline-code", "its program may run commands or write files")
 _SQL = (
+    (
+        re.compile(
+            r"\\!|(^|\n|-cmd )\s*(\.(shell|system|output|once|load|import|excel|log)|system|\\o)\b|\bto\s+program\b"
+            r"|\binto\s+(out|dump)file\b|load_extension",
+            re.IGNORECASE,
+        ),
+        "runs a command, or writes a file",
+    ),
     (re.compile(r"\bdrop\s+(database|schema|table)\b", re.IGNORECASE), "drops a database, schema or table"),
     (re.compile(r"\btruncate\s+(table\s+)?\w", re.IGNORECASE), "empties a table"),
     (re.compile(r"\bdelete\s+from\s+[\w.\"`]+\s*(;|$)", re.IGNORECASE), "deletes every row of a table"),
@@ -42,6 +55,10 @@ def judge_program(name: str, arguments: Arguments, places: Places) -> Iterator[J
         yield from judge(arguments, places)
     if name in _ALWAYS:
         yield "ask", *_ALWAYS[name]
+    if name in _UNLESS:
+        harmless, rule, why = _UNLESS[name]
+        if not arguments or arguments[0].text not in harmless.split():
+            yield "ask", rule, why
     for needed, rule, why in _WITH_WORDS.get(name, ()):
         if _has_words(arguments, needed):
             yield "ask", rule, why
@@ -172,30 +189,21 @@ def _find(arguments: Arguments, places: Places) -> Iterator[Judgement]:
         yield "ask", "delete", "what it does with the files is known only when it runs"
 
 
-def _crontab(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    if [word.text for word in arguments] != ["-l"]:
-        yield "ask", "schedule", "it changes what runs later, without anybody looking"
-
-
-def _systemctl(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    harmless = {"status", "show", "cat", "is-active", "is-enabled", "is-failed", "list-units", "list-unit-files"}
-    verbs = _operands(arguments)
-    if verbs and verbs[0].text not in harmless:
-        yield "ask", "system", "it changes services of the computer"
-
-
 def _awk(arguments: Arguments, places: Places) -> Iterator[Judgement]:
     for word in arguments:
-        if not word.known or re.search(r"system|getline|[|>]|@load", word.text):
-            yield "ask", "inline-code", "its program may run commands or write files"
+        if not word.known or len(word.text) > LONGEST or _AWK.search(_AWK_STRING.sub('""', word.text)):
+            yield "ask", *_PROGRAM
             return
 
 
 def _sed(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    for word in arguments:
-        if re.search(r"(^|[\n;{}!\d/$])\s*[ewW](\s|$)|s(.).*\2.*\2[gpiImM0-9]*[ew]", word.text):
-            yield "ask", "inline-code", "its program may run commands or write files"
-            return
+    if not all(sed_is_harmless(program) for program in sed_programs(arguments)):
+        yield "ask", *_PROGRAM
+
+
+def _subscript(arguments: Arguments, places: Places) -> Iterator[Judgement]:
+    if any(_SUBSTITUTED_INDEX.search(word.text) for word in arguments):
+        yield "ask", "dynamic-command", "the shell runs what stands in the index of a variable"
 
 
 def _netcat(arguments: Arguments, places: Places) -> Iterator[Judgement]:
@@ -219,6 +227,13 @@ def _truncate(arguments: Arguments, places: Places) -> Iterator[Judgement]:
     yield "ask", "delete", "it cuts off what files hold"
 
 
+def _tar(arguments: Arguments, places: Places) -> Iterator[Judgement]:
+    letters, long = _flags(arguments)
+    bare = set(arguments[0].text) if arguments and "=" not in arguments[0].text else set()
+    if "P" in letters | bare or any(each.startswith("--abs") for each in long):
+        yield "ask", "writes", "what it unpacks may lie anywhere"
+
+
 def _rsync(arguments: Arguments, places: Places) -> Iterator[Judgement]:
     if any(each.startswith(("--del", "--remove-s")) for each in _flags(arguments)[1]):
         yield "ask", "delete", "it deletes files"
@@ -231,27 +246,50 @@ _JUDGES: dict[str, Callable[[Arguments, Places], Iterator[Judgement]]] = {
     ),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("test", "let", "printf", "read", "unset", "declare", "typeset", "local"), _subscript),
     **dict.fromkeys(("nc", "ncat", "netcat"), _netcat),
     **dict.fromkeys(("docker", "podman"), _docker),
     **dict.fromkeys(("chown", "chgrp"), _chown),
     "chmod": _chmod,
-    "crontab": _crontab,
     "dd": _dd,
     "find": _find,
     "git": lambda arguments, _: git(arguments),
     "kill": _kill,
     "rsync": _rsync,
     "socat": _socat,
-    "systemctl": _systemctl,
+    "tar": _tar,
     "truncate": _truncate,
 }
 
+_REMOTE = ("remote-code", "it reaches another computer, where nothing is guarded")
 _POWER = ("system", "it stops the computer")
 _RULES = ("system", "it changes the firewall")
 _USERS = ("system", "it changes who may use the computer")
 _KERNEL = ("system", "it changes the running system")
 _VOLUMES = ("disk", "it changes volumes or partitions")
 _LATER = ("schedule", "it runs commands later, without anybody looking")
+
+_TERMINAL = ("dynamic-command", "it runs what it is told in another terminal, where nobody sees it")
+_JOBS = ("schedule", "it changes what runs later, without anybody looking")
+_SERVICES = ("system", "it changes services of the computer")
+
+_UNLESS: dict[str, tuple[str, str, str]] = {
+    "abduco": ("-l", *_TERMINAL),
+    "byobu": ("ls", *_TERMINAL),
+    "crontab": ("-l", *_JOBS),
+    "dtach": ("--help", *_TERMINAL),
+    "screen": ("-ls -list -v", *_TERMINAL),
+    "systemctl": (
+        "status show cat is-active is-enabled is-failed list-units list-unit-files --version",
+        *_SERVICES,
+    ),
+    "tmux": (
+        "ls list-sessions lsw list-windows lsp list-panes has has-session capturep capture-pane info -V",
+        *_TERMINAL,
+    ),
+    "zellij": ("ls list-sessions --version", *_TERMINAL),
+}
+"""The arguments that are harmless when they come first, and what speaks against all others."""
 
 _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys("shutdown reboot halt poweroff init telinit".split(), _POWER),
@@ -264,7 +302,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     "dropdb": ("database", "it drops a database"),
     "shred": ("delete", "it destroys what files hold"),
     "parallel": ("dynamic-command", "what it runs is known only when it runs"),
-    "ssh": ("remote-code", "it reaches another computer, where nothing is guarded"),
+    **dict.fromkeys("ssh mosh ansible ansible-playbook".split(), _REMOTE),
 }
 
 _PUBLISH = ("publish", "it publishes, for everybody and often for good")
@@ -287,7 +325,11 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "twine": _rows("upload", _PUBLISH),
     "gem": _rows("push", _PUBLISH),
-    "gh": _rows("repo_delete release_delete repo_edit secret_set", _CLOUD),
+    "gh": (
+        *_rows("repo_delete release_delete repo_edit secret_set", _CLOUD),
+        *_rows("alias_set extension_install", ("dynamic-command", "it adds commands that run any program")),
+    ),
+    "vagrant": _rows("ssh destroy", _REMOTE),
     "kubectl": _rows("delete drain", _CLOUD),
     "helm": _rows("uninstall delete", _CLOUD),
     "terraform": _rows("destroy apply", _CLOUD),

@@ -39,6 +39,7 @@ _KNOWN = frozenset(
     "while_statement word".split()
 )
 _LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_body", "heredoc_end"})
+_TEXTS = frozenset({"raw_string", "ansi_c_string", "string"})
 _LOOSE = frozenset({"string", "heredoc_body", "translated_string", "regex", "extglob_pattern"})
 """What may hold text between its parts."""
 
@@ -92,6 +93,7 @@ class Script:
         commands: In the order in which they are written, those of substitutions and functions included.
         redirects: Every file that something is written to.
         assigned: Names of the variables that are given a value.
+        assignments: The same with the values.
         named: Words that may be the name of a variable that is set: ``read HOME``.
         bombs: Functions that multiply themselves.
         problems: Why the text is not understood.
@@ -100,6 +102,7 @@ class Script:
     commands: list[Command] = field(factory=list)
     redirects: list[Redirect] = field(factory=list)
     assigned: set[str] = field(factory=set)
+    assignments: list[tuple[str, Word]] = field(factory=list)
     named: set[str] = field(factory=set)
     bombs: list[str] = field(factory=list)
     problems: list[str] = field(factory=list)
@@ -187,7 +190,7 @@ def _check_gaps(node: Node, whole: bytes, start: int, script: Script) -> None:
         rest = _CONTINUED.sub("", gap)
         if rest.strip() == "-" and after.type == "heredoc_redirect":  # which the grammar leaves out there
             continue
-        broken = "\n" in rest and node.type in _ONE_LINE
+        broken = ("\n" in rest and node.type in _ONE_LINE) or (gap and node.type == "variable_assignment")
         if broken or _BLANK.fullmatch(rest) is None or (gap and not rest and before.is_named and after.is_named):
             script.problems.append(
                 f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear"
@@ -230,8 +233,13 @@ def _collect(root: Node, script: Script, variables: Mapping[str, str]) -> None:
             script.commands.append(_command(node, variables))
         elif node.type == "file_redirect":
             _redirect(node, script, variables)
+        elif node.type == "variable_assignment" and node.children:
+            script.assignments += _assignment(node, variables)
+        elif node.type == "test_command":
+            words = [word for inner in _nodes(node) if inner.type in _TEXTS for word in fields(inner, variables)]
+            script.commands.append(Command((Word("test"), *words)))
         elif node.type in ("declaration_command", "unset_command"):
-            script.commands.append(Command(tuple(Word(source(child), source(child)) for child in node.children)))
+            script.commands.append(Command(tuple(_declared(child, variables) for child in node.children)))
         elif node.type == "function_definition":
             _function(node, script)
 
@@ -298,6 +306,23 @@ def _redirect(node: Node, script: Script, variables: Mapping[str, str]) -> None:
         if operator == ">&" and child.type == "number":
             continue
         script.redirects += [Redirect(word, source(node)) for word in fields(child, variables)]
+
+
+def _assignment(node: Node, variables: Mapping[str, str]) -> Iterator[tuple[str, Word]]:
+    name, *_, value = node.children
+    words = fields(value, variables) if value.is_named and value is not name else [Word("")]
+    whole = Word(" ".join(word.text for word in words), source(value))
+    yield source(name).partition("[")[0], whole
+
+
+def _declared(node: Node, variables: Mapping[str, str]) -> Word:
+    """Return a word of ``export`` and its like, without quotes."""
+    written = source(node)
+    if node.type == "variable_assignment" and node.children:
+        return next((Word(f"{name}={value.text}", written) for name, value in _assignment(node, variables)))
+    if node.type in (*_TEXTS, "concatenation"):
+        return Word(" ".join(word.text for word in fields(node, variables)), written)
+    return Word(written, written)
 
 
 def _function(node: Node, script: Script) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_hookspecs import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -35,30 +37,46 @@ class Switch:
         self._pi = pi
         self._off: list[Callable[[], None]] = []
         self._limits: Limits | None = None
+        self._mistake: str | None = None
 
     def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
-        """Go on duty, or off."""
-        while self._off:
-            self._off.pop()()
-        self._limits = None
-        if not ctx.settings.get_bool("guardrails.enabled", default=False):
+        """Go on duty, or off; where the settings are wrong, refuse everything."""
+        self._go_off()
+        if ctx.settings.get("guardrails") is None:
             return
         # First of all, so that whatever fails below leaves the gate shut and not open.
         self._off += [self._pi.on("tool_call", self.tool_call), self._pi.on("user_bash", self.user_bash)]
+        from pi_guardrails._guard import until_mended
         from pi_guardrails._limits import Limits
+        from pi_guardrails._policy import Policy
+        from pi_guardrails._settings import is_enabled
 
-        limits = Limits(ctx.settings)
-        if limits.any:
+        try:
+            if not is_enabled(ctx.settings):
+                self._go_off()
+                return
+            Policy.of(ctx)
+            limits = Limits(ctx.settings)
+        except UserError as error:
+            self._mistake = until_mended("every run", error)
+        else:
+            if not limits.any:
+                return
             limits.begin(ctx.session.entries())
             self._limits = limits
-            self._off += [self._pi.on("context", self.context), self._pi.on("agent_settled", self.agent_settled)]
+        self._off += [self._pi.on("context", self.context), self._pi.on("agent_settled", self.agent_settled)]
+
+    def _go_off(self) -> None:
+        while self._off:
+            self._off.pop()()
+        self._limits = self._mistake = None
 
     async def tool_call(self, event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | None:
         """Judge the model's call."""
         from pi_guardrails._guard import refusal
         from pi_hookspecs import ToolCallResult
 
-        reason = self._limits.tool_call(ctx) if self._limits is not None else None
+        reason = self._mistake or (self._limits.tool_call(ctx) if self._limits is not None else None)
         reason = reason or await refusal(event.tool_name, event.input, ctx)
         return None if reason is None else ToolCallResult(block=True, reason=reason)
 
@@ -67,7 +85,7 @@ class Switch:
         from pi_guardrails._guard import refusal
         from pi_hookspecs import BashExecutionMessage, UserBashResult, now_ms
 
-        reason = await refusal("bash", {"command": event.command}, ctx)
+        reason = self._mistake or await refusal("bash", {"command": event.command}, ctx)
         if reason is None:
             return None
         refused = BashExecutionMessage(command=event.command, output=reason, cancelled=True, timestamp=now_ms())
@@ -77,7 +95,7 @@ class Switch:
         """Refuse the request when a limit is reached."""
         from pi_hookspecs import ContextResult
 
-        reason = self._limits.request(ctx) if self._limits is not None else None
+        reason = self._mistake or (self._limits.request(ctx) if self._limits is not None else None)
         return None if reason is None else ContextResult(block=True, reason=reason)
 
     def agent_settled(self, _event: AgentSettledEvent, ctx: PiContext) -> None:

@@ -27,6 +27,7 @@ class Wrapper:
         operands: How many arguments come before the command.
         assigns: Whether ``NAME=value`` may come before it.
         adds: Whether it adds arguments that nobody knows yet.
+        text: Whether the rest is one text for a shell.
     """
 
     flags: str = ""
@@ -34,6 +35,7 @@ class Wrapper:
     operands: int = 0
     assigns: bool = False
     adds: bool = False
+    text: bool = False
 
 
 WRAPPERS: dict[str, Wrapper] = {
@@ -67,7 +69,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "timeout": Wrapper(flags="fpv", values="ks", operands=1),
     "toybox": Wrapper(),
     "unshare": Wrapper(flags="imnpuUCTfrc"),
-    "watch": Wrapper(flags="bcdegtxpw", values="n"),
+    "watch": Wrapper(flags="bcdegtxpw", values="n", text=True),
     "xargs": Wrapper(flags="0rtpxo", values="ILnPdEsa", adds=True),
 }
 

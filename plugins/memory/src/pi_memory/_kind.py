@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import lexists
 from typing import TYPE_CHECKING
 
 from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind, ResourceProblem
@@ -29,6 +30,9 @@ def _find(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
     if (request.agent_dir / NAME).is_file():
         yield _file(request.agent_dir / NAME, "user")
     if not request.project_trusted:
+        if lexists(request.cwd / NAME):
+            message = "is not used: the project is not trusted. Run pi trust, or add --approve"
+            yield ResourceProblem(path=str(request.cwd / NAME), message=message)
         return
     file = project_file(request.cwd)
     if file is None:

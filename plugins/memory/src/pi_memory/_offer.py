@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from pi_memory._places import NAME, exists_any
+from pi_memory._places import exists_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +29,8 @@ class Offer:
         """Look again: another session may be of another project."""
         while self._take_away:
             self._take_away.pop()()
-        there = exists_any(ctx)
-        if not (there or ctx.settings.get_bool("memory.enabled", default=False)):
+        if not (exists_any(ctx) or ctx.settings.get_bool("memory.enabled", default=False)):
             return
         from pi_memory._tools import forget, remember
 
         self._take_away = [self._pi.register_tool(remember), self._pi.register_tool(forget)]
-        if there and os.path.lexists(ctx.cwd / NAME) and not ctx.is_project_trusted():
-            message = f"{ctx.cwd / NAME} is not used: the project is not trusted. Run pi trust, or add --approve."
-            ctx.ui.notify(message, "warning")

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_core import leads_out
 from pi_hookspecs import AssistantMessage, ToolResultMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pi_hookspecs import PiContext, ToolCall
 
@@ -68,10 +69,5 @@ def _paths(command: str) -> Iterator[str]:
 
 
 def _leads_out(path: str, cwd: Path) -> bool:
-    folder = os.path.realpath(cwd)
     path = path.removeprefix("@").removeprefix("file://")
-    try:
-        real = os.path.realpath(Path(folder, Path(path).expanduser()))
-    except (OSError, ValueError, RuntimeError):
-        return True
-    return real != folder and not real.startswith(folder.rstrip(os.sep) + os.sep)
+    return leads_out(os.path.join(cwd, os.path.expanduser(path)), cwd)  # noqa: PTH111, PTH118 - it may be no path

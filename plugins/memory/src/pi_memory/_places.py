@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pi_core import leads_out
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ def exists_any(ctx: PiContext) -> bool:
 def project_file(cwd: Path) -> Path | None:
     """Return the project's file; None where its name leads out of the project: a repository may bring such a link."""
     file = cwd / NAME
-    try:
-        inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(cwd))
-    except (OSError, ValueError):
-        return None
-    return file if inside else None
+    return None if leads_out(file, cwd) else file
 
 
 def memory_path(scope: Scope | None, ctx: PiContext) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pi_core import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,8 +20,6 @@ _HOW = {
     "load_skill": "load it by its name with the tool load_skill",
 }
 """The tools that can open a skill, best first, and how."""
-
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"})
 
 
 def reading_tool(active: Sequence[str]) -> str | None:
@@ -47,7 +47,7 @@ def list_for(found: ResourceSet, tool: str) -> str:
 
 
 def _element(skill: Resource) -> str:
-    name, description, path = (each.translate(_ESCAPES) for each in (skill.name, skill.description, skill.path))
+    name, description, path = (escaped(each) for each in (skill.name, skill.description, skill.path))
     return (
         f"  <skill>\n    <name>{name}</name>\n    <description>{description}</description>\n"
         f"    <location>{path}</location>\n  </skill>"

@@ -47,6 +47,8 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
     usable = isinstance(description, str) and bool(description.strip())
     if not usable and written.problem is None:
         message = "the skill has no description and is not loaded. Its frontmatter must say 'description: ...'"
+        if text.startswith("---") and written.body == text:
+            message = "the skill's frontmatter does not end, so it is not loaded. A line '---' must stand behind it"
         problems.append(ResourceProblem(path=file.path, line=_line(text, "description"), message=message))
     return ResourceContent(
         name=_name(values, file.path) if usable else None,
@@ -97,9 +99,11 @@ def _broken_rules(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield from (("name", message) for message in _broken_name_rules(name.strip()))
     if isinstance(description, str) and len(description) > MAX_DESCRIPTION:
         yield "description", f"description has {len(description)} characters; it may have {MAX_DESCRIPTION}"
-    compatibility = values.get("compatibility")
-    if compatibility is not None and not (isinstance(compatibility, str) and len(compatibility) <= MAX_COMPATIBILITY):
-        yield "compatibility", f"compatibility must be a text of at most {MAX_COMPATIBILITY} characters"
+    compatibility = values.get("compatibility") or ""
+    if not isinstance(compatibility, str):
+        yield "compatibility", f"compatibility must be a text, not {compatibility!r:.60}"
+    elif len(compatibility) > MAX_COMPATIBILITY:
+        yield "compatibility", f"compatibility has {len(compatibility)} characters; it may have {MAX_COMPATIBILITY}"
     if not isinstance(values.get("metadata", {}), dict):
         yield "metadata", "metadata must be 'key: value' lines"
     if not isinstance(values.get("disable-model-invocation", False), bool):

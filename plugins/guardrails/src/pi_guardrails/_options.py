@@ -1,0 +1,171 @@
+"""Which options of programs start other programs, and which name a file that is written; all of it data."""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pi_guardrails._words import Word
+
+__all__ = ["can_start_programs", "starts_program", "written_files"]
+
+_EDITOR = "-c -S -s --cmd +"
+_FD = "-x -X --exec --exec-batch"
+_GO = "-exec -toolexec -vettool --exec --toolexec --vettool"
+_LATEX = "-shell-escape --shell-escape -enable-write18 --enable-write18"
+_TAR = (
+    "-I -F --to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command --info-script"
+    " --new-volume-script"
+)
+_REMOTE = "--upload-pack --receive-pack --exec ext::"
+
+_STARTS_PROGRAMS = {
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _TAR),
+    **dict.fromkeys(("vim", "vi", "nvim", "view", "gvim", "rvim", "vimdiff", "ex"), _EDITOR),
+    **dict.fromkeys(("emacs", "emacsclient"), "-e -l -f -eval --eval --load --funcall"),
+    **dict.fromkeys(("fd", "fdfind"), _FD),
+    **dict.fromkeys(("go build", "go run", "go test", "go vet", "go install"), _GO),
+    **dict.fromkeys(("git fetch", "git pull", "git push", "git ls-remote", "git archive", "git submodule"), _REMOTE),
+    **dict.fromkeys(("pdflatex", "latex", "lualatex", "xelatex", "tex", "latexmk"), _LATEX),
+    **dict.fromkeys(("make", "gmake"), "--eval SHELL= .SHELLFLAGS= MAKEFLAGS="),
+    **dict.fromkeys(("npm", "npx"), "-c --call"),
+    **dict.fromkeys(("ag", "ack", "bat", "batcat", "delta"), "--pager"),
+    **dict.fromkeys(("youtube-dl", "yt-dlp"), "--exec --netrc-cmd"),
+    **dict.fromkeys(("node", "nodejs"), "data: --import=data: --loader=data: --experimental-loader=data:"),
+    "aria2c": "--on-",
+    "bind": "-x",
+    "cargo": "--config",
+    "complete": "-C",
+    "compgen": "-C",
+    "cpio": "--rsh-command",
+    "curl": "-K --config",
+    "enable": "-f",
+    "entr": "*",
+    "expect": "-c",
+    "fc": "*",
+    "fzf": "--preview --bind",
+    "gdb": "-ex -x -iex --eval-command --init-eval-command --command",
+    "git clone": "-c -u --config --template ext:: --upload-pack",
+    "git difftool": "-x --extcmd",
+    "git grep": "-O --open-files-in-pager",
+    "git init": "--template",
+    "git remote": "ext::",
+    "git send-email": "*",
+    "hash": "-p",
+    "hg": "--config",
+    "install": "--strip-program",
+    "just": "-c --command --shell",
+    "less": "-k --lesskey-file --lesskey-src --lesskey-content +",
+    "lldb": "-o -O -s -S -k -K --one-line --source",
+    "man": "-P -H --pager --html",
+    "mapfile": "-C",
+    "nix": "-c --command",
+    "nix-shell": "--run --command",
+    "nodemon": "-x --exec",
+    "pandoc": "-F -L --filter --lua-filter --pdf-engine",
+    "readarray": "-C",
+    "rg": "--pre --hostname-bin",
+    "rsync": "-e --rsh --rsync-path",
+    "scp": "-S -o -D",
+    "script": "-c --command",
+    "sftp": "-S -o -D",
+    "sort": "--compress-program",
+    "split": "--filter",
+    "ssh-add": "-s",
+    "ssh-keygen": "-D",
+    "svn": "--config-option",
+    "watchexec": "*",
+    "wget": "-e --execute --use-askpass",
+    "zip": "-TT --unzip-command",
+}
+"""``-c`` also among other letters, ``--rsh`` also shortened, ``+``, ``--on-`` and what has a ``=`` as a beginning,
+``*`` whatever there is. A program's subcommand is part of its name."""
+
+_HARMLESS = re.compile(r"\+(\d*|F|G|/[^\n|]*)")
+"""Places in a file, which pagers and editors take as a command behind ``+``."""
+
+_WRITES = {
+    "bsdtar": "-C --directory",
+    "cc": "-o",
+    "clang": "-o",
+    "gcc": "-o",
+    "git archive": "-o --output",
+    "git diff": "--output",
+    "git format-patch": "-o --output-directory --output",
+    "git log": "--output",
+    "git show": "--output",
+    "gpg": "-o --output",
+    "iconv": "-o --output",
+    "less": "-o -O --log-file --LOG-FILE",
+    "pandoc": "-o --output",
+    "patch": "-o -d --output --directory",
+    "rsync": "--log-file --write-batch",
+    "shuf": "-o --output",
+    "sort": "-o --output",
+    "strace": "-o --output",
+    "tar": "-C --directory",
+    "unzip": "-d",
+}
+
+_BARE_LETTERS = frozenset({"tar", "gtar", "bsdtar"})
+"""Their first argument is letters of options, also without a dash."""
+
+_FEWEST_LETTERS = len("--abc")
+_SHORT = len("-x")
+
+
+def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
+    """Return what speaks of another program among a program's arguments, as it is written; None where nothing does.
+
+    Args:
+        name: The program, with its subcommand where it has some: ``git clone``.
+        arguments: What follows the name.
+    """
+    options = _STARTS_PROGRAMS.get(name, "").split()
+    for word in arguments:
+        text = f"-{word.text}" if word is arguments[0] and name in _BARE_LETTERS and word.text[:1] != "-" else word.text
+        if any(_is(option, text) for option in options) and not _HARMLESS.fullmatch(text):
+            return word.source or word.text
+    return None
+
+
+def can_start_programs(name: str) -> bool:
+    """Whether a program has options that start another one."""
+    return name in _STARTS_PROGRAMS
+
+
+def written_files(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
+    """Yield the files that options of a program let it write.
+
+    Args:
+        name: The program, with its subcommand where it has some.
+        arguments: What follows the name.
+    """
+    options = _WRITES.get(name, "").split()
+    for word, after in zip_longest(arguments, arguments[1:]):
+        for option in options:
+            if not _is(option, word.text):
+                continue
+            value = word.text.partition("=" if option.startswith("--") else option[1])[2]
+            if value:
+                yield type(word)(value, word.source)
+            elif after is not None:
+                yield after
+
+
+def _is(option: str, text: str) -> bool:
+    """Whether an argument is an option of the table."""
+    name = text.partition("=")[0]
+    if option == "*":
+        return True
+    if not option.startswith("-") or option.endswith("-") or "=" in option:
+        return text.startswith(option)
+    if option.startswith("--"):
+        return name == option or (len(name) >= _FEWEST_LETTERS and option.startswith(name))
+    if len(option) == _SHORT:
+        return text.startswith("-") and not text.startswith("--") and option[1] in text
+    return name == option

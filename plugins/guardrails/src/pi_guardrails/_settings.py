@@ -1,0 +1,114 @@
+"""Reads the settings of the guard strictly: one that is set and cannot hold is an error, never a default.
+
+Elsewhere a wrong value costs a notice, as if it were not set. A limit or a rule that somebody wrote and that silently
+does not hold would be worse than none.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import SettingsView
+
+__all__ = ["AMOUNTS", "RATE", "SCOPES", "is_enabled", "limits_of", "list_of", "mistake", "must_be"]
+
+SCOPES = ("run", "session")
+AMOUNTS = ("requests", "tokens", "dollars")
+RATE = "toolCallsPerMinute"
+
+_TOP = ("guardrails",)
+_LIMITS = (*_TOP, "limits")
+_KEYS = frozenset({"enabled", "rules", "protectedPaths", "limits"})
+
+
+def is_enabled(settings: SettingsView) -> bool:
+    """Return whether the guard is on duty.
+
+    Raises:
+        UserError: That is not said clearly, or it is and something else is: a name that does not exist, for one.
+    """
+    given = _object(settings, _TOP)
+    enabled = given.get("enabled")
+    if not isinstance(enabled, bool | None):
+        raise mistake(settings, (*_TOP, "enabled"), must_be("true or false", enabled))
+    if enabled is not False:
+        _check_names(settings, _TOP, given, _KEYS)
+    return bool(enabled)
+
+
+def limits_of(settings: SettingsView) -> dict[tuple[str, str], float]:
+    """Return the limits by scope and measure; what is not there is not limited.
+
+    Raises:
+        UserError: One is no number, or there is no such limit.
+    """
+    scopes = _object(settings, _LIMITS)
+    _check_names(settings, _LIMITS, scopes, SCOPES)
+    found: dict[tuple[str, str], float] = {}
+    for scope in SCOPES:
+        amounts = _object(settings, (*_LIMITS, scope))
+        _check_names(settings, (*_LIMITS, scope), amounts, (*AMOUNTS, RATE))
+        for measure, limit in amounts.items():
+            if limit is None:
+                continue
+            if not _is_amount(limit):
+                raise mistake(settings, (*_LIMITS, scope, measure), must_be("a number of at least 0", limit))
+            found[scope, measure] = limit
+    return found
+
+
+def list_of(settings: SettingsView, name: str) -> list[Any]:
+    """Return a list of the guard's settings, empty where none is set.
+
+    Raises:
+        UserError: It is no list.
+    """
+    given = settings.get((*_TOP, name), [])
+    if not isinstance(given, list):
+        raise mistake(settings, (*_TOP, name), must_be("a list", given))
+    return given
+
+
+def mistake(settings: SettingsView, steps: Sequence[str], what: str, inside: str = "") -> UserError:
+    """Return the error that a setting cannot be used, with the place where it was set.
+
+    Args:
+        settings: Where it comes from.
+        steps: Its name.
+        what: What is wrong with it, from the verb on.
+        inside: The part of it that is meant: ``[0].path``.
+    """
+    place = settings.place(steps)
+    return UserError(f"setting {'.'.join(steps)}{inside} {what}{f' ({place})' if place else ''}")
+
+
+def must_be(wanted: str, value: object) -> str:
+    """Return what is wrong with a value that is not what it must be."""
+    return f"must be {wanted}, not {value!r:.60}"
+
+
+def _object(settings: SettingsView, steps: Sequence[str]) -> dict[str, Any]:
+    given = settings.get(steps, {})
+    if not isinstance(given, dict):
+        raise mistake(settings, steps, must_be("an object", given))
+    return given
+
+
+def _check_names(
+    settings: SettingsView, steps: Sequence[str], given: dict[str, Any], known: Sequence[str] | frozenset[str]
+) -> None:
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None:
+        raise mistake(settings, (*steps, unknown), f"does not exist; known are {', '.join(sorted(known))}")
+
+
+def _is_amount(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value >= 0 and (isinstance(value, int) or math.isfinite(value))

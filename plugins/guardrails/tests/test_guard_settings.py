@@ -1,0 +1,119 @@
+"""Settings of the guard that cannot hold: no run begins before they are mended, and the error says where."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pi_guardrails
+from pi_core import Settings
+from pi_guardrails._settings import is_enabled, limits_of
+from pi_hookspecs import UserError
+from pi_testing import text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_core import AgentSession
+    from pi_testing import ScriptedProvider
+
+pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails})
+
+NUMBER = "must be a number of at least 0, not"
+
+
+def guarded(**settings: Any) -> pytest.MarkDecorator:
+    return pytest.mark.pi(settings={"guardrails": settings})
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"limits": {"run": {"requests": "5"}}}, f"guardrails.limits.run.requests {NUMBER} '5'"),
+        ({"limits": {"run": {"tokens": -1}}}, f"guardrails.limits.run.tokens {NUMBER} -1"),
+        ({"limits": {"session": {"dollars": True}}}, f"guardrails.limits.session.dollars {NUMBER} True"),
+        ({"limits": {"run": {"toolCallsPerMinute": [3]}}}, f"guardrails.limits.run.toolCallsPerMinute {NUMBER} [3]"),
+        ({"limits": {"run": 5}}, "guardrails.limits.run must be an object, not 5"),
+        ({"limits": [5]}, "guardrails.limits must be an object, not [5]"),
+        ({"limits": {"run": {"request": 5}}}, "guardrails.limits.run.request does not exist; known are dollars, "),
+        ({"limits": {"day": {}}}, "guardrails.limits.day does not exist; known are run, session"),
+        ({"rules": {"command": "x"}}, "guardrails.rules must be a list, not"),
+        ({"rules": [{"action": "maybe"}]}, "guardrails.rules[0].action must be 'allow', 'ask' or 'deny', not 'maybe'"),
+        ({"protectedPaths": "secrets"}, "guardrails.protectedPaths must be a list, not 'secrets'"),
+        ({"protectedPaths": ["a", 3]}, "guardrails.protectedPaths[1] must be a name, not 3"),
+        ({"enabled": "true"}, "guardrails.enabled must be true or false, not 'true'"),
+        ({"enabled": 1}, "guardrails.enabled must be true or false, not 1"),
+        ({"rule": []}, "guardrails.rule does not exist; known are enabled, limits, protectedPaths, rules"),
+    ],
+)
+async def test_settings_that_cannot_hold_refuse_the_run_and_name_file_key_and_value(
+    pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, given: dict[str, Any], problem: str
+) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"guardrails": {"enabled": True, **given}}, indent=1))
+    pi_session.settings = Settings.load(tmp_path, tmp_path, trust=False)
+    await pi_session.reload()
+    script.turn(text("never said"))
+
+    answer = await pi_session.prompt("go")
+
+    assert answer is not None
+    assert answer.stop_reason == "error"
+    assert f"Guardrails refuse every run until the settings are mended: setting {problem}" in answer.error_message
+    assert f"({file}:" in answer.error_message
+    assert not script.requests
+
+
+@guarded(enabled="on")
+async def test_a_switch_that_is_neither_on_nor_off_refuses_the_users_own_commands_too(pi_session: AgentSession) -> None:
+    result = await pi_session.execute_bash("ls")
+
+    assert result.cancelled
+    assert "guardrails.enabled must be true or false" in result.output
+
+
+@pytest.mark.parametrize("settings", [{"guardrails": True}, {"guardrails": {"enable": True}}])
+def test_a_guard_that_somebody_meant_to_switch_on_is_not_off(settings: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="guardrails"):
+        is_enabled(Settings.in_memory(settings))
+
+
+@guarded(enabled=False, limits={"run": {"requests": "5"}}, rule=[])
+async def test_a_guard_that_is_off_refuses_nothing(pi_session: AgentSession, script: ScriptedProvider) -> None:
+    script.turn(text("said"))
+
+    answer = await pi_session.prompt("go")
+
+    assert answer is not None
+    assert answer.stop_reason == "stop"
+    assert not pi_session.hooks.listens("tool_call")
+
+
+def test_a_limit_without_end_is_none_that_holds() -> None:
+    settings = Settings.in_memory({"guardrails": {"limits": {"run": {"dollars": float("inf")}}}})
+
+    with pytest.raises(UserError, match="must be a number of at least 0, not inf"):
+        limits_of(settings)
+
+
+def test_a_limit_that_is_null_is_none() -> None:
+    settings = Settings.in_memory({"guardrails": {"limits": {"run": {"requests": None, "tokens": 7}}}})
+
+    assert limits_of(settings) == {("run", "tokens"): 7}
+
+
+@guarded(enabled=True, limits={"run": {"requests": "5"}})
+async def test_mended_settings_let_the_next_run_begin(pi_session: AgentSession, script: ScriptedProvider) -> None:
+    script.turn(text("said"))
+    refused = await pi_session.prompt("go")
+    pi_session.settings.set("guardrails.limits.run.requests", 5)
+
+    await pi_session.reload()
+    answer = await pi_session.prompt("go")
+
+    assert refused is not None
+    assert refused.stop_reason == "error"
+    assert answer is not None
+    assert answer.stop_reason == "stop"
