@@ -149,11 +149,13 @@ class ResourceRequest(Shown):
         cwd: The session's working directory, absolute.
         agent_dir: The folder of the user's own files.
         project_trusted: Whether the project's ``.pi`` may be looked into.
+        trust_decided: Whether somebody said so, or said no: who did need not be told what is left out.
     """
 
     cwd: Path
     agent_dir: Path
     project_trusted: bool
+    trust_decided: bool = False
 
 
 def _markdown(name: str, depth: int) -> bool:

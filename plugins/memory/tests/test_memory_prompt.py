@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pi_memory
-from pi_core import Settings, create_agent_session
+from pi_core import ProjectTrust, Settings, create_agent_session
 from pi_testing import text
 
 if TYPE_CHECKING:
@@ -52,26 +52,41 @@ async def test_a_file_cannot_end_its_own_element(pi_session: AgentSession, scrip
     assert prompt.count("<memory_file") == 1
 
 
-async def test_an_untrusted_projects_memory_is_left_out_with_a_notice(
-    project: None, pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path
+async def test_memory_of_a_project_that_nobody_decided_about_is_left_out_with_a_notice(
+    project: None, tmp_path: Path, pi_agent_dir: Path, pi_host: PluginHost, script: ScriptedProvider
 ) -> None:
-    prompt = await prompt_of(pi_session, script)
-    (problem,) = (await pi_session.resources.load("memory")).problems
+    undecided = ProjectTrust.decide(tmp_path, pi_agent_dir)
+    session = session_in(tmp_path, pi_agent_dir, pi_host, script, trust=undecided)
+
+    async with session:
+        prompt = await prompt_of(session, script)
+        (problem,) = (await session.resources.load("memory")).problems
 
     assert "Uses tabs" not in prompt
     assert problem.path == str(tmp_path / "MEMORY.md")
     assert problem.message == "is not used: the project is not trusted. Run pi trust, or add --approve"
 
 
-async def trusted_session(cwd: Path, agent_dir: Path, host: PluginHost, script: ScriptedProvider) -> AgentSession:
+async def test_memory_of_a_project_that_somebody_said_no_to_is_left_out_silently(
+    project: None, pi_session: AgentSession, script: ScriptedProvider
+) -> None:
+    prompt = await prompt_of(pi_session, script)
+
+    assert "Uses tabs" not in prompt
+    assert not (await pi_session.resources.load("memory")).problems
+
+
+def session_in(
+    cwd: Path, agent_dir: Path, host: PluginHost, script: ScriptedProvider, trust: ProjectTrust | bool = True
+) -> AgentSession:
     options: dict[str, Any] = {"cwd": cwd, "host": host, "model": script.model, "plugins": {"script": script}}
-    return create_agent_session(settings=Settings.in_memory({}, agent_dir=agent_dir, trust=True), **options)
+    return create_agent_session(settings=Settings.in_memory({}, agent_dir=agent_dir, trust=trust), **options)
 
 
 async def test_a_trusted_projects_memory_comes_after_the_users(
     project: None, tmp_path: Path, pi_agent_dir: Path, pi_host: PluginHost, script: ScriptedProvider
 ) -> None:
-    async with await trusted_session(tmp_path, pi_agent_dir, pi_host, script) as session:
+    async with session_in(tmp_path, pi_agent_dir, pi_host, script) as session:
         prompt = await prompt_of(session, script)
 
     assert prompt.index("Likes tea") < prompt.index("Uses tabs")
@@ -84,7 +99,7 @@ async def test_a_project_cannot_point_its_memory_elsewhere(
     secret.write_text("- the key\n")
     (tmp_path / "MEMORY.md").symlink_to(secret)
 
-    async with await trusted_session(tmp_path, pi_agent_dir, pi_host, script) as session:
+    async with session_in(tmp_path, pi_agent_dir, pi_host, script) as session:
         prompt = await prompt_of(session, script)
         problems = (await session.resources.load("memory")).problems
 
@@ -115,7 +130,7 @@ async def test_without_a_memory_nothing_is_offered(
 ) -> None:
     (pi_agent_dir / "MEMORY.md").unlink()
 
-    async with await trusted_session(tmp_path, pi_agent_dir, pi_host, script) as session:
+    async with session_in(tmp_path, pi_agent_dir, pi_host, script) as session:
         prompt = await prompt_of(session, script)
         names = {tool.name for tool in session.agent.state.tools}
 

@@ -163,11 +163,13 @@ class DefaultResourceLoader:
     def _situation(self, kind: str) -> Situation:
         settings = self._known_settings()
         cwd = os.path.abspath(self._cwd or os.getcwd())
+        trust = settings.trust_of(cwd)
         return Situation(
             cwd=cwd,
             agent_dir=os.path.abspath(self._agent_dir or settings.agent_dir),
             home=str(home_dir(self._environ)),
-            project_trusted=settings.trust_of(cwd).is_trusted,
+            project_trusted=trust.is_trusted,
+            trust_decided=trust.decided,
             settings=settings,
             given=self._given.get(kind, ()),
             extended=self._extended.get(kind, ()),

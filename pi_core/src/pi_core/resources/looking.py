@@ -88,7 +88,10 @@ class KindLoader:
         if situation.only_given:
             return
         request = ResourceRequest(
-            cwd=Path(situation.cwd), agent_dir=Path(situation.agent_dir), project_trusted=situation.project_trusted
+            cwd=Path(situation.cwd),
+            agent_dir=Path(situation.agent_dir),
+            project_trusted=situation.project_trusted,
+            trust_decided=situation.trust_decided,
         )
         try:
             found: list[object] = list(self.kind.find(request))

@@ -43,6 +43,7 @@ class Situation:
     Attributes:
         home: The user's home folder; its ``.agents`` is the user's, not a project's.
         project_trusted: Whether the project's own files count.
+        trust_decided: Whether anybody said so, or said no.
         given: Paths for this run with their source, ``cli`` or ``sdk``.
         extended: Paths that plugins named, with the plugin.
         only_given: Nothing but the paths for this run counts (``--no-skills``).
@@ -52,6 +53,7 @@ class Situation:
     agent_dir: str
     home: str
     project_trusted: bool
+    trust_decided: bool
     settings: Settings
     given: Sequence[tuple[str, str]] = ()
     extended: Sequence[tuple[str, str]] = ()

@@ -30,7 +30,7 @@ def _find(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
     if (request.agent_dir / NAME).is_file():
         yield _file(request.agent_dir / NAME, "user")
     if not request.project_trusted:
-        if lexists(request.cwd / NAME):
+        if not request.trust_decided and lexists(request.cwd / NAME):
             message = "is not used: the project is not trusted. Run pi trust, or add --approve"
             yield ResourceProblem(path=str(request.cwd / NAME), message=message)
         return
