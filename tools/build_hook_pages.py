@@ -103,9 +103,9 @@ pi starts
  |  /tree
  |     session_before_tree -> session_tree
  |  /new, /resume
- |     session_before_switch -> session_shutdown -> session_switch -> session_start
+ |     session_before_switch -> session_shutdown -> session_switch -> session_start -> resources_discover
  |  /fork
- |     session_before_fork -> session_shutdown -> session_fork -> session_start
+ |     session_before_fork -> session_shutdown -> session_fork -> session_start -> resources_discover
  |
  |  session_shutdown
 pi ends

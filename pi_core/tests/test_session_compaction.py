@@ -246,6 +246,54 @@ async def test_an_abort_changes_nothing(session_of, script, recorder):
     assert not session.is_compacting
 
 
+async def test_an_abort_of_the_session_waits_for_the_compaction_to_end(session_of, script, recorder):
+    policy = Policy()
+
+    async def wait(request):
+        await request.signal.wait()
+
+    policy.makes = wait
+    session = session_of(policy)
+    await talked(session, script)
+    compacting = [asyncio.create_task(session.compact()) for _ in range(2)]
+    await recorder.wait_for("compaction_start")
+
+    await session.abort()
+
+    assert not session.is_compacting
+    assert [event.type for event in told(recorder)] == ["compaction_start", "compaction_end"]
+    for task in compacting:
+        with pytest.raises(Aborted, match=r"^Compaction cancelled$"):
+            await task
+
+
+async def test_a_hook_may_abort_the_compaction_that_it_is_asked_about(session_of, script):
+    async def stop(ctx):
+        ctx.abort()
+
+    session = session_of(Policy(), plugin(session_before_compact=stop))
+    await talked(session, script)
+
+    with pytest.raises(Aborted, match="Compaction cancelled"):
+        await session.compact()
+
+
+async def test_a_compactor_that_does_not_hear_an_abort_is_cancelled(session_of, script, recorder, monkeypatch):
+    monkeypatch.setattr("pi_core.agent_session.compaction.ABORT_GRACE", 0.01)
+    policy = Policy()
+    policy.makes = lambda request: asyncio.sleep(3600)
+    session = session_of(policy)
+    await talked(session, script)
+    compacting = asyncio.create_task(session.compact())
+    await recorder.wait_for("compaction_start")
+
+    await session.abort()
+
+    with pytest.raises(Aborted):
+        await compacting
+    assert told(recorder)[-1].aborted
+
+
 async def test_by_hand_a_run_is_aborted_first(session_of, script, recorder):
     from pi_testing import stall
 

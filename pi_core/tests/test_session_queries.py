@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from attrs import evolve
 
-from pi_core import AgentSession, PluginHost, SessionManager, Settings, create_agent_session_runtime
+from pi_core import (
+    AgentSession,
+    PluginHost,
+    SessionManager,
+    Settings,
+    create_agent_session_from_services,
+    create_agent_session_runtime,
+    create_agent_session_services,
+)
+from pi_hookspecs import BashExecutionMessage, Command, hookimpl
 from pi_testing import text, usage
 
 NAMES = """
@@ -19,7 +30,7 @@ NAMES = """
     get_context_usage get_last_assistant_text export_to_html export_to_jsonl import_from_jsonl get_active_tool_names
     get_all_tools set_active_tools_by_name set_steering_mode set_follow_up_mode compact abort_compaction
     abort_branch_summary set_auto_compaction_enabled abort_retry set_auto_retry_enabled execute_bash record_bash_result
-    abort_bash
+    abort_bash bind_extensions
 """
 
 
@@ -104,6 +115,82 @@ async def test_a_runtime_goes_from_one_conversation_to_the_next(session_of, scri
     assert forked.selected_text == "hi"
     assert runtime.services.settings is session.settings
     assert runtime.services.cwd == session.cwd
+
+
+async def test_sessions_share_services_and_nothing_else(script, tmp_path, pi_agent_dir):
+    activated = []
+    settings = Settings.in_memory({}, agent_dir=pi_agent_dir)
+    services = create_agent_session_services(
+        cwd=tmp_path,
+        settings=settings,
+        host=PluginHost(settings, installed=False),
+        plugins={"script": script},
+        extension_factories=[activated.append],
+    )
+    made = [
+        create_agent_session_from_services(
+            services, model=script.model, session_manager=SessionManager.in_memory(), system_prompt=said
+        )
+        for said in ("one", "two")
+    ]
+    script.turn(text("hello"))
+    async with made[0] as one, made[1] as two:
+        await one.prompt("hi")
+
+        assert (len(one.messages), len(two.messages), len(activated)) == (2, 0, 2)
+        assert one.host is two.host is services.host
+        assert one.model_registry is two.model_registry
+        assert one.system_prompt.startswith("one")
+
+
+class Leaves:
+    @hookimpl
+    def register_commands(self):
+        return [Command(name="leave", handler=self.leave), Command(name="fail", handler=lambda arguments, ctx: 1 / 0)]
+
+    async def leave(self, arguments, ctx):
+        ctx.ui.notify("bye")
+        ctx.shutdown()
+
+
+class Ui:
+    def __init__(self):
+        self.said = []
+
+    def notify(self, message, level="info"):
+        self.said.append(message)
+
+
+async def test_a_program_binds_its_front_end_to_the_plugins(session_of):
+    session, ui, failures, ended = session_of(Leaves()), Ui(), [], asyncio.Event()
+
+    async def end() -> None:
+        await session.dispose()
+        ended.set()
+
+    await session.bind_extensions(ui=ui, shutdown_handler=end, on_error=failures.append)
+    await session.prompt("/fail")
+    await session.prompt("/leave")
+    await asyncio.wait_for(ended.wait(), 20)
+
+    assert (ui.said, session.has_ui) == (["bye"], True)
+    assert [each.event for each in failures] == ["command"]
+
+
+class Elsewhere:
+    @hookimpl
+    def register_services(self):
+        return [self]
+
+    async def run_command(self, request, ctx):
+        return BashExecutionMessage(command=request.command, output=f"in {request.operations}", exit_code=0)
+
+
+async def test_a_program_may_say_what_runs_the_users_commands(session_of):
+    session = session_of(Elsewhere())
+
+    assert (await session.execute_bash("ls", operations="a box")).output == "in a box"
+    assert (await session.execute_bash("ls")).output == "in None"
 
 
 async def test_a_listener_may_be_a_lambda_that_returns_something(session_of, script):

@@ -39,8 +39,8 @@ def diary():
     def note(event, ctx):
         lines.append((event.type, getattr(event, "reason", None), ctx.session.id))
 
-    names = "session_before_switch session_shutdown session_switch session_fork session_start".split()
-    made = plugin(**dict.fromkeys(names, note))
+    names = "session_before_switch session_shutdown session_switch session_fork session_start resources_discover"
+    made = plugin(**dict.fromkeys(names.split(), note))
     made.lines = lines
     return made
 
@@ -89,6 +89,7 @@ async def test_plugins_hear_of_it_in_the_order_of_the_contract(session_of, scrip
         ("session_shutdown", "new", old),
         ("session_switch", "new", session.session_id),
         ("session_start", "new", session.session_id),
+        ("resources_discover", "startup", session.session_id),
     ]
 
 
@@ -158,7 +159,11 @@ async def test_plugins_hear_that_a_conversation_goes_on_that_could_not_be_replac
     with pytest.raises(UserError):
         await session.switch_session(tmp_path)
 
-    assert [line[:2] for line in heard.lines[1:]] == [("session_shutdown", "resume"), ("session_start", "resume")]
+    assert [line[:2] for line in heard.lines[1:]] == [
+        ("session_shutdown", "resume"),
+        ("session_start", "resume"),
+        ("resources_discover", "startup"),
+    ]
     assert {line[2] for line in heard.lines} == {session.session_id}
 
 

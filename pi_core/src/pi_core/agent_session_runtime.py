@@ -1,34 +1,42 @@
-"""``AgentSessionRuntime``: a session together with what it stands on, for programs that go from one to the next.
+"""What sessions stand on, made once for several of them, and ``AgentSessionRuntime``, a session together with it.
 
-It adds nothing to ``AgentSession``, which replaces its conversation itself (pi.md 16, runtime).
+The runtime adds nothing to ``AgentSession``, which replaces its conversation itself (pi.md 16, runtime).
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from attrs import frozen
 
-from pi_core.create import create_agent_session
+from pi_core.create import create_agent_session, prepare_host
+from pi_core.models.registry import ModelRegistry
+from pi_core.resources import DefaultResourceLoader
+from pi_core.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.replacing import ForkOutcome
     from pi_core.host import PluginHost
-    from pi_core.models.registry import ModelRegistry
+    from pi_core.models.auth_storage import AuthStorage
     from pi_core.session import SessionManager
-    from pi_core.settings import Settings
-    from pi_hookspecs import ResourceLoader
+    from pi_hookspecs import PiAPI, ResourceLoader
 
-__all__ = ["AgentSessionRuntime", "AgentSessionServices", "create_agent_session_runtime"]
+__all__ = [
+    "AgentSessionRuntime",
+    "AgentSessionServices",
+    "create_agent_session_from_services",
+    "create_agent_session_runtime",
+    "create_agent_session_services",
+]
 
 
 @frozen(kw_only=True)
 class AgentSessionServices:
-    """What a session of a folder stands on; ``create_agent_session`` takes all of it for another one."""
+    """What a session of a folder stands on; ``create_agent_session_from_services`` makes another one of it."""
 
     cwd: Path
     host: PluginHost
@@ -102,3 +110,62 @@ def create_agent_session_runtime(
         options: For the factory; those of ``create_agent_session`` unless another one is given.
     """
     return AgentSessionRuntime(factory(**options))
+
+
+def create_agent_session_services(
+    *,
+    cwd: str | Path | None = None,
+    agent_dir: str | Path | None = None,
+    settings: Settings | None = None,
+    auth_storage: AuthStorage | None = None,
+    resource_loader: ResourceLoader | None = None,
+    host: PluginHost | None = None,
+    plugins: Mapping[str, object] | None = None,
+    extensions: Sequence[str | Path] = (),
+    no_extensions: bool = False,
+    extension_factories: Sequence[Callable[[PiAPI], None]] = (),
+    environ: Mapping[str, str] | None = None,
+) -> AgentSessionServices:
+    """Load plugins, settings, models and keys of a folder once, for every session that is to work there.
+
+    The options are those of ``create_agent_session``.
+    """
+    here = Path(cwd or Path.cwd()).resolve()
+    settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
+    host = prepare_host(
+        host,
+        cwd=here,
+        settings=settings,
+        plugins=plugins or {},
+        extensions=extensions,
+        no_extensions=no_extensions,
+        extension_factories=extension_factories,
+        environ=environ,
+    )
+    loader = resource_loader or DefaultResourceLoader(environ=environ)
+    if isinstance(loader, DefaultResourceLoader):
+        loader.use(cwd=here, settings=settings, host=host)
+    return AgentSessionServices(
+        cwd=here,
+        host=host,
+        settings=settings,
+        model_registry=ModelRegistry(host, settings, environ, auth=auth_storage),
+        resource_loader=loader,
+    )
+
+
+def create_agent_session_from_services(services: AgentSessionServices, **options: Any) -> AgentSession:
+    """Return a session that stands on these services; call it inside a running event loop.
+
+    Args:
+        services: Shared with other sessions, whose conversations, tools and queues stay their own.
+        options: The other ones of ``create_agent_session``, such as ``model``, ``tools`` and ``session_manager``.
+    """
+    return create_agent_session(
+        cwd=services.cwd,
+        host=services.host,
+        settings=services.settings,
+        model_registry=services.model_registry,
+        resource_loader=services.resource_loader,
+        **options,
+    )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pi_core.models.auth_storage import AuthStorage
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
-__all__ = ["create_agent_session", "run"]
+__all__ = ["create_agent_session", "prepare_host", "run"]
 
 
 def create_agent_session(
@@ -100,17 +100,16 @@ def create_agent_session(
     """
     here = Path(cwd or Path.cwd()).resolve()
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
-    given, host = host, host or (model_registry.host if model_registry is not None else PluginHost(settings))
-    for name, plugin in (plugins or {}).items():
-        host.add(plugin, name)
-    if extensions or (given is None and model_registry is None and not no_extensions):
-        from pi_core.extensions import LocalExtensions
-
-        local = LocalExtensions(host, cwd=here, given=extensions, discover=not no_extensions, environ=environ)
-        local.load()
-    for factory in extension_factories:
-        host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
-    host.load_listeners()
+    host = prepare_host(
+        host or (model_registry.host if model_registry is not None else None),
+        cwd=here,
+        settings=settings,
+        plugins=plugins or {},
+        extensions=extensions,
+        no_extensions=no_extensions,
+        extension_factories=extension_factories,
+        environ=environ,
+    )
     models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
     session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
     if model is None:
@@ -149,6 +148,31 @@ def create_agent_session(
     if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing
         session.set_scoped_models(scoped)
     return session
+
+
+def prepare_host(
+    given: PluginHost | None,
+    *,
+    cwd: Path,
+    settings: Settings,
+    plugins: Mapping[str, object],
+    extensions: Sequence[str | Path],
+    no_extensions: bool,
+    extension_factories: Sequence[Callable[[PiAPI], None]],
+    environ: Mapping[str, str] | None,
+) -> PluginHost:
+    """Return the plugins of a session, all that listen loaded; a new host looks for local extensions, too."""
+    host = given or PluginHost(settings)
+    for name, plugin in plugins.items():
+        host.add(plugin, name)
+    if extensions or (given is None and not no_extensions):
+        from pi_core.extensions import LocalExtensions
+
+        LocalExtensions(host, cwd=cwd, given=extensions, discover=not no_extensions, environ=environ).load()
+    for factory in extension_factories:
+        host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
+    host.load_listeners()
+    return host
 
 
 class _Factory:

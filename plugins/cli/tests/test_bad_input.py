@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 
 import pytest
 
@@ -35,7 +36,8 @@ import pytest
         (["plugins", "--jsn"], "Unknown option: --jsn. Did you mean --json?"),
         (["hooks", "tol_call"], "Unknown hook: tol_call. Did you mean tool_call"),
         (["hooks", "tool_call", "tool_result"], "pi hooks takes one name, not 2: tool_call tool_result"),
-        ([], "Nothing to do: no prompt was given"),
+        ([], "Nothing to do: no prompt was given, and there is no terminal to ask for one."),
+        (["--mode", "json"], "Nothing to do: no prompt was given, and --mode json asks for none."),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else None,
 )
@@ -141,3 +143,26 @@ def test_garbage_in_the_index_is_no_error(fake):
         index.write_text(json.dumps({"format": 1, "marks": 3}))
 
     assert fake.run("--model", "fake/echo", "-p", "hello").stdout == "hello\n"
+
+
+INTERRUPTED = """
+import sys
+
+import pi_cli
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "pi_cli._main":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+sys.exit(pi_cli.main())
+"""
+
+
+def test_ctrl_c_before_anything_has_begun_is_no_bug(pi):
+    pi.command = [sys.executable, "-P", "-c", INTERRUPTED]
+
+    done = pi.run("-p", "hi")
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

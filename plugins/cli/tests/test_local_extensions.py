@@ -144,3 +144,15 @@ def test_the_line_mode_reloads(fake, extend, at_terminal):
     terminal.type("/quit\r")
 
     assert terminal.end()[1] == 0
+
+
+def test_offline_nothing_is_fetched_for_an_extension(fake, extend):
+    extend("# /// script\n# dependencies = ['no-such-distribution-anywhere']\n# ///\n" + SHOUT, "needy.py")
+    uv = fake.cwd / "bin" / "uv"
+    uv.parent.mkdir()
+    uv.write_text('#!/bin/sh\necho "offline: ${UV_OFFLINE:-no}" >&2\nexit 3\n')
+    uv.chmod(0o755)
+
+    asked = [answer(fake, "-e", "needy.py", *how, PATH=str(uv.parent)).stderr for how in ([], ["--offline"])]
+
+    assert ["offline: no" in asked[0], "offline: 1" in asked[1]] == [True, True]

@@ -43,7 +43,7 @@ def register_models():
 
 @pytest.fixture
 def memory(pi):
-    pi.install("memory", MEMORY)
+    pi.install("recalls", MEMORY)
     pi.files = lambda: sorted((pi.agent_dir / "sessions").rglob("*.jsonl"))
     pi.entries = lambda file: [json.loads(line) for line in file.read_text().splitlines()]
     return pi

@@ -123,7 +123,8 @@ def test_terminal_without_a_prompt_and_without_a_front_end_says_what_to_do(pi, a
     shown, code = at_terminal(pi, "--disable", "cli").end()
 
     assert code == 1
-    assert shown.replace("\n", " ").startswith("Error: Nothing to do: no prompt was given")
+    said = " ".join(shown.split())
+    assert said.startswith("Error: Nothing to do: no prompt was given, and no interactive front end is installed.")
 
 
 @pytest.mark.parametrize("arguments", [[], ["one", "two"]])

@@ -281,6 +281,27 @@ async def test_everything_can_be_asked_during_a_compaction(talk, script):
     assert await talk.ended() == 0
 
 
+@pytest.mark.pi(
+    plugins=[], entry_points=["compaction"], settings={"compaction": {"keepRecentTokens": 1, "reserveTokens": 1000}}
+)
+async def test_abort_stops_compactions_and_is_answered_after_them(talk, script):
+    script.turn(text("Hi.")).turn(stall())
+    await talk.call("prompt", message="Hello")
+    await talk.event("agent_settled")
+    for number in (1, 2):
+        talk.say(id=number, type="compact")
+    await script.stalled()
+
+    talk.lines.clear()
+    await talk.call("abort")
+
+    answers = {line["id"]: line for line in talk.lines if line["type"] == "response"}
+    ends = [line for line in talk.lines if line["type"] == "compaction_end"]
+    assert [(line["aborted"], "errorMessage" in line) for line in ends] == [(True, False)]
+    assert answers[1]["error"] == answers[2]["error"] == "Compaction cancelled"
+    assert [*answers][-1] == "abort"
+
+
 @pytest.mark.pi(plugins=[])
 async def test_an_empty_answer_that_was_aborted_is_not_the_last(talk, script):
     script.turn(text("Hi.")).turn(stall())

@@ -141,6 +141,18 @@ async def test_a_run_waits_for_the_reader(reader):
             each.close()
 
 
+async def test_a_burst_lets_others_have_their_turn_at_the_end_too(reader):
+    signal = AbortController().signal
+    reader.outbox.wait_no_more()
+
+    waits = [reader.outbox.send_event(event, signal) for event in deltas(200)]
+
+    turns = [each for each in waits if each is not None]
+    assert len(turns) >= 3
+    for each in turns:
+        await each
+
+
 async def test_an_abort_ends_the_waiting(reader):
     await reader.fill()
     abort = AbortController()

@@ -187,3 +187,9 @@ def test_closed_streams_are_no_bug(rpc):
         _, errors = process.communicate(timeout=60)
 
     assert (process.returncode, b"Traceback" in errors) == (0, False)
+
+
+def test_two_exports_at_once_both_find_who_exports(rpc):
+    _, lines, _ = rpc.run(b'{"id":1,"type":"export_html"}\n{"id":2,"type":"export_html"}\n')
+
+    assert {line["error"] for line in lines} == {"Cannot export in-memory session to HTML"}

@@ -129,7 +129,8 @@ async def test_notices_are_told(talk, ui, tell, told):
     assert set(request) == {*told, "type", "id"}
 
 
-async def test_what_only_a_terminal_has_does_nothing(ui):
+async def test_what_only_a_terminal_has_does_nothing(talk):
+    ui = talk.session.ctx.ui
     ui.set_footer(None)
     ui.set_working_message("x")
 

@@ -8,9 +8,11 @@ import pi_hookspecs  # as in compaction.py
 from pi_hookspecs import UserError, UserMessage
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
+    from pi_core._listeners import Listener
     from pi_core.agent_session.event_bus import Bus
     from pi_core.agent_session.parts import SessionParts
     from pi_core.agent_session.registered import SessionRegistrations
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
         CommandInfo,
         CustomMessage,
         ExecResult,
+        ExtensionErrorEvent,
+        UserInterface,
     )
     from pi_hookspecs.messages import UserContent
 
@@ -39,6 +43,9 @@ class SessionActions:
     cwd: Path
     flags: dict[str, bool | str | None]
     registered: SessionRegistrations
+    ui: UserInterface
+    has_ui: bool
+    shutdown_requested: asyncio.Event
 
     # Another conversation in place of this one
 
@@ -113,6 +120,7 @@ class SessionActions:
         on_output: Callable[[str], object] | None = None,
         *,
         exclude_from_context: bool = False,
+        operations: Any = None,
         id: str | None = None,  # noqa: A002 - the wire's name
     ) -> BashExecutionMessage:
         """Run a command of the user; the model is told with the next prompt, unless it is excluded.
@@ -121,12 +129,15 @@ class SessionActions:
             command: For the shell.
             on_output: Takes what it prints, as it comes.
             exclude_from_context: Keep it in the session only (``!!``).
+            operations: What runs it, elsewhere than on this machine; a plugin's answer to ``user_bash`` goes before.
             id: Told with every ``bash_execution_update``.
 
         Raises:
             PiError: A plugin refused it, or nobody can run it.
         """
-        return await self.parts.bash.execute(command, on_output, exclude_from_context=exclude_from_context, id=id)
+        return await self.parts.bash.execute(
+            command, on_output, exclude_from_context=exclude_from_context, operations=operations, id=id
+        )
 
     def record_bash_result(self, message: BashExecutionMessage) -> None:
         """Make the result of a command that ran elsewhere part of the conversation."""
@@ -134,7 +145,7 @@ class SessionActions:
 
     def abort_bash(self) -> None:
         """Stop the user's commands that are running."""
-        self.parts.bash.abort()
+        self.parts.abort_bash()
 
     # What can be called with a slash
 
@@ -197,6 +208,38 @@ class SessionActions:
 
     # Plugins
 
+    async def bind_extensions(
+        self,
+        *,
+        ui: UserInterface | None = None,
+        shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
+        on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
+    ) -> None:
+        """Give the plugins a front end and start the session: what a program that is one does first (pi.md 16).
+
+        There are no actions for commands to bind: the session puts another conversation in place itself.
+
+        Args:
+            ui: Who answers dialogs; nobody, or whom ``create_agent_session`` was given, when None.
+            shutdown_handler: Called once, when a plugin has asked for the end and no prompt is being answered.
+            on_error: Told of plugins that fail.
+
+        Raises:
+            PiError: The session has ended.
+        """
+        if ui is not None:
+            self.ui, self.has_ui = ui, True
+        if on_error is not None:
+            self.subscribe(on_error, "extension_error")
+        if shutdown_handler is not None:
+            self.parts.call_at_shutdown(shutdown_handler)
+        await self.start()
+
+    async def until_shutdown(self) -> None:
+        """Return when a plugin has asked for the end (``ctx.shutdown``) and no prompt is being answered."""
+        await self.shutdown_requested.wait()
+        await self.wait_for_idle()
+
     async def reload(self) -> None:
         """Load local extensions anew, read settings and resources again, and activate all plugins again (pi.md 10.1).
 
@@ -243,6 +286,20 @@ class SessionActions:
         from pi_core.program import run_program
 
         return await run_program(command, args, cwd=self.cwd / (cwd or ""), signal=signal, timeout=timeout, env=env)
+
+    # What is the session's own
+
+    async def start(self) -> None:
+        """Start the session."""
+        raise NotImplementedError
+
+    async def wait_for_idle(self) -> None:
+        """Return when no prompt is being answered."""
+        raise NotImplementedError
+
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
+        """Tell a listener of events."""
+        raise NotImplementedError
 
     # Its name
 

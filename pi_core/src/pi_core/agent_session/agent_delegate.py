@@ -60,15 +60,6 @@ class AgentDelegate:
         answers = (message for message in self.messages if isinstance(message, AssistantMessage))
         return sum((answer.usage for answer in answers), Usage())
 
-    def context_tokens(self) -> int | None:
-        """Tokens of the context: the last answer's own count and an estimate of what followed; None before the first.
-
-        After a compaction None until the next answer (pi.md 8).
-        """
-        from pi_core.token_estimate import context_tokens
-
-        return context_tokens(self.messages)
-
     def last_answer(self) -> AssistantMessage | None:
         """Return the last assistant message; None before the first."""
         return next((each for each in reversed(self.messages) if isinstance(each, AssistantMessage)), None)

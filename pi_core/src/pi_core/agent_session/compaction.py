@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core._cancel import Grace
 from pi_core.agent_session.blaming import blaming
-from pi_hookspecs import AbortController, Aborted, PiError, UserError
+from pi_hookspecs import ABORT_GRACE, AbortController, Aborted, PiError, UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pi_core.agent_session.session import AgentSession
     from pi_core.host.registry import Registered
     from pi_hookspecs import (
+        AbortSignal,
         Compaction,
         CompactionEntry,
         CompactionPreparation,
@@ -56,18 +61,18 @@ class Compacting:
         self._session = session
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[object] | None = None
-        self._abort: AbortController | None = None
+        self._wanted: set[AbortController] = set()
         self.enabled = True
 
     @property
     def is_running(self) -> bool:
         """Whether a compaction is going on."""
-        return self._abort is not None
+        return self._task is not None
 
     def abort(self, reason: str = CANCELLED) -> None:
-        """Stop the compaction that is going on; the session stays as it is."""
-        if self._abort is not None:
-            self._abort.abort(reason)
+        """Stop the compaction that is going on, and those that wait for it; the session stays as it is."""
+        for each in tuple(self._wanted):
+            each.abort(reason)
 
     async def finished(self) -> None:
         """Return when no compaction is going on; at once from inside it, where there is nothing to wait for."""
@@ -83,29 +88,39 @@ class Compacting:
             raise PiError("A compaction is going on already; a hook that is asked about it cannot begin another.")
         if reason != "manual" and not self.enabled:
             return None
-        async with self._turn:
-            if reason != "manual" and self._is_compacted():
-                return None
-            self._task, self._abort = asyncio.current_task(), AbortController()
-            running = self._session.signal
-            forget = running.on_abort(self.abort) if running is not None else None
-            try:
-                return await self._tell_how_it_went(custom_instructions, reason, will_retry=will_retry)
-            finally:
-                self._task = self._abort = None
-                if forget is not None:
-                    forget()
+        with self._abort() as signal:
+            async with self._turn:
+                signal.raise_if_aborted()
+                if reason != "manual" and self._is_compacted():
+                    return None
+                self._task = asyncio.current_task()
+                try:
+                    return await self._tell_how_it_went(custom_instructions, reason, signal, will_retry=will_retry)
+                finally:
+                    self._task = None
+
+    @contextmanager
+    def _abort(self) -> Iterator[AbortSignal]:
+        """Give a compaction's own abort, which that of the run around it sets too."""
+        mine, running = AbortController(), self._session.signal
+        self._wanted.add(mine)
+        forget = running.on_abort(lambda: mine.abort(CANCELLED)) if running is not None else None
+        try:
+            yield mine.signal
+        finally:
+            self._wanted.discard(mine)
+            if forget is not None:
+                forget()
 
     async def _tell_how_it_went(
-        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
+        self, custom_instructions: str | None, reason: CompactionReason, signal: AbortSignal, *, will_retry: bool
     ) -> Compaction | None:
-        session, abort = self._session, self._abort
-        assert abort is not None  # noqa: S101 - set by ``compact``
+        session = self._session
         request = pi_hookspecs.CompactionRequest(
             reason=reason,
             entries=session.session_manager.get_branch(),
             custom_instructions=custom_instructions,
-            signal=abort.signal,
+            signal=signal,
             will_retry=will_retry,
         )
         await session.tell(pi_hookspecs.CompactionStartEvent(reason=reason))
@@ -113,6 +128,8 @@ class Compacting:
             compaction = await self._made(request)
         except BaseException as error:
             await self._tell_failure(request, error)
+            if signal.aborted and isinstance(error, Exception):  # however whoever was at work put it
+                raise Aborted(CANCELLED) from error
             if isinstance(error, _NothingToDo) and reason != "manual":
                 return None
             raise
@@ -146,10 +163,11 @@ class Compacting:
         compactor = self._session.host.find("register_services", "Compactor")
         if compactor is None:
             raise UserError(NO_COMPACTOR)
-        request = evolve(request, preparation=await self._prepared(compactor, request))
-        answer = await self._asked(request)
-        supplied = answer.compaction if answer is not None else None
-        compaction = supplied or await self._by(compactor, request)
+        with Grace(request.signal, ABORT_GRACE):
+            request = evolve(request, preparation=await self._prepared(compactor, request))
+            answer = await self._asked(request)
+            supplied = answer.compaction if answer is not None else None
+            compaction = supplied or await self._by(compactor, request)
         if request.signal.aborted:
             raise Aborted(CANCELLED)
         entry = self._put_in_place(compaction, from_hook=supplied is not None)

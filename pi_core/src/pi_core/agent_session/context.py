@@ -132,8 +132,13 @@ class _PatientUI:
     def set_title(self, title: str) -> None:
         self._ui.set_title(title)
 
-    def __getattr__(self, name: str) -> Any:  # what this front end offers beyond the protocol
-        return getattr(self._ui, name)
+    def __getattr__(self, name: str) -> Any:  # what this front end offers beyond the protocol, or what stands in
+        try:
+            return getattr(self._ui, name)
+        except AttributeError:
+            from pi_core.agent_session.terminal_only import stand_in
+
+            return stand_in(name)
 
 
 class PluginContext(CommandContext):

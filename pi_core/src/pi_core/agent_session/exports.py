@@ -46,6 +46,7 @@ class SessionExports:
         from pi_core.session.exporting import export_session
 
         state = self.agent.state
+        self.host.find_all("register_exporters")  # loaded here: of two threads one would find a plugin half loaded
         return await asyncio.to_thread(
             export_session,
             self.session_manager,
@@ -77,5 +78,7 @@ class SessionExports:
         wanted = {*filter(None, theme_names(self.host.settings))}
         if not wanted:
             return {}
+        for name in wanted:
+            self.host.find("register_themes", name)  # as above
         found = await self.resources.load("theme")
         return {each.name: theme_of_file(each.name, each.data) for each in found.resources if each.name in wanted}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from pi_core.agent_session.activation import Activations
     from pi_core.agent_session.choices import Choices
     from pi_core.agent_session.compaction import Compacting
@@ -28,6 +31,7 @@ class SessionParts:
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
+        self._shutdowns: set[asyncio.Task[None]] = set()
 
     @cached_property
     def compacting(self) -> Compacting:
@@ -87,23 +91,47 @@ class SessionParts:
 
     async def ready_for_prompt(self) -> None:
         """Return when a prompt may begin: no compaction is going on, and the user's commands have been told."""
-        if "compacting" in vars(self):
-            await self.compacting.finished()
+        await self.compacted()
         if "reloading" in vars(self):
             await self.reloading.finished()
+
+    async def compacted(self) -> None:
+        """Return when no compaction is going on."""
+        if "compacting" in vars(self):
+            await self.compacting.finished()
 
     def take_deferred(self) -> None:
         """Make what the user's commands printed part of the conversation, now that no answer is being made."""
         if "bash" in vars(self):
             self.bash.keep_deferred()
 
-    def end(self) -> None:
-        """Stop what is going on in any part: the session ends."""
+    def abort_summaries(self) -> None:
+        """Stop a compaction, and the summary of a branch: both change nothing then."""
         if "compacting" in vars(self):
-            self.compacting.abort("Session ended")
+            self.compacting.abort()
         if "tree" in vars(self):
             self.tree.abort()
+
+    def abort_bash(self) -> None:
+        """Stop the user's commands that are running."""
         if "bash" in vars(self):
             self.bash.abort()
+
+    def call_at_shutdown(self, handler: Callable[[], Awaitable[None] | None]) -> None:
+        """Call a function when a plugin has asked for the end and no prompt is being answered."""
+
+        async def call() -> None:
+            await self._session.until_shutdown()
+            waiting = handler()
+            if waiting is not None and hasattr(waiting, "__await__"):
+                await waiting
+
+        self._shutdowns.add(asyncio.create_task(call()))
+
+    def end(self) -> None:
+        """Stop what no abort of a prompt stops: the session ends."""
+        for task in self._shutdowns - {asyncio.current_task()}:  # the handler may be what ends it
+            task.cancel()
+        self.abort_bash()
         if "reloading" in vars(self):
             self.reloading.end()

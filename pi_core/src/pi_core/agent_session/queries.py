@@ -74,19 +74,27 @@ class SessionQueries:
 
         return evolve(self.session_manager.stats(), context_usage=self.get_context_usage())
 
+    def context_tokens(self) -> int | None:
+        """Tokens of the context: the last answer's own count and an estimate of what followed; None before the first.
+
+        After a compaction None until the next answer (pi.md 8).
+        """
+        from pi_core.token_estimate import context_tokens
+
+        return context_tokens(self.agent.state.messages)
+
     def get_context_usage(self) -> ContextUsage | None:
         """Tell how full the window is, by the last answer's own count and an estimate of what followed.
 
         Returns:
             None without a model; ``tokens`` and ``percent`` are None where they are not known, as after a compaction.
         """
-        from pi_core.token_estimate import context_tokens
         from pi_hookspecs import ContextUsage
 
-        state = self.agent.state
-        if state.model is None:
+        model = self.agent.state.model
+        if model is None:
             return None
-        tokens, window = context_tokens(state.messages), state.model.context_window
+        tokens, window = self.context_tokens(), model.context_window
         percent = None if tokens is None or not window else 100 * tokens / window
         return ContextUsage(tokens=tokens, context_window=window, percent=percent)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 import pi_hookspecs  # as in compaction.py
+from pi_core.agent_session.resources import discover_resources
 from pi_core.agent_session.restoring import note_choices, restored_level, restored_model, tell_of_interruption
 from pi_hookspecs import UserError, UserMessage, text_of
 
@@ -113,7 +114,6 @@ class Replacing:
         session = self._session
         await session.start()
         await session.abort("Another session")
-        session.abort_compaction()
         before = str(session.session_manager.file or "") or None
         if session.hooks.listens("session_shutdown"):
             shutdown = pi_hookspecs.SessionShutdownEvent(reason=reason)
@@ -157,3 +157,4 @@ class Replacing:
         if session.hooks.listens("session_start"):
             start = pi_hookspecs.SessionStartEvent(reason=reason, previous_session_file=before)
             await session.hooks.notify(start, session.ctx)
+        await discover_resources(session, "startup")

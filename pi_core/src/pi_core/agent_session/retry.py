@@ -50,9 +50,11 @@ class Retry:
 
     def decide(self, answer: AssistantMessage, attempt: int) -> RetryDecision | None:
         """Ask the installed policy about a failed answer; without one, or when it fails, there is no other try."""
+        if not self.enabled or answer.stop_reason != "error":
+            return None
         session = self._session
-        found = session.host.find("register_services", "Retrier") if self.enabled else None
-        if found is None or answer.stop_reason != "error":
+        found = session.host.find("register_services", "Retrier")
+        if found is None:
             return None
         try:
             decision: RetryDecision | None = found.thing.decide(answer, attempt, session.ctx)

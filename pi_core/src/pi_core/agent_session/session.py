@@ -277,17 +277,19 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         return self.sending.say(text, images, "followUp", self._steps.expand)
 
     def request_abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the prompt that is being answered; what is queued stays."""
+        """Stop the prompt that is being answered, a compaction, a summary of a branch; what is queued stays."""
         self._gate.abort(reason)
         self.agent.abort(reason)
+        self.parts.abort_summaries()
 
     async def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the prompt that is being answered and wait until it has settled.
+        """Stop what ``request_abort`` stops and wait until it has settled.
 
         From inside it, in a listener or a hook, there is nothing to wait for: it settles after that.
         """
         self.request_abort(reason)
         await self.wait_for_idle()
+        await self.parts.compacted()
 
     async def wait_for_idle(self) -> None:
         """Return when no prompt is being answered and ``agent_settled`` was told; at once from inside the prompt."""

@@ -6,7 +6,7 @@ that no tool call is parted from its result (pi.md 13.2, ``bash``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
@@ -53,6 +53,7 @@ class UserBash:
         on_output: Callable[[str], object] | None,
         *,
         exclude_from_context: bool,
+        operations: Any,
         id: str | None,  # noqa: A002 - the wire's name
     ) -> BashExecutionMessage:
         """Run a command; see ``AgentSession.execute_bash``."""
@@ -65,6 +66,7 @@ class UserBash:
                 signal=abort.signal,
                 on_output=self._teller(on_output, id),
                 exclude_from_context=exclude_from_context,
+                operations=operations,
             )
             result = await self._run(request)
         finally:

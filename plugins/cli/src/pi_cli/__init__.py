@@ -32,9 +32,12 @@ def main() -> int:
         return 0
     import os
 
-    from pi_cli._main import run
+    try:
+        from pi_cli._main import run
 
-    code = run(sys.argv[1:], os.environ)
+        code = run(sys.argv[1:], os.environ)
+    except KeyboardInterrupt:  # before there was anything to end in good order
+        return 130
     if "threading" in sys.modules:
         from pi_cli._leftovers import leave_threads
 

@@ -35,6 +35,7 @@ def option_groups() -> dict[str, list[click.Option]]:
             _switch("--json-full", help="With --mode json: whole messages in every event"),
             _switch("-a", "--approve", help="Trust this folder's own files, in this run"),
             _switch("-na", "--no-approve", help="Do not, whatever was decided before"),
+            _switch("--offline", help="Let pi itself fetch nothing but answers of the model"),
             _switch("--verbose", help="Tell more on stderr, tracebacks among it"),
         ],
         "Session": [
@@ -239,6 +240,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         no_extensions=params["no_extensions"],
         watch=params["watch"],
         verbose=params["verbose"],
+        offline=params["offline"],
         help=params["help"],
         version=params["version"],
         flags=flags,

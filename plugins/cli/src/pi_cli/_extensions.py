@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pi_cli._report import say
 from pi_core.host.kinds import KINDS
@@ -13,11 +13,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli._options import Options
+    from pi_core.extensions.places import ExtensionSource
     from pi_core.host import PluginHost
+    from pi_hookspecs import Flag
 
-__all__ = ["added_flags", "extension_names", "flags_at_run_time", "load_extensions", "load_extensions_here"]
+__all__ = [
+    "FLAGS",
+    "added_flags",
+    "find_sources",
+    "flag_records",
+    "flags_at_run_time",
+    "load_extensions",
+    "load_extensions_here",
+]
 
-_FLAGS = "register_flags"
+FLAGS = "register_flags"
 
 
 def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> None:
@@ -45,13 +55,16 @@ def load_extensions_here(host: PluginHost, given: Sequence[str]) -> None:
     LocalExtensions(host, cwd=Path.cwd(), given=given, say=say).load()
 
 
-def extension_names(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[str]:
-    """Return the names of the local extensions that there are, without loading one."""
+def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[ExtensionSource]:
+    """Return the local extensions that there are, without loading one.
+
+    Raises:
+        UserError: What ``-e`` names is neither there nor a requirement.
+    """
     from pi_core.extensions.places import find_extensions
 
     discover = not early.no_extensions
-    found, _ = find_extensions(cwd, host.settings, early.extensions, discover=discover, environ=environ)
-    return [source.name for source in found]
+    return find_extensions(cwd, host.settings, early.extensions, discover=discover, environ=environ)[0]
 
 
 def added_flags(host: PluginHost) -> list[PluginRecord]:
@@ -59,7 +72,7 @@ def added_flags(host: PluginHost) -> list[PluginRecord]:
     added = set(host.added())
     if not added:
         return []
-    return _records((each.plugin, each.thing) for each in host.registrations(_FLAGS) if each.plugin in added)
+    return flag_records((each.plugin, each.thing) for each in host.registrations(FLAGS) if each.plugin in added)
 
 
 def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
@@ -67,12 +80,13 @@ def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
     from pi_core.agent_session.activation import flags_of_activations
 
     host.load_listeners()
-    return _records(flags_of_activations(host))
+    return flag_records(flags_of_activations(host))
 
 
-def _records(flags: Iterable[tuple[str, Any]]) -> list[PluginRecord]:
+def flag_records(flags: Iterable[tuple[str, Flag]]) -> list[PluginRecord]:
+    """Return plugins' options as an index would tell of them."""
     records: dict[str, PluginRecord] = {}
     for plugin, flag in flags:
         record = records.setdefault(plugin, PluginRecord(plugin, "", "", ""))
-        record.registers.setdefault(_FLAGS, []).append(KINDS[_FLAGS].describe(flag))
+        record.registers.setdefault(FLAGS, []).append(KINDS[FLAGS].describe(flag))
     return list(records.values())

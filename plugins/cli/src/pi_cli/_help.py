@@ -37,12 +37,14 @@ Answers go to stdout, everything else to stderr.
 Exit codes: 0 answered, 1 error, 130 interrupted.
 """
 
+_UNKNOWN = "Options of {} are listed here once pi has run with it."
+
 _WIDTH = 79
 _COLUMN = 26
 
 
-def help_text(records: Sequence[PluginRecord]) -> str:
-    """Return the help, with the options and subcommands of these plugins."""
+def help_text(records: Sequence[PluginRecord], unknown: Sequence[str] = ()) -> str:
+    """Return the help, with the options and subcommands of these plugins; of ``unknown`` ones nobody knows any yet."""
     parts = [_HEAD, _section("Subcommands", subcommands(records))]
     for heading, options in option_groups().items():
         parts.append(_section(heading, ((written(option), option.help or "") for option in options)))
@@ -51,6 +53,8 @@ def help_text(records: Sequence[PluginRecord]) -> str:
         if problem is None:
             plugins.setdefault(plugin, []).append(_flag(flag))
     parts += [_section(f"Plugin {plugin}", flags) for plugin, flags in plugins.items()]
+    if unknown:
+        parts.append("\n" + "\n".join(wrap(_UNKNOWN.format(one_line(", ".join(unknown))), _WIDTH)) + "\n")
     return "".join([*parts, _TAIL])
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_cli._options import Options
-    from pi_cli._signals import OrderlyEnd
     from pi_core.agent_session import AgentSession
+    from pi_core.process_signals import OrderlyEnd
     from pi_hookspecs import AssistantMessage, UserInterface
 
 __all__ = ["LineRun", "run_line"]

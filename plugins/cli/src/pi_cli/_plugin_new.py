@@ -73,6 +73,7 @@ _KINDS = {
     "mode": _Kind(
         "A front end for pi: it prints questions and answers as Markdown.",
         'Run `pi --mode acme-plugin "What is here?"`.',
+        ("pluggypi-core>=1.0,<2",),
     ),
     "store": _Kind(
         "A session store for pi: sessions in one SQLite file.",

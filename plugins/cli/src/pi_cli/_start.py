@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from pi_cli._arguments import parse, peek, plugin_flags
-from pi_cli._extensions import added_flags, extension_names, flags_at_run_time, load_extensions
+from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
 from pi_cli._leftovers import LastMoment
 from pi_cli._project import open_host
 from pi_cli._report import say, trace_line, warn
 from pi_hookspecs import PiError, UnknownName, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_cli._options import Options
+    from pi_core.extensions.places import ExtensionSource
     from pi_core.hooks.dispatcher import HookTrace
     from pi_core.host import PluginHost
     from pi_hookspecs import Mode, Subcommand
@@ -31,8 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["start"]
 
 _NOTHING_TO_DO = (
-    "Nothing to do: no prompt was given, and no interactive front end is installed."
-    ' Give a prompt, as in pi "What is in this folder?", or see pi --help'
+    'Nothing to do: no prompt was given, and {}. Give a prompt, as in pi "What is in this folder?", or see pi --help'
 )
 
 
@@ -46,14 +48,14 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if "_PI_COMPLETE" in environ:
         return _complete(environ, cwd)
     early = peek(arguments)
+    if early.offline:
+        environ = {**environ, "PI_OFFLINE": "1"}
     disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
     word = _first_word(arguments, early)
     host = open_host(cwd, environ, early, disabled, word, interactive=_may_talk(early))
     if early.help or early.version:
-        return _inform(early, host, word, arguments)
-    for name in early.disabled:
-        if name not in host.records and name not in (local := extension_names(host, cwd, early, environ)):
-            raise UnknownName("plugin", name, [*host.records, *local], "pi plugins lists what is installed")
+        return _inform(early, host, word, arguments, partial(find_sources, host, cwd, early, environ))
+    _check_disabled(early, host, partial(find_sources, host, cwd, early, environ))
     subcommand = _subcommand(host, word)
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
@@ -70,7 +72,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if alone and not options.prompts:
         if options.print_only:
             return 0
-        raise UserError(_NOTHING_TO_DO)
+        raise UserError(_NOTHING_TO_DO.format(_why_nobody_asks(options)))
     last_moment = LastMoment()
     try:
         return asyncio.run(_run(mode or _named_mode(host, "print"), options, host, cwd, environ, last_moment))
@@ -79,6 +81,15 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 # Before any plugin
+
+
+def _check_disabled(early: Options, host: PluginHost, extensions: Callable[[], list[ExtensionSource]]) -> None:
+    for name in early.disabled:
+        if name in host.records:
+            continue
+        local = [source.name for source in extensions()]
+        if name not in local:
+            raise UnknownName("plugin", name, [*host.records, *local], "pi plugins lists what is installed")
 
 
 def _working_directory() -> Path:
@@ -91,10 +102,13 @@ def _working_directory() -> Path:
 
 def _complete(environ: Mapping[str, str], cwd: Path) -> int:
     from pi_cli._completion import VARIABLE, complete
+    from pi_cli._known_flags import recall
     from pi_core.host import PluginHost
     from pi_core.settings import Settings
 
-    return complete(environ[VARIABLE], PluginHost(Settings.load(cwd, environ=environ)).indexed())
+    host = PluginHost(Settings.load(cwd, environ=environ))
+    learned, _ = recall(host, find_sources(host, cwd, peek([]), environ))
+    return complete(environ[VARIABLE], [*host.indexed(), *learned])
 
 
 def _names(text: str) -> list[str]:
@@ -107,7 +121,13 @@ def _first_word(arguments: Sequence[str], early: Options) -> str | None:
     return None if early.print_only or first.startswith(("-", "@")) else first
 
 
-def _inform(early: Options, host: PluginHost, word: str | None, arguments: Sequence[str]) -> int:
+def _inform(
+    early: Options,
+    host: PluginHost,
+    word: str | None,
+    arguments: Sequence[str],
+    extensions: Callable[[], list[ExtensionSource]],
+) -> int:
     """Print version or help. No plugin is imported for it but the one whose subcommand was asked for its own.
 
     On the very first run all are, when help about a word is wanted: nobody knows yet whose it is.
@@ -125,7 +145,16 @@ def _inform(early: Options, host: PluginHost, word: str | None, arguments: Seque
         if found is not None:
             subcommand: Subcommand = found.thing
             return subcommand.run([*arguments[1:]], host)
-    sys.stdout.write(f"{__version__}\n" if early.version else help_text(records))
+    if early.version:
+        sys.stdout.write(f"{__version__}\n")
+        return 0
+    from pi_cli._known_flags import recall
+
+    sources: list[ExtensionSource] = []
+    with suppress(UserError):  # -e names what is not there; help is help all the same
+        sources = extensions()
+    more, unknown = recall(host, sources)
+    sys.stdout.write(help_text([*records, *more], unknown))
     return 0
 
 
@@ -195,6 +224,12 @@ def _may_talk(early: Options) -> bool:
     """Whether a conversation is to begin, as far as pi's own options say; the user can be asked before it then."""
     named = early.mode is not None or early.list_models is not None or early.export is not None
     return not named and _may_interact(early)
+
+
+def _why_nobody_asks(options: Options) -> str:
+    if options.mode is not None:
+        return f"--mode {options.mode} asks for none"
+    return "no interactive front end is installed" if _may_interact(options) else "there is no terminal to ask for one"
 
 
 def _interactive_mode(host: PluginHost) -> Mode | None:
@@ -313,6 +348,9 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         code = await mode.run(session, options)
     finally:
         last_moment.begins(code)
+    from pi_cli._known_flags import remember
+
+    remember(host, session.parts.activations.flags)
     return code
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pi_core.process_signals import OrderlyEnd
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
-from pi_rpc._signals import ending_signals
 from pi_rpc._streams import LineReader, own_streams
 from pi_rpc._ui import RpcUI
 
@@ -35,12 +35,16 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         gone = True
         server.end(0)
 
+    def stop() -> bool:
+        server.end(signals.exit_code or 0)
+        return True
+
     with own_streams() as (stdin, stdout):
         outbox = Outbox(stdout, nobody_reads)
         session.ui, session.has_ui = RpcUI(outbox), True
         server = Server(session, outbox, session.ui)
         server.reader = LineReader(stdin, server.hear, server.hear_no_more)
-        with ending_signals(server.end):
+        with OrderlyEnd(stop) as signals:
             for problem in _problems(session):
                 _warn(problem)
             server.reader.start()

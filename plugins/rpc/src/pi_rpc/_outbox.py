@@ -99,12 +99,12 @@ class Outbox:
             self._keep(event)
         else:
             self.send_line(dumps(event), droppable=event.type == "extension_error")
-        if signal is None or self._closing:
+        if signal is None:
             return None
         self._events += 1
-        if self._size > FULL:
+        if self._size > FULL and not self._closing:
             return self._room(signal)
-        return asyncio.sleep(0) if self._events % _BURST == 0 else None
+        return asyncio.sleep(0) if self._events % _BURST == 0 else None  # at the end, too: the abort has to be heard
 
     def _keep(self, event: Any) -> None:
         delta = _delta_of(event)

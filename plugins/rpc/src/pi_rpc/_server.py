@@ -199,8 +199,7 @@ class Server:
 
     async def _until_shutdown(self) -> None:
         """End when a plugin wants it and the run is over."""
-        await self._session.shutdown_requested.wait()
-        await self._session.wait_for_idle()
+        await self._session.until_shutdown()
         self.end(0)
         await self._ended
 

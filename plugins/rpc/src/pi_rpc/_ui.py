@@ -23,7 +23,7 @@ __all__ = ["RpcUI"]
 
 
 class RpcUI:
-    """Implements ``UserInterface`` over the wire, and what pi.md 13.3 says of the rest.
+    """Implements ``UserInterface`` over the wire; what only a terminal has does nothing (pi.md 13.3).
 
     Args:
         outbox: Where requests go.
@@ -143,32 +143,6 @@ class RpcUI:
     def paste_to_editor(self, text: str) -> None:
         """Put a text where the user writes; what stands there is not known here."""
         self.set_editor_text(text)
-
-    # What only a terminal has
-
-    def get_editor_text(self) -> str:
-        """Return nothing: what the user writes is the client's."""
-        return ""
-
-    async def custom(self, *_: Any, **__: Any) -> None:
-        """Dismiss: components are drawn on terminals."""
-
-    def set_working_message(self, *_: Any, **__: Any) -> None:
-        """Do nothing: the client shows that pi works as it likes."""
-
-    set_working_visible = set_working_indicator = set_hidden_thinking_label = set_working_message
-    set_footer = set_header = set_editor_component = set_tools_expanded = set_working_message
-
-    def get_tools_expanded(self) -> bool:
-        """Return False: what is shown of tools is the client's."""
-        return False
-
-    def get_all_themes(self) -> tuple[()]:
-        """Return no theme."""
-        return ()
-
-    def get_theme(self, name: str) -> None:
-        """Return no theme."""
 
     def set_theme(self, theme: object) -> None:
         """Refuse.

@@ -1,4 +1,7 @@
-"""What Ctrl-C and a polite kill do: the first ends the run in good order, the second ends the process."""
+"""What Ctrl-C and a polite kill do: the first ends the work in good order, the second ends the process.
+
+For front ends, which own the process; a program that uses a session keeps its own handlers.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OrderlyEnd", "Stopped", "raising_on_signals"]
 
-EXIT_CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+_EXIT_CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 """What a shell shows for a process that a signal ended: 128 and the signal's number."""
 
 _LAST_SECONDS = 1.0
@@ -113,14 +116,17 @@ class OrderlyEnd:
 
 
 def _exit_code(number: int) -> int:
-    return EXIT_CODES[signal.Signals(number).name]
+    return _EXIT_CODES[signal.Signals(number).name]
 
 
 @contextmanager
 def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the signals that end a process, but for those that whoever started it wants ignored (``nohup``)."""
+    """Handle the signals that end a process, but for those that whoever started it wants ignored (``nohup``).
+
+    In another thread than the main one nothing is handled: Python lets only that one.
+    """
     before = {}
-    for name in EXIT_CODES:
+    for name in _EXIT_CODES if threading.current_thread() is threading.main_thread() else ():
         number = getattr(signal, name, None)  # SIGHUP is POSIX's alone
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, handler)
@@ -136,7 +142,7 @@ def _kill(exit_code: int) -> None:
     """End the process soon, whatever hangs: cancelled tasks have a second to end the programs that they started."""
     import os
 
-    for name in EXIT_CODES:
+    for name in _EXIT_CODES:
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, signal.SIG_DFL)

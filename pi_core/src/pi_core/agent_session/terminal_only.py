@@ -1,0 +1,83 @@
+"""What of a user interface only a terminal has: without one a plugin may call it all the same (pi.md 13.3).
+
+A front end that has it offers it beyond the protocol; elsewhere these stand in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pi_hookspecs import UserError
+
+__all__ = ["stand_in"]
+
+_THEME = "theme"
+
+
+def stand_in(name: str) -> Any:
+    """Return what does nothing in place of a member that the front end does not have.
+
+    Raises:
+        AttributeError: No user interface has such a member.
+    """
+    if name == _THEME:
+        return None
+    if name not in _STAND_INS:
+        message = f"a user interface has no attribute {name!r}"
+        raise AttributeError(message)
+    return _STAND_INS[name]
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Do nothing: it shows what is not there."""
+
+
+def _nothing_to_stop(*_: Any, **__: Any) -> Any:
+    return _nothing
+
+
+async def _dismissed(*_: Any, **__: Any) -> None:
+    """Dismiss: components are drawn on terminals."""
+
+
+def _no_text() -> str:
+    return ""
+
+
+def _not_expanded() -> bool:
+    return False
+
+
+def _no_themes() -> tuple[()]:
+    return ()
+
+
+def _refuse_theme(theme: object) -> None:
+    raise UserError(f"Theme {theme!r} cannot be shown: this front end has no themes")
+
+
+_STAND_INS = {
+    "custom": _dismissed,
+    "get_editor_text": _no_text,
+    "get_tools_expanded": _not_expanded,
+    "get_all_themes": _no_themes,
+    "get_theme": _nothing,
+    "get_editor_component": _nothing,
+    "set_theme": _refuse_theme,
+    "on_terminal_input": _nothing_to_stop,
+    "add_autocomplete_provider": _nothing_to_stop,
+    **dict.fromkeys(
+        (
+            "paste_to_editor",
+            "set_editor_component",
+            "set_footer",
+            "set_header",
+            "set_hidden_thinking_label",
+            "set_tools_expanded",
+            "set_working_indicator",
+            "set_working_message",
+            "set_working_visible",
+        ),
+        _nothing,
+    ),
+}

@@ -1,0 +1,29 @@
+"""The contract that holds for every front end, over those of this distribution."""
+
+from __future__ import annotations
+
+import json
+
+from pi_testing import ModeContract
+
+
+class TestPrint(ModeContract):
+    mode = "print"
+
+
+class TestJson(ModeContract):
+    mode = "json"
+    failed_code = 0
+
+    def check_output(self, out):
+        assert all(isinstance(json.loads(line), dict) for line in out.splitlines())
+
+
+class TestLine(ModeContract):
+    mode = "line"
+    supports = frozenset(("talks", "terminal", "dialogs"))
+    ready = "> "
+    failed_code = 0
+
+    def agreed(self, shown):
+        return "y\n"
