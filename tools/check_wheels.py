@@ -1,6 +1,8 @@
 """Build every wheel of the workspace, install each alone in a fresh environment, and import all of it there.
 
 In the workspace's own environment everything is installed, so a member that forgot a dependency works; here it fails.
+Then a stranger's plugins, one of each kind that ``pi plugin new`` writes, are built, installed beside a small pi, used
+and removed; nothing else may have changed.
 Run it with ``uv run python tools/check_wheels.py``. It runs itself in each fresh environment (the part below "There"),
 so it imports nothing but the standard library.
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.metadata
+import json
 import os
 import pkgutil
 import re
@@ -23,13 +26,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 UV = os.environ.get("UV", "uv")  # uv run says which uv it is
 TIMEOUT = 300
 WITH_COMMAND = {"pluggypi", "pluggypi-cli"}
+SMALL_PI = ["pluggypi-core", "pluggypi-cli", "pluggypi-tools", "pluggypi-provider-offline"]
+STRANGERS = {"tool": "word-count", "provider": "acme", "hooks": "keep-trees", "mode": "markdown", "store": "sqlite"}
+"""What ``pi plugin new`` is asked for: names by kind."""
 
 
 class CheckFailed(Exception):
@@ -44,14 +50,15 @@ def normal(name: str) -> str:
 # --- Here: build, install, ask -------------------------------------------------------------------------------------
 
 
-def run(*command: str | Path) -> str:
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str | Path) -> str:
     """Run a command that must succeed, and return what it printed to stdout."""
     hidden = {"PYTHONPATH", "VIRTUAL_ENV"}  # they would lead back to the workspace's environment
     try:
         done = subprocess.run(
             command,
-            cwd=ROOT,
-            env={name: value for name, value in os.environ.items() if name not in hidden},
+            cwd=cwd,
+            env={name: value for name, value in os.environ.items() if name not in hidden}
+            | {name: str(value) for name, value in environment.items()},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -97,6 +104,103 @@ def check(wheel: Path, constraints: Path) -> str:
     return f"{name}: {report}"
 
 
+class SmallPi:
+    """A fresh environment with the smallest pi that answers, in a folder of its own."""
+
+    def __init__(self, folder: Path, constraints: Path) -> None:
+        self.folder = folder
+        self.venv = folder / "venv"
+        self.scripts = self.venv / ("Scripts" if os.name == "nt" else "bin")
+        self.work = folder / "work"
+        self.work.mkdir(parents=True)
+        self._constraints = constraints
+        run(UV, "venv", "--quiet", "--no-project", "--python", sys.executable, self.venv)
+        self.install(*SMALL_PI)
+
+    def install(self, *what: str | Path) -> None:
+        """Install distributions by name or wheels by path."""
+        uv = [UV, "pip", "install", "--quiet", "--python", str(self.venv), "--constraint", str(self._constraints)]
+        run(*uv, *what)
+
+    def uninstall(self, *names: str) -> None:
+        """Take distributions away."""
+        run(UV, "pip", "uninstall", "--quiet", "--python", str(self.venv), *names)
+
+    def pi(self, *arguments: str) -> str:
+        """Run pi in the working directory and return what it printed."""
+        return run(self.scripts / "pi", *arguments, cwd=self.work, PI_CODING_AGENT_DIR=self.folder / "agent")
+
+    def python(self, *arguments: str | Path) -> str:
+        """Run the environment's Python likewise."""
+        return run(self.scripts / "python", *arguments, cwd=self.work, PI_CODING_AGENT_DIR=self.folder / "agent")
+
+    def state(self) -> dict[str, object]:
+        """Return what is there: plugins and what they register, distributions, files; without milliseconds."""
+        plugins = json.loads(self.pi("plugins", "--json"))
+        files = (path for path in self.venv.rglob("*") if "__pycache__" not in path.parts)
+        return {
+            "plugins": [{name: each[name] for name in each if name != "loadMs"} for each in plugins],
+            "distributions": run(UV, "pip", "freeze", "--quiet", "--python", str(self.venv)),
+            "files": sorted(str(path.relative_to(self.venv)) for path in files),
+        }
+
+
+def check_strangers(folder: Path, constraints: Path) -> str:
+    """Write, build, install, use and remove a plugin of each kind, and return a line that tells what was done."""
+    small = SmallPi(folder, constraints)
+    before = small.state()
+    names = list(STRANGERS.values())
+    for kind, name in STRANGERS.items():
+        small.pi("plugin", "new", name, "--kind", kind, "--dir", str(folder / name))
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        builds = [[UV, "build", "--quiet", "--wheel", "--out-dir", folder / "dist", folder / name] for name in names]
+        list(pool.map(lambda build: run(*build), builds))
+    small.install(*sorted((folder / "dist").glob("*.whl")))
+
+    listed = {each["name"]: each for each in json.loads(small.pi("plugins", "--json"))}
+    for name in names:
+        expect(f"pi plugins has {name}", listed.get(name, {}).get("loads"), listed)
+    use_strangers(small)
+    small.uninstall(*(f"pluggypi-{name}" for name in names))
+    # What the provider's plugin needs came with it and stays, as with every installer.
+    small.uninstall(*sorted(set(_installed(small.state())) - set(_installed(before))))
+    after = small.state()
+    for what, value in before.items():
+        expect(f"{what} are as before", after[what] == value, after[what])
+    return f"{len(names)} plugins of strangers were installed, used and removed"
+
+
+def use_strangers(small: SmallPi) -> None:
+    """Let each plugin do what it is for."""
+    (small.work / "notes.txt").write_text("three small words")
+    (small.work / "call.json").write_text(
+        '{"toolCallId": "1", "toolName": "bash", "input": {"command": "rm -rf build"}}'
+    )
+    fired = small.pi("hooks", "fire", "tool_call", "--event", "call.json", "--plugin", "keep-trees")
+    expect("the policy refuses", "block=true" in fired, fired)
+    counted = small.python(__file__, "call", "word_count", "notes.txt")
+    expect("the tool counts", counted == "3 words", counted)
+    models = small.pi("--list-models", "acme")
+    expect("the provider has its model", re.search(r"^acme +small ", models, re.MULTILINE), models)
+    prompt = ("--model", "offline/rules", "List the files here")
+    printed = small.pi("--mode", "markdown", *prompt)
+    expect("the front end prints", printed.startswith("## List the files here") and "notes.txt" in printed, printed)
+    small.pi("config", "set", "sessionStore", "sqlite")
+    first, again = (json.loads(small.pi("--mode", "json", *more, *prompt).partition("\n")[0]) for more in ((), ("-c",)))
+    expect("the store gives the session back", first["id"] == again["id"], [first, again])
+    small.pi("config", "unset", "sessionStore")
+
+
+def _installed(state: dict[str, object]) -> list[str]:
+    return [normal(re.split(r"==| @ ", line)[0]) for line in str(state["distributions"]).splitlines()]
+
+
+def expect(what: str, holds: object, seen: object) -> None:
+    """Fail where something does not hold."""
+    if not holds:
+        raise CheckFailed(f"{what}: no. Seen: {seen}")
+
+
 def check_all(folder: Path) -> int:
     """Build and check all wheels, two at a time, and return how many failed."""
     run(UV, "build", "--quiet", "--all-packages", "--wheel", "--out-dir", folder / "dist")
@@ -110,12 +214,14 @@ def check_all(folder: Path) -> int:
 
     failures = 0
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for wheel, checked in [(wheel, pool.submit(check, wheel, constraints)) for wheel in wheels]:
+        checks = [(wheel.name, pool.submit(check, wheel, constraints)) for wheel in wheels]
+        checks.append(("strangers", pool.submit(check_strangers, folder / "strangers", constraints)))
+        for name, checked in checks:
             try:
                 print("ok  ", checked.result(), flush=True)
             except CheckFailed as failure:
                 failures += 1
-                print("FAIL", f"{wheel.name}: {failure}", flush=True)
+                print("FAIL", f"{name}: {failure}", flush=True)
     print(f"{len(wheels)} wheels, {failures} failed")
     return failures
 
@@ -186,6 +292,45 @@ def probe_declared(distribution: str) -> int:
     return 1 if problems else 0
 
 
+def probe_call(tool: str, path: str) -> int:
+    """Let a model call an installed tool with a path, and print the result."""
+    import asyncio
+
+    from pi_core import create_agent_session
+    from pi_hookspecs import Context, MessageBuilder, Model, ProviderInfo, ToolResultMessage, hookimpl
+
+    model = Model(id="caller", name="Caller", api="caller", provider="caller", max_tokens=100)
+
+    class Caller:
+        api = "caller"
+
+        async def stream(self, _model: Model, context: Context, _options: object) -> AsyncIterator[object]:
+            builder = MessageBuilder(model)
+            yield builder.start()
+            if context.messages[-1].role == "user":
+                start = builder.tool_call_start("call_1", tool)
+                yield start
+                yield builder.tool_call(start.content_index, json.dumps({"path": path}))
+                yield builder.tool_call_end(start.content_index)
+            yield builder.done()
+
+        @hookimpl
+        def register_providers(self) -> list[object]:
+            return [self]
+
+        @hookimpl
+        def register_models(self) -> list[ProviderInfo]:
+            return [ProviderInfo(id="caller", name="Caller", api="caller", keyless=True, models=(model,))]
+
+    async def ask() -> None:
+        async with create_agent_session(model=model, plugins={"caller": Caller()}, tools=[tool]) as session:
+            await session.prompt("Call it.")
+            print(*(each.text for each in session.messages if isinstance(each, ToolResultMessage)))
+
+    asyncio.run(ask())
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """Run one of the two parts and return the exit code."""
     match arguments:
@@ -193,6 +338,8 @@ def main(arguments: list[str]) -> int:
             return probe_imports(distribution)
         case ["declared", distribution]:
             return probe_declared(distribution)
+        case ["call", tool, path]:
+            return probe_call(tool, path)
     with tempfile.TemporaryDirectory(prefix="pi-wheels-") as folder:
         try:
             return 1 if check_all(Path(folder)) else 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from attrs import evolve, frozen
 
 from pi_hookspecs import StreamOptions
+from pi_testing._contract_needs import needs, needs_of
 from pi_testing._patience import soon
 from pi_testing.fake_servers import closed_url, silence
 
@@ -62,24 +62,6 @@ Feature: TypeAlias = Literal[
 
 EVERYTHING: frozenset[Feature] = frozenset(get_args(Feature))
 """What a provider supports unless its case says otherwise: ``EVERYTHING - {"images"}``."""
-
-T = TypeVar("T", bound=Callable[..., Any])
-
-
-def needs(*features: Feature) -> Callable[[T], T]:
-    """Mark a test as one that only applies where all these features are supported."""
-
-    def mark(test: T) -> T:
-        test.__dict__["contract_needs"] = features
-        return test
-
-    return mark
-
-
-def needs_of(test: Callable[..., Any]) -> tuple[Feature, ...]:
-    """Return the features that a test needs."""
-    found: tuple[Feature, ...] = getattr(test, "contract_needs", ())
-    return found
 
 
 @frozen

@@ -25,6 +25,7 @@ class PiOptions:
     settings: Mapping[str, Any] = field(factory=dict)
     tools: Sequence[str | Tool] | None = None
     session: Mapping[str, Any] = field(factory=dict)
+    trusted: bool = False
     allow_problems: bool = False
 
     @property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,35 +18,62 @@ if TYPE_CHECKING:
     from pi_core.host.plugin_manager import PluginManager
     from pi_hookspecs import ExtensionErrorEvent
     from pi_testing._options import PiOptions
+    from pi_testing.cassettes import Cassette
     from pi_testing.fake_ui import FakeUI
     from pi_testing.recorder import EventRecorder
     from pi_testing.scripted import ScriptedProvider
     from pi_testing.stand_ins import FakeTool
 
 __all__ = [
+    "cassette",
     "fake_tools",
     "fake_ui",
     "pi_agent",
     "pi_agent_dir",
     "pi_host",
     "pi_options",
+    "pi_plugin_index",
     "pi_plugins",
     "pi_session",
     "plugin_manager",
+    "pytest_addoption",
     "pytest_configure",
     "recorder",
     "script",
 ]
 
 
+_KEYS = pytest.StashKey[dict[str, str]]()
+"""The environment with the keys that cassettes are recorded with; tests do not see them there."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that lets cassettes be recorded."""
+    parser.getgroup("pi").addoption(
+        "--pi-record",
+        choices=("none", "once", "all"),
+        default="none",
+        help="Traffic with model servers: none replays cassettes (default), once records those that are missing, all"
+        " records every cassette anew. Recording needs a network and keys.",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the markers; keep the keys where something is to be recorded."""
+    if config.getoption("--pi-record") != "none":
+        config.stash[_KEYS] = dict(os.environ)
     config.addinivalue_line(
         "markers",
-        "pi(plugins=None, entry_points=(), settings={}, tools=None, session={}, allow_problems=False): what pi_host"
-        " and pi_session are made of. plugins: plugin objects, as a list or by name; entry_points: names of"
-        " installed plugins; settings: as in settings.json; tools: names and Tool objects, exactly what the model"
-        " is offered; session: further options of create_agent_session; allow_problems: a plugin may fail to load.",
+        "pi_cassette(ignore=()): what may differ from the recorded requests, as paths: 'body.metadata.user_id',"
+        " 'body.messages[*].id'.",
+    )
+    config.addinivalue_line(
+        "markers",
+        "pi(plugins=None, entry_points=(), settings={}, tools=None, session={}, trusted=False, allow_problems=False):"
+        " what pi_host and pi_session are made of. plugins: plugin objects, as a list or by name; entry_points: names"
+        " of installed plugins; settings: as in settings.json; tools: names and Tool objects, exactly what the model"
+        " is offered; session: further options of create_agent_session; trusted: whether the project in tmp_path is;"
+        " allow_problems: a plugin may fail to load.",
     )
 
 
@@ -92,6 +121,12 @@ def pi_agent_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     return agent_dir
 
 
+@pytest.fixture(scope="session")
+def pi_plugin_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what ``pi`` knows of installed plugins: the first process that a test starts looks for all."""
+    return tmp_path_factory.mktemp("pi-index")
+
+
 @pytest.fixture
 def pi_options(request: pytest.FixtureRequest) -> PiOptions:
     """What ``@pytest.mark.pi(...)`` says of this test."""
@@ -133,11 +168,14 @@ def plugin_manager() -> PluginManager:
 
 
 @pytest.fixture
-def pi_host(pi_agent_dir: Path, pi_options: PiOptions, pi_plugins: dict[str, object]) -> PluginHost:
+def pi_host(tmp_path: Path, pi_agent_dir: Path, pi_options: PiOptions, pi_plugins: dict[str, object]) -> PluginHost:
     """A host with the plugins under test and no other; one that does not load well fails the test."""
     from pi_core import PluginHost, Settings
+    from pi_core.trust import ProjectTrust
 
-    host = PluginHost(Settings.in_memory(pi_options.settings, agent_dir=pi_agent_dir), installed=False)
+    trust = ProjectTrust.given(tmp_path, is_trusted=pi_options.trusted, why="the test says so")
+    settings = Settings.in_memory(pi_options.settings, agent_dir=pi_agent_dir, trust=trust)
+    host = PluginHost(settings, installed=False)
     for name, plugin in pi_plugins.items():
         host.add(plugin, name)
     if host.problems and not pi_options.allow_problems:
@@ -193,3 +231,40 @@ def pi_agent(script: ScriptedProvider, pi_options: PiOptions) -> Agent:
     from pi_core import Agent
 
     return Agent(stream=script.stream, model=script.model, tools=pi_options.custom_tools)
+
+
+@pytest_asyncio.fixture
+async def cassette(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cassette]:
+    """Traffic with a model server, recorded once (``--pi-record=once``) and replayed without a network.
+
+    It is kept in ``cassettes/<module>/<test>.json`` beside the test. What is not as recorded fails the test.
+    """
+    from pi_hookspecs import UserError
+    from pi_testing.cassettes import Cassette
+
+    node, problem = request.node, ""
+    marker = node.get_closest_marker("pi_cassette")
+    name = re.sub(r"[^\w.=-]+", "-", node.name).strip("-")
+    try:
+        tape = Cassette(
+            node.path.parent / "cassettes" / node.path.stem / f"{name}.json",
+            request.config.getoption("--pi-record"),
+            test=shlex.quote(node.nodeid),
+            ignored=marker.kwargs.get("ignore", ()) if marker else (),
+            replace={"{tmp_path}": str(tmp_path)},
+            environ=request.config.stash.get(_KEYS, None),
+        )
+    except UserError as error:
+        problem = str(error)
+    if problem:
+        pytest.fail(problem, pytrace=False)
+    try:
+        yield tape
+    finally:
+        await tape.close()
+    try:
+        tape.check()
+    except AssertionError as error:
+        problem = str(error)
+    if problem:
+        pytest.fail(problem, pytrace=False)

@@ -194,6 +194,16 @@ class FakeServer:
         """Return an error in the API's own form. For subclasses."""
         return json_answer(status, {"error": message})
 
+    async def answer_to(self, request: Request) -> Answer:
+        """Return the answer: a refusal, else what the script says next. For subclasses."""
+        refusal = self.refusal(request)
+        if refusal is not None:
+            return refusal
+        if not self._script:
+            return self.error(500, f"The test has no answer for request {len(self.requests)}")
+        scripted = self._script.popleft()
+        return scripted if isinstance(scripted, Answer) else scripted(request)
+
     async def __aenter__(self) -> Self:
         self._listening = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
         self._port = self._listening.sockets[0].getsockname()[1]
@@ -228,7 +238,7 @@ class FakeServer:
         """Answer one request; tell whether the connection serves another."""
         request = await _read_request(reader)
         self.requests.append(request)
-        answer = self._answer_to(request)
+        answer = await self.answer_to(request)
         try:
             await _write(answer, writer)
             if answer.silent or answer.ending == "stall":
@@ -238,15 +248,6 @@ class FakeServer:
             request.client_left.set()
             raise
         return not answer.silent and answer.ending == "whole"
-
-    def _answer_to(self, request: Request) -> Answer:
-        refusal = self.refusal(request)
-        if refusal is not None:
-            return refusal
-        if not self._script:
-            return self.error(500, f"The test has no answer for request {len(self.requests)}")
-        scripted = self._script.popleft()
-        return scripted if isinstance(scripted, Answer) else scripted(request)
 
 
 async def _read_request(reader: asyncio.StreamReader) -> Request:
