@@ -8,6 +8,7 @@ from pi_testing import text, tool_call
 
 pytestmark = pytest.mark.pi(plugins=[])
 
+HOLDERS = ("message", "messages", "tool_results", "result", "details", "content", "arguments", "tool_call", "data")
 HOOKS = ["message_start", "message_update", "tool_execution_end", "turn_end", "agent_end", "agent_before_settle"]
 
 
@@ -25,7 +26,17 @@ def spoil(value, seen=None):
         for each in value:
             spoil(each, seen)
     else:
-        for name in ("message", "messages", "tool_results", "result", "details", "content", "arguments", "tool_call"):
+        for name in (
+            "message",
+            "messages",
+            "tool_results",
+            "result",
+            "details",
+            "content",
+            "arguments",
+            "tool_call",
+            "data",
+        ):
             spoil(getattr(value, name, None), seen)
         spoil(getattr(value, "assistant_message_event", None), seen)
 
@@ -39,3 +50,40 @@ async def test_a_hook_cannot_change_the_transcript(hook, pi_session, script):
 
     assert "evil" not in repr(pi_session.messages)
     assert "evil" not in repr(script.requests[1].messages)
+
+
+LOOKS = {
+    "context": lambda session: list(session.context().messages),
+    "backwards": lambda session: list(reversed(session.context().messages[1:])),
+    "entries": lambda session: list(session.entries()),
+    "branch": lambda session: list(session.branch()),
+    "entry": lambda session: [session.entry(each.id) for each in session.entries()],
+    "children": lambda session: [child for each in session.entries() for child in session.children(each.id)],
+    "tree": lambda session: nodes_below(session.tree()),
+}
+
+
+def nodes_below(nodes):
+    return [entry for node in nodes for entry in (node.entry, *nodes_below(node.children))]
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+async def test_who_looks_at_the_session_cannot_change_it(look, pi_session, script):
+    script.turn(tool_call("read", path="a.txt"), text("first")).turn(text("second")).turn(text("third"))
+    pi_session.session_manager.append_custom_entry("state", {"on": True})
+    seen = []
+
+    def spoil_what_is_seen(event, ctx):
+        seen.append(len(look(ctx.session)))
+        spoil(look(ctx.session))
+
+    pi_session.hooks.add("spoiler", "turn_end", spoil_what_is_seen)
+
+    await pi_session.prompt("go")
+    pi_session.agent.replace_messages(pi_session.session_manager.build_session_context().messages)
+    await pi_session.prompt("again")
+
+    assert seen[0] > 0
+    assert "evil" not in repr(pi_session.messages)
+    assert "evil" not in repr(list(pi_session.session_manager.get_entries()))
+    assert "evil" not in repr([each.messages for each in script.requests])

@@ -149,6 +149,7 @@ def test_a_message_that_turns_out_to_be_damaged_keeps_its_place_and_is_told_to_n
     assert messages[2] == UnknownMessage(role="damaged", extra={"line": 4, "reason": "torn"})
     assert [each.text for each in convert_to_llm(messages)] == ["a", "b", "d", "e"]
     assert [each.message for each in opened.build_session_projection()] == messages
+    assert [each.text for each in opened.conversation()] == ["a", "b", "d", "e"]
 
 
 class Reads:

@@ -72,7 +72,7 @@ class TestFilesThatAreNoTree:
 
         again = SessionManager.open(manager.id, host=host)
 
-        assert "1 entries with an id that a later entry has" in again.notices[0]
+        assert "1 entry with an id that a later entry has" in again.notices[0]
 
 
 class TestWhatIsParsed:

@@ -159,6 +159,22 @@ def test_damage_that_shows_on_use_is_an_entry_of_its_own(store, write, line):
     assert session.entries[3].message.text == "text"
 
 
+def test_damage_that_shows_on_use_is_told_of_then_and_once(store, write, line):
+    hidden = [
+        b'{"type":"message","id":"h%d","parentId":"a","timestamp":"t","message":{"role":}}' % each for each in range(9)
+    ]
+    session = store.open(write(line("a"), *hidden, line("d", "a")))
+    before = list(session.notices)
+
+    for _ in range(2):
+        list(session.entries)
+
+    assert before == []
+    assert [each.partition(" of ")[0] for each in session.notices] == ["Line 3", "Line 4", "Line 5", "More lines"]
+    assert "was left out: Expecting value" in session.notices[0]
+    assert "pi sessions fsck" in session.notices[3]
+
+
 def test_a_message_is_read_without_its_entry_where_the_line_is_as_pi_writes_it(store, write, line):
     as_ever = line("a")
     more = {**line("b", "a"), "new": 1}
@@ -169,6 +185,12 @@ def test_a_message_is_read_without_its_entry_where_the_line_is_as_pi_writes_it(s
 
     assert entries.message(0) == entries[0].message
     assert [entries.message(number) for number in (1, 2, 3)] == [None, None, None]
+
+
+def test_a_raw_control_character_is_damage_at_its_place(store, write, line):
+    session = store.open(write(line("a"), b'{"type":"custom","id":"b\x00"}', line("c", "a")))
+
+    assert session.notices[0].endswith("was left out: it is no JSON: Invalid control character at character 25 of 27.")
 
 
 def test_the_last_line_is_proven_when_a_file_is_opened(store, write, line):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,15 @@ import pi_session_jsonl
 from pi_core.host import PluginHost
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
-from pi_hookspecs import AssistantMessage, CustomMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
+from pi_hookspecs import (
+    AssistantMessage,
+    CustomMessage,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserError,
+    UserMessage,
+)
 
 TEXT = st.text(max_size=12)
 PLACE = st.integers(0, 30)
@@ -146,3 +155,63 @@ def test_a_session_without_an_answer_leaves_no_file(tmp_path):
     session.close()
 
     assert not (tmp_path / "sessions").exists()
+
+
+def test_the_user_is_told_of_damage_that_shows_on_use(tmp_path, write, line):
+    hidden = b'{"type":"message","id":"b","parentId":"a","timestamp":"t","message":{"role":}}'
+    session = SessionManager.open(write(line("a"), hidden, line("c", "b")), host=host_in(tmp_path))
+    told = []
+    session.on_problem = told.append
+
+    list(session.build_session_context().messages)
+    session.append_session_info("name")
+
+    assert len(told) == 1
+    assert told[0].startswith("Line 3 of ")
+
+
+def test_an_exported_branch_is_without_what_cannot_be_read(tmp_path, write, line):
+    hidden = b'{"type":"message","id":"b","parentId":"a","timestamp":"t","message":{"role":}}'
+    session = SessionManager.open(write(line("a"), hidden, line("c", "b")), host=host_in(tmp_path))
+
+    exported = SessionManager.open(session.export_jsonl(tmp_path / "out.jsonl"), host=host_in(tmp_path))
+
+    assert [(each.type, each.id, each.parent_id) for each in exported.get_entries()] == [
+        ("message", "a", None),
+        ("message", "c", "a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("copy", "told"),
+    [
+        (SessionManager.fork_from, "Cannot fork: source session file is empty or invalid: "),
+        (SessionManager.import_jsonl, "Cannot import '.*': it is empty"),
+    ],
+    ids=["fork", "import"],
+)
+def test_of_an_empty_file_there_is_nothing_to_copy(copy, told, tmp_path):
+    path = tmp_path / "empty.jsonl"
+    path.touch()
+
+    with pytest.raises(UserError, match=told):
+        copy(path, host=host_in(tmp_path))
+    assert SessionManager.list_all(host=host_in(tmp_path)) == []
+
+
+def test_a_session_without_entries_can_be_forked(tmp_path, write):
+    fork = SessionManager.fork_from(write(), "/other", host=host_in(tmp_path))
+
+    assert (fork.cwd, len(fork.get_entries())) == ("/other", 0)
+
+
+@pytest.mark.parametrize("left", [b"", b"other\n", None], ids=["nothing", "something_else", "the_beginning"])
+def test_a_branch_that_another_program_took_away_cannot_be_gone_over_to(left, tmp_path, write, line):
+    session = SessionManager.open(write(line("a")), host=host_in(tmp_path))
+    before = session.file.read_bytes()
+    leaf = session.append_message(answer("b"))
+    session.file.write_bytes(before if left is None else left)
+
+    with pytest.raises(OSError, match="no longer in it; another program changed the file"):
+        session.create_branched_session(leaf)
+    assert [each.text for each in session.build_session_context().messages] == ["text", "b"]

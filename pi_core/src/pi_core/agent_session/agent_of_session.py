@@ -35,7 +35,7 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
         stream=session.stream,
         model=model,
         thinking_level=thinking_level,
-        messages=session.session_manager.build_session_context().messages,
+        messages=session.session_manager.conversation(),
         options=StreamOptions(
             session_id=session.session_id, on_payload=bridge.on_payload, on_response=bridge.on_response
         ),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from attrs import evolve
 
-from pi_core.agent_session.unshared import Copies, copied, unshared, unshared_event
+from pi_core.agent_session.unshared import Copies, unshared_event
+from pi_core.session.unshared import copied, unshared
 from pi_hookspecs import CustomMessage, PiError, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs

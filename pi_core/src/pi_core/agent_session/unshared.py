@@ -1,47 +1,23 @@
-"""Messages for plugins to look at: copies of what could be changed in place, so that nothing reaches the transcript."""
+"""Events and conversations for plugins to look at: copies, so that what they change in them reaches no transcript."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from attrs import evolve
 
-from pi_hookspecs import AssistantMessage, CustomMessage, ToolCall, ToolResultMessage, UnknownMessage
+from pi_core.session.unshared import copied, unshared
+from pi_hookspecs import AssistantMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_hookspecs import AgentEvent, AgentMessage, ToolResult
 
-__all__ = ["Copies", "LazyCopies", "copied", "unshared", "unshared_event"]
+__all__ = ["Copies", "LazyCopies", "unshared_event"]
 
 E = TypeVar("E", bound="AgentEvent")
-M = TypeVar("M", bound="AgentMessage")
-
-
-def copied(value: Any) -> Any:
-    """Return a deep copy of what should be plain data; what cannot be copied is shared, and nobody else's problem."""
-    try:
-        return deepcopy(value)
-    except Exception:  # noqa: BLE001 - a tool may put anything into its details
-        return value
-
-
-def unshared(message: M) -> M:
-    """Return a message that shares nothing changeable with this one: messages are frozen, but they hold dicts."""
-    if isinstance(message, AssistantMessage) and message.tool_calls:
-        content = tuple(
-            evolve(block, arguments=copied(block.arguments)) if isinstance(block, ToolCall) else block
-            for block in message.content
-        )
-        return evolve(message, content=content)
-    if isinstance(message, ToolResultMessage | CustomMessage) and message.details is not None:
-        return evolve(message, details=copied(message.details))
-    if isinstance(message, UnknownMessage):
-        return evolve(message, extra=copied(message.extra))
-    return message
 
 
 def unshared_event(event: E) -> E:

@@ -12,7 +12,6 @@ from attrs import evolve, fields_dict, frozen
 
 from pi_core.session.ids import milliseconds
 from pi_core.session.told import ToldMessages, collector_at_rest
-from pi_core.session.tree import NOWHERE
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import (
@@ -61,7 +60,7 @@ def entry_message(entry: SessionEntry) -> AgentMessage | None:
 
 
 def _as_told(entry: SessionEntry) -> AgentMessage:
-    """Return the message of an entry that has one; a damaged one leaves a message that no model understands."""
+    """Return the message of an entry that has one; in place of a damaged one stands one that no model is told."""
     message = entry_message(entry)
     return message if message is not None else UnknownMessage(role=entry.type, extra=entry.extra)
 
@@ -128,10 +127,12 @@ class BranchContext:
         )
 
     def _messages(self) -> ToldMessages:
-        numbers, removed = self._numbers, self._removed
-        if removed:
-            numbers = [number for number in numbers if number not in removed]
-        return ToldMessages(numbers, self._made, self._read)
+        return ToldMessages(self._left(), self._made, self._read)
+
+    def _left(self) -> Sequence[int]:
+        """Return the numbers that the messages come from, without those that an edit took out."""
+        removed = self._removed
+        return [number for number in self._numbers if number not in removed] if removed else self._numbers
 
     def _read(self, number: int) -> AgentMessage:
         message = self._tree.stored_message(number)
@@ -140,7 +141,7 @@ class BranchContext:
     def projection(self) -> list[Projected]:
         """Return the messages with their entries, after context edits."""
         self._bring_up_to_date()
-        told = ((number, self._tree.entry(number)) for number in self._numbers if number not in self._removed)
+        told = ((number, self._tree.entry(number)) for number in self._left())
         return [Projected(entry, self._made.get(number) or _as_told(entry)) for number, entry in told]
 
     def interrupted_calls(self) -> tuple[ToolCall, ...]:
@@ -188,11 +189,7 @@ class BranchContext:
             self._numbers.append(path[at])
             self._made[path[at]] = _as_told(entry)
             kept = tree.number(entry.first_kept_entry_id)
-            start = (
-                next((place for place in range(at - 1, -1, -1) if path[place] == kept), at + 1)
-                if kept != NOWHERE
-                else at + 1
-            )
+            start = next((place for place in range(at - 1, -1, -1) if path[place] == kept), at + 1)
         for number in path[start:]:
             self._take(number, tree.type(number))
         self._model = next(self._models(path), None)

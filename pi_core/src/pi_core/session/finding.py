@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_core.session.stores import ChosenStore
     from pi_hookspecs import SessionInfo, StoredSession
 
-__all__ = ["matching", "new_header", "opened"]
+__all__ = ["is_empty", "matching", "new_header", "opened"]
 
 _SHOWN = 10
 
@@ -44,6 +44,11 @@ def opened(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tup
             raise
         return chosen.store.create(new_header(cwd), str(path)), False
     return stored, len(stored.entries) > 0
+
+
+def is_empty(stored: StoredSession) -> bool:
+    """Whether a stored session is a file with nothing in it, which opens as a new session: there is none to copy."""
+    return stored.file is not None and stored.file.stat().st_size == 0
 
 
 def _could_be_made(path: str | Path) -> bool:

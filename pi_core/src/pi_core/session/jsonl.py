@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_core.session.finding import is_empty
 from pi_core.session.stores import jsonl_store
+from pi_core.session.tree import DAMAGED
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def _lines(session: SessionReads) -> Iterator[bytes]:
     yield dumps(session.header) + b"\n"
     parent: str | None = None
     for entry in session.get_branch():
+        if entry.type == DAMAGED:  # what is said of it is about the other file
+            continue
         # An entry that follows nothing we know is a root here too.
         chained = entry if entry.parent_id == parent else evolve(entry, parent_id=parent)
         yield dumps(chained) + b"\n"
@@ -78,6 +82,8 @@ def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
     reader = jsonl_store(chosen)
     source = reader.store.open(str(Path(path).expanduser()))
     try:
+        if is_empty(source):
+            raise UserError(f"Cannot import {str(path)!r}: it is empty.")
         if reader is chosen:
             return chosen.store.fork(source, source.header, range(len(source.entries)))
         copy = chosen.store.create(source.header)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Self
 
 from pi_core.session.appending import SessionAppends
-from pi_core.session.finding import matching, new_header, opened
+from pi_core.session.finding import is_empty, matching, new_header, opened
 from pi_core.session.stores import NoStore, chosen_store, memory_store
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
@@ -141,12 +141,14 @@ class SessionManager(SessionAppends):
         """
         header = new_header(target_cwd, id, str(source_path))
         chosen = chosen_store(target_cwd, session_dir, host=host, environ=environ)
+        problem = f"Cannot fork: source session file is empty or invalid: {source_path}"
         try:
             source = chosen.store.open(str(source_path))
         except UserError as error:
-            problem = f"Cannot fork: source session file is empty or invalid: {source_path}"
             raise UserError(f"{problem} ({error})") from error
         try:
+            if is_empty(source):
+                raise UserError(problem)
             copy = chosen.store.fork(source, header, range(len(source.entries)))
         finally:
             source.close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pi_core.session.context import BranchContext
 from pi_core.session.nodes import Names, roots
-from pi_core.session.tree import NOWHERE, EntryTree
+from pi_core.session.tree import DAMAGED, NOWHERE, EntryTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pi_core.session.stats import SessionStats, StatsCounter
     from pi_core.session.stores import ChosenStore
     from pi_core.session.tree import Entries
-    from pi_hookspecs import SessionContext, SessionEntry, SessionHeader, StoredSession, ToolCall
+    from pi_hookspecs import AgentMessage, SessionContext, SessionEntry, SessionHeader, StoredSession, ToolCall
 
 __all__ = ["SessionReads"]
 
@@ -55,9 +55,10 @@ class SessionReads:
         self._stats: StatsCounter | None = None
         self._writer = SessionWriter(stored, self.notice, begun=begun, waiting=waiting)
         if self._tree.repeated_ids:
+            count = self._tree.repeated_ids
             self.notice(
-                f"Session {self._writer.place} has {self._tree.repeated_ids} entries with an id that a later entry has "
-                "too; the later one is meant. `pi sessions fsck` tells which."
+                f"Session {self._writer.place} has {count} {'entry' if count == 1 else 'entries'} with an id that a "
+                "later entry has too; the later one is meant. `pi sessions fsck` tells which."
             )
 
     def notice(self, message: str) -> None:
@@ -164,6 +165,10 @@ class SessionReads:
             UserError: There is no such entry.
         """
         return self._context.get(None if leaf_id is None else self._number(leaf_id))
+
+    def conversation(self) -> list[AgentMessage]:
+        """Return the messages of the context, all parsed now, without those that turned out to be damaged."""
+        return [message for message in self.build_session_context().messages if message.role != DAMAGED]
 
     def build_session_projection(self) -> list[Projected]:
         """Return the messages of the context, each with the entry that it comes from (pi.md 7.3)."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
+from pi_core.session.unshared import unshared
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -49,11 +51,7 @@ class ToldMessages(Sequence["AgentMessage"]):
         if isinstance(place, slice):
             numbers = [self._numbers[each] for each in range(*place.indices(self._length))]
             return ToldMessages(numbers, self._made, self._read)
-        number = self._numbers[range(self._length)[place]]
-        message = self._made.get(number)
-        if message is None:
-            message = self._made[number] = self._read(number)
-        return message
+        return self._message(self._numbers[range(self._length)[place]])
 
     def __iter__(self) -> Iterator[AgentMessage]:
         made, read = self._made, self._read
@@ -73,10 +71,21 @@ class ToldMessages(Sequence["AgentMessage"]):
     def __repr__(self) -> str:
         return f"<{self._length} messages>"
 
+    def copies(self) -> ToldMessages:
+        """Return the messages for somebody who must not change them: what is looked at is a copy."""
+        numbers = self._numbers if len(self._numbers) == self._length else self._numbers[: self._length]
+        return ToldMessages(numbers, {}, lambda number: unshared(self._message(number)))
+
+    def _message(self, number: int) -> AgentMessage:
+        message = self._made.get(number)
+        if message is None:
+            message = self._made[number] = self._read(number)
+        return message
+
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Keep the garbage collector from looking at a hundred thousand new messages again and again."""
+    """Keep the garbage collector from looking at a hundred thousand new objects again and again."""
     running = gc.isenabled()
     gc.disable()
     try:

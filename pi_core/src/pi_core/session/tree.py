@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, cast, overload
 
+from pi_core.session.unshared import unshared_entry
 from pi_hookspecs.session_store import EntryIndex
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AgentMessage, IndexedEntries, SessionEntry
 
-__all__ = ["NOWHERE", "Entries", "EntryTree", "tree_problems"]
+__all__ = ["DAMAGED", "NOWHERE", "Entries", "EntryTree", "tree_problems"]
+
+DAMAGED = "damaged"
+"""Type of what stands for an entry that turned out to be damaged (``IndexedEntries``), and role of its message."""
 
 NOWHERE = -1
 """The number of no entry: the parent of a root, the leaf of an empty tree."""
@@ -40,6 +44,7 @@ class EntryTree:
     def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
         index = _index_of(stored)
         self._stored = stored
+        self._parses = isinstance(getattr(stored, "index", None), EntryIndex)
         self._read_message: Callable[[int], AgentMessage | None] | None = getattr(stored, "message", None)
         self._appended: list[SessionEntry] = []
         self._ids = list(index.ids)
@@ -80,9 +85,10 @@ class EntryTree:
         return self._parents[number]
 
     def entry(self, number: int) -> SessionEntry:
-        """Return an entry, parsed now if it was stored."""
-        stored = self._stored_count
-        return self._stored[number] if number < stored else self._appended[number - stored]
+        """Return an entry, parsed now if it was stored: the caller's own, which changes nothing here."""
+        if number >= self._stored_count:
+            return unshared_entry(self._appended[number - self._stored_count])
+        return self._stored[number] if self._parses else unshared_entry(self._stored[number])
 
     def stored_message(self, number: int) -> AgentMessage | None:
         """Return an entry's message where the store can read it without the entry around it; else None."""

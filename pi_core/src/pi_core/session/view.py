@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from attrs import evolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 
     from pi_core.session.manager import SessionManager
     from pi_core.session.nodes import TreeNode
+    from pi_core.session.told import ToldMessages
     from pi_hookspecs import SessionContext, SessionEntry, SessionHeader
 
 __all__ = ["ReadOnlySession"]
@@ -72,4 +75,5 @@ class ReadOnlySession:
 
     def context(self) -> SessionContext:
         """What the present branch tells the model."""
-        return self._session.build_session_context()
+        context = self._session.build_session_context()
+        return evolve(context, messages=cast("ToldMessages", context.messages).copies())

@@ -156,7 +156,8 @@ def _fsck(name: str, *, repair: bool) -> int:
     for finding in checked.findings:
         sys.stdout.write(f"line {finding.line}: {_one_line(finding.message)}\n")
     if not checked.findings:
-        sys.stdout.write(f"Nothing is wrong: {len(checked.lines.ids)} entries.\n")
+        count = len(checked.lines.ids)
+        sys.stdout.write(f"Nothing is wrong: {count} {'entry' if count == 1 else 'entries'}.\n")
         return 0
     return _repair(path, checked) if repair else 1
 

@@ -14,6 +14,8 @@ from pi_session_jsonl._forms import completed, is_old, is_old_message, modernise
 from pi_session_jsonl._lines import parse_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs.messages import AgentMessage
     from pi_hookspecs.rare_entries import SessionEntry
     from pi_session_jsonl._lines import Lines
@@ -33,10 +35,16 @@ _BRACE = ord("}")
 
 
 class StoredEntries:
-    """Implements ``IndexedEntries`` over the lines of a file."""
+    """Implements ``IndexedEntries`` over the lines of a file.
 
-    def __init__(self, lines: Lines) -> None:
+    Args:
+        lines: What is in it.
+        tell: Told of damage that shows when an entry is looked at: the number of its line, and why it is no entry.
+    """
+
+    def __init__(self, lines: Lines, tell: Callable[[int, str], None] | None = None) -> None:
         self._lines = lines
+        self._tell = tell
         self.index = EntryIndex(ids=lines.ids, parent_ids=lines.parent_ids, types=lines.types)
 
     def __len__(self) -> int:
@@ -102,6 +110,8 @@ class StoredEntries:
         from pi_hookspecs.rare_entries import UnknownEntry
 
         line = self._lines.number_of(self._lines.starts[number])
+        if self._tell is not None:
+            self._tell(line, reason)
         return UnknownEntry(
             type=DAMAGED,
             id=self._lines.ids[number],

@@ -7,20 +7,17 @@ been cut off.
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from array import array
 from bisect import bisect_left
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import orjson
 from attrs import Factory, define, field, frozen
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from pi_core.session.told import collector_at_rest
 
 __all__ = ["VERSION", "Damage", "Lines", "NoSession", "first_value", "parse_line", "read_lines"]
 
@@ -129,7 +126,8 @@ def parse_line(line: bytes) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{error.msg} at character {error.pos + 1} of {len(text)}") from None
+        what = error.msg.removesuffix(" at")  # some of its sentences go on with the place
+        raise ValueError(f"{what} at character {error.pos + 1} of {len(text)}") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -161,7 +159,7 @@ def read_lines(data: bytes) -> Lines:
         raise NoSession("its first line is no session header")
     lines = Lines(data, header, start)
     _note_damage_before(lines)
-    with _no_collection():
+    with collector_at_rest():
         _read_entries(lines, end + 1)
     return lines
 
@@ -178,18 +176,6 @@ def _note_damage_before(lines: Lines) -> None:
         if lines.data[place:end].strip(_SPACE):
             lines.damage.append(Damage(place, "it stands before the header, and is no JSON"))
         place = end + 1
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector from going through a hundred thousand new strings again and again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _read_entries(lines: Lines, place: int) -> None:

@@ -14,6 +14,8 @@ from pi_session_jsonl._place import absolute
 from pi_session_jsonl._session import JsonlSession, in_use
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.session_store import SyncPolicy
     from pi_session_jsonl._lines import Lines
@@ -47,7 +49,8 @@ def open_session(reference: str, sync: SyncPolicy) -> JsonlSession:
         file.close()
         raise _unreadable(path, error) from error
     notices += _notices(file, lines)
-    return JsonlSession(_header(lines), path, sync, file=file, entries=StoredEntries(lines), notices=notices)
+    entries = StoredEntries(lines, _telling(file, notices))
+    return JsonlSession(_header(lines), path, sync, file=file, entries=entries, notices=notices)
 
 
 def _opened(path: Path) -> SessionFile:
@@ -98,6 +101,24 @@ def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list
 
 def _not_written(file: SessionFile, lines: Lines, why: str) -> str:
     return f"The session file {str(file.path)!r} has version {lines.version} and stays as it is: {why}."
+
+
+def _telling(file: SessionFile, notices: list[str]) -> Callable[[int, str], None]:
+    """Return what notes damage that shows only when an entry is looked at: each line once, and no more than a few."""
+    told: set[int] = set()
+
+    def tell(line: int, reason: str) -> None:
+        if line in told or len(told) > _SHOWN:
+            return
+        told.add(line)
+        name = repr(str(file.path))
+        notices.append(
+            f"Line {line} of {name} was left out: {reason}."
+            if len(told) <= _SHOWN
+            else f"More lines of {name} were left out; pi sessions fsck lists them."
+        )
+
+    return tell
 
 
 def _notices(file: SessionFile, lines: Lines) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from pi_session_jsonl._file import SessionFile
 from pi_session_jsonl._lock import holder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pi_hookspecs.entries import SessionHeader
@@ -29,7 +30,7 @@ class JsonlSession:
         sync: When appended entries are forced to the disk.
         file: The open file of a session that is stored already.
         entries: What is in it.
-        notices: What the user should know of it.
+        notices: What the user should know of it; may grow.
     """
 
     def __init__(
@@ -40,12 +41,12 @@ class JsonlSession:
         *,
         file: SessionFile | None = None,
         entries: StoredEntries | None = None,
-        notices: Sequence[str] = (),
+        notices: list[str] | None = None,
     ) -> None:
         self.header = header
         self.file = path
         self.entries: Sequence[SessionEntry] | StoredEntries = () if entries is None else entries
-        self.notices = list(notices)
+        self.notices = [] if notices is None else notices
         self._old = entries
         self._policy = sync
         self._open_file = file
@@ -108,7 +109,7 @@ class JsonlSession:
         """Go through entries as they stand in the file; numbers go on through what was appended since it was opened.
 
         Raises:
-            OSError: The file cannot be read.
+            OSError: The file cannot be read, or somebody took out of it what we appended.
             IndexError: There is no such entry.
         """
         old, count = self._old, len(self.entries)
@@ -117,7 +118,7 @@ class JsonlSession:
             if old is not None and number < count:
                 yield old.copy(number)
             else:
-                yield appended[self._stored_ids[number - count]]
+                yield self._found(self._stored_ids[number - count], appended)
 
     def _create(self) -> SessionFile:
         self._open_file = file = SessionFile.create(self.file)
@@ -136,10 +137,20 @@ class JsonlSession:
 
     def _appended(self) -> dict[str, bytes]:
         """Read the file again, for what came after it was opened."""
-        from pi_session_jsonl._lines import read_lines
+        from pi_session_jsonl._lines import NoSession, read_lines
 
-        lines = read_lines(self.file.read_bytes())
+        try:
+            lines = read_lines(self.file.read_bytes())
+        except NoSession:
+            return {}
         return dict(zip(lines.ids, map(lines.raw, lines.starts), strict=True))
+
+    def _found(self, entry_id: str, lines: Mapping[str, bytes]) -> bytes:
+        line = lines.get(entry_id)
+        if line is None:
+            message = f"Entry {entry_id!r} is no longer in it; another program changed the file"
+            raise OSError(errno.ESTALE, message, str(self.file))
+        return line
 
 
 def header_line(header: SessionHeader) -> bytes:
