@@ -167,6 +167,12 @@ class TestByTheBeginningOfItsId:
             "abc1 (2026-01-02 00:00, a name); abd2 (2026-01-02 00:00, a name)"
         )
 
+    def test_of_files_with_one_id_the_one_stored_to_last_is_found(self, host, store):
+        repaired, original = info("same1"), info("same1")
+        store.infos = (repaired, original)
+
+        assert SessionManager.find("same", "/work", host=host) is repaired
+
     @pytest.mark.parametrize("partial", ["zz", ""])
     def test_none_is_told(self, host, partial):
         with pytest.raises(UserError, match=f"No session found matching '{partial}'"):

@@ -59,13 +59,15 @@ def _could_be_made(path: str | Path) -> bool:
 def matching(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> SessionInfo:
     """Return the session whose id begins like this, of those of the working directory if one does.
 
+    Of several files with one id, a session and its repaired copy, the first counts.
+
     Raises:
         UserError: None does, or several do.
     """
     for group in ([each for each in sessions if each.cwd == cwd], sessions):
         found = [each for each in group if partial_id and each.id.startswith(partial_id)]
         exact = [each for each in found if each.id == partial_id]
-        if exact or len(found) == 1:
+        if exact or len({each.id for each in found}) == 1:
             return (exact or found)[0]
         if found:
             raise UserError(_ambiguous(partial_id, found))
