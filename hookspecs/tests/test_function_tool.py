@@ -420,6 +420,19 @@ class TestRefusal:
         with pytest.raises(TypeError, match="Tool function 'go' has no docstring"):
             tool(go)
 
+    def test_a_generator_is_told_how_to_show_what_it_has_so_far(self):
+        def plain(x: int):
+            """Go."""
+            yield x
+
+        async def later(x: int):
+            """Go."""
+            yield x
+
+        for function in (plain, later, functools.partial(plain, 1)):
+            with pytest.raises(TypeError, match=r"yields; a tool returns its result, .* with ctx\.update"):
+                tool(name="go")(function)
+
     def test_a_callable_without_a_name(self):
         with pytest.raises(TypeError, match="has no name"):
             tool(functools.partial(print))

@@ -11,8 +11,8 @@ import pytest
 from attrs import evolve
 
 from pi_core import PluginHost, SessionManager, Settings, create_agent_session, run
-from pi_hookspecs import Model, NoModel, ProviderInfo, Tool, ToolResult, UnknownName, hookimpl
-from pi_testing import ScriptedProvider, text
+from pi_hookspecs import Model, NoModel, PiError, ProviderInfo, Tool, ToolResult, UnknownName, UserError, hookimpl
+from pi_testing import ScriptedProvider, error, text
 
 
 def tool(name, **fields):
@@ -259,6 +259,55 @@ def test_run_answers_one_prompt(tmp_path, pi_agent_dir):
     )
 
     assert answer == "Hello"
+
+
+@pytest.fixture
+def run_scripted(tmp_path, pi_agent_dir):
+    """Answer one prompt with a turn that is written down."""
+    settings = Settings.in_memory({}, agent_dir=pi_agent_dir)
+
+    def answer(*steps, prompt="hi", **options):
+        script = ScriptedProvider().turn(*steps)
+        host = PluginHost(settings, installed=False)
+        plugins = {"script": script}
+        return run(
+            prompt,
+            **{"cwd": tmp_path, "settings": settings, "host": host, "plugins": plugins, "model": script.model}
+            | options,
+        )
+
+    return answer
+
+
+def test_run_tells_why_there_is_no_answer(run_scripted):
+    with pytest.raises(PiError, match="the server is on fire"):
+        run_scripted(text("Half an "), error("400 the server is on fire"))
+
+
+async def test_run_in_a_notebook_says_what_to_use_there(run_scripted):
+    with pytest.raises(PiError, match="async with create_agent_session"):
+        run_scripted(text("never"))
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"prompt": 3}, TypeError, "not 3"),
+        ({"prompt": ["hi"]}, TypeError, r"not \['hi'\]"),
+        ({"tools": "read"}, TypeError, "tools is a list of names and patterns, not the text 'read'"),
+        ({"thinking_level": "hugo"}, UnknownName, "Unknown thinking level: hugo. Known are off, "),
+        ({"cwd": "/not/there"}, UserError, "'/not/there' is not there"),
+    ],
+    ids=["number", "text in a list", "tools", "thinking", "cwd"],
+)
+def test_a_wrong_option_is_told_with_its_value(run_scripted, options, kind, message):
+    with pytest.raises(kind, match=message):
+        run_scripted(text("never"), **options)
+
+
+async def test_a_listener_that_cannot_be_called_is_refused_at_once(create):
+    with pytest.raises(TypeError, match="not 3"):
+        create().subscribe(3)
 
 
 def test_a_provider_that_is_only_data_needs_no_plugin_of_its_own():

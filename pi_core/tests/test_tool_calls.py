@@ -30,6 +30,13 @@ async def nothing(question, signal):
     return None
 
 
+class Unspeakable(Exception):
+    """An error that cannot even be shown."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
 # What the model is told of a call that cannot run
 
 
@@ -263,7 +270,13 @@ async def test_only_calls_that_ran_are_reviewed(llm, run):
 
 @pytest.mark.parametrize(
     ("error", "text"),
-    [(ValueError("no such file"), "no such file"), (KeyError(), "KeyError"), (SystemExit("bye"), "bye")],
+    [
+        (ValueError("no such file"), "no such file"),
+        (KeyError(), "KeyError"),
+        (KeyError("path"), "KeyError: 'path'"),
+        (SystemExit(3), "SystemExit: 3"),
+        (Unspeakable(), "Unspeakable: (its message cannot be shown)"),
+    ],
 )
 async def test_raising_is_a_failed_call_and_the_run_goes_on(call, error, text):
     async def fails(params, signal, update):
@@ -285,6 +298,13 @@ async def test_a_plain_function_that_raises_before_it_awaits_is_a_failed_call(ll
     ran = await run("go", tools=[evolve(tool("t"), execute=execute)])
 
     assert ran.results[0].text == "at once"
+
+
+async def test_an_execute_that_is_not_async_is_told_so(llm, run, tool):
+    llm.turn(llm.call("t")).turn("done")
+    ran = await run("go", tools=[evolve(tool("t"), execute=lambda *_: 5)])
+
+    assert ran.results[0].text == "Tool t has an execute that is not async: it returned 5"
 
 
 async def test_a_failure_may_be_returned(call):

@@ -41,6 +41,11 @@ def tool_from_function(
     if not tool_name:
         raise TypeError(f"{function!r} has no name; give the tool one: @tool(name=...)")
     routine = _routine(function)
+    if inspect.isgeneratorfunction(routine) or inspect.isasyncgenfunction(routine):
+        raise TypeError(
+            f"Tool function {tool_name!r} yields; a tool returns its result,"
+            " and shows what it has so far with ctx.update."
+        )
     docstring = _docstring.parse(inspect.getdoc(routine))
     if not docstring.text:
         raise TypeError(f"Tool function {tool_name!r} has no docstring; the model reads there what it is for.")

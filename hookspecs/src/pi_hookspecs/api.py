@@ -58,7 +58,18 @@ class PiAPI(Protocol):
     @overload
     def register_tool(self, tool: Tool, /) -> Callable[[], None]: ...
     @overload
-    def register_tool(self, tool: Callable[..., Any], /) -> Tool: ...
+    def register_tool(
+        self,
+        tool: Callable[..., Any],
+        /,
+        *,
+        name: str | None = None,
+        label: str | None = None,
+        execution_mode: ExecutionMode | None = None,
+        prompt_snippet: str | None = None,
+        prompt_guidelines: Sequence[str] = (),
+        default_active: bool = True,
+    ) -> Tool: ...
     @overload
     def register_tool(
         self,

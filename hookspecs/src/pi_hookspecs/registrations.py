@@ -36,7 +36,15 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Command(Shown):
-    """A slash command: ``handler(args, ctx)`` gets what follows its name, as text. Runs at once, even mid-answer."""
+    """A slash command: ``handler(args, ctx)`` gets what follows its name, as text. Runs at once, even mid-answer.
+
+    Attributes:
+        name: Without the slash.
+        handler: Plain or ``async``.
+        description: One line, for lists.
+        complete: Gets what is typed of the arguments, returns what all of it could become; front ends ask with
+            ``session.complete_command(name, text)``.
+    """
 
     name: str
     handler: Callable[[str, PiContext], Awaitable[None] | None]
@@ -56,7 +64,14 @@ class Flag(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Shortcut(Shown):
-    """A key of an interactive front end, and what it does."""
+    """A key of an interactive front end, and what it does; front ends call it with ``session.press_key(name)``.
+
+    Attributes:
+        name: The key, with what is held before it: ``f5``, ``ctrl+g``, ``ctrl+alt+p``, ``shift+tab``. Keys that a
+            front end needs itself stay its own, which it says.
+        handler: ``handler(ctx)``, plain or ``async``.
+        description: One line, for lists.
+    """
 
     name: str
     handler: Callable[[PiContext], Awaitable[None] | None]
@@ -109,7 +124,7 @@ class Theme(Value):
 
 @runtime_checkable
 class Renderer(Protocol):
-    """Shows one kind of custom message or entry as plain lines; front ends may offer more."""
+    """Shows one kind of custom message or entry as plain lines; front ends call ``session.render_custom(value)``."""
 
     name: str
     """The ``custom_type`` that it shows."""

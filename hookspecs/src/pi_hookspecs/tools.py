@@ -122,7 +122,7 @@ def tool(
     runs in a thread, so that it cannot hold up the agent.
 
     Raises:
-        TypeError: The function has no docstring, or a parameter has no annotation that JSON schema can say.
+        TypeError: The function has no docstring, it yields, or a parameter has no annotation that JSON schema can say.
     """
     from pi_hookspecs._function_tool import tool_from_function  # inspect and typing come with the first tool
 

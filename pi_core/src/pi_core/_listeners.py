@@ -31,6 +31,8 @@ class Listeners:
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
         """Tell a listener of every event, or of those types alone; returns the way to unsubscribe."""
+        if not callable(listener):
+            raise TypeError(f"A listener is a function of an event, not {listener!r:.200}")
         call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
         if types:
             call = _of_types(call, types)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, evolve, field
 
 from pi_core._cancel import Grace, cancelled_from_outside
+from pi_core._plugin_text import message_of
 from pi_hookspecs import (
     ABORT_GRACE,
     AssistantMessage,
@@ -83,7 +84,7 @@ class _Request(Shown):
                 raise
             failure = f"Provider {self.config.model.provider!r} cancelled its own request"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a provider, callback or listener
-            failure = str(error) or type(error).__name__
+            failure = message_of(error)
         if self.final is None:
             self.final = self.failed(failure)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 
-__all__ = ["said", "shown", "stack_of"]
+__all__ = ["message_of", "said", "shown", "stack_of"]
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 60
@@ -27,6 +27,16 @@ def said(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - a plugin's __str__ may raise anything
         text = "(its message cannot be shown)"
     return f"{name}: {text}" if text else name
+
+
+def message_of(error: BaseException) -> str:
+    """Return what an error says, for the model; with its type where the message alone would say too little."""
+    if not isinstance(error, Exception) or isinstance(error, KeyError):  # SystemExit: 3, KeyError: 'path'
+        return said(error)
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - as in said
+        return said(error)
 
 
 def stack_of(error: BaseException) -> str:

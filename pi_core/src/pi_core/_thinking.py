@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import THINKING_LEVELS
+from pi_hookspecs import THINKING_LEVELS, UnknownName
 
 if TYPE_CHECKING:
     from pi_hookspecs import Model, ThinkingLevel
@@ -27,7 +27,13 @@ def thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
 
 
 def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
-    """Return the level, or the nearest that the model has: the next higher one, else the next lower (pi.md 4.5)."""
+    """Return the level, or the nearest that the model has: the next higher one, else the next lower (pi.md 4.5).
+
+    Raises:
+        UnknownName: There is no such level, of whatever model.
+    """
+    if level not in THINKING_LEVELS:
+        raise UnknownName("thinking level", str(level), THINKING_LEVELS, f"Known are {', '.join(THINKING_LEVELS)}")
     available = thinking_levels(model)
     place = THINKING_LEVELS.index(level)
     nearest = [*THINKING_LEVELS[place:], *reversed(THINKING_LEVELS[:place])]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import define, evolve, frozen
 
+from pi_core._plugin_text import message_of
 from pi_core._tool_run import failure, result_problem, run_tool
 from pi_hookspecs import (
     ABORT_GRACE,
@@ -179,7 +180,7 @@ class ToolCallBatch:
             args = self.config.validator.validate(tool, slot.call)
             refusal, args = await self.ask(slot.call, args)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook; the model is told
-            refusal = failure(str(error) or type(error).__name__)
+            refusal = failure(message_of(error))
         if refusal is not None:
             await self.finish(slot, refusal)
             return None
@@ -247,7 +248,7 @@ class ToolCallBatch:
         try:
             reviewed = await self.config.after_tool_call(event, self.signal) or result
         except Exception as error:  # noqa: BLE001 - pi.md 3.1: a throw becomes an error result
-            return failure(str(error) or type(error).__name__)
+            return failure(message_of(error))
         problem = result_problem(prepared.tool, reviewed)
         return reviewed if problem is None else failure(problem)
 

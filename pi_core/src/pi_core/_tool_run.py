@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core._cancel import cancelled_from_outside
+from pi_core._plugin_text import message_of, shown
 from pi_hookspecs import ABORT_GRACE, ImageContent, TextContent, ToolResult
 
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ async def run_tool(
 
     async def execute() -> Any:
         ctx: Any = make_context(call, updates.show) if make_context is not None else None
-        return await tool.execute(call.id, args, signal, updates.show, ctx)
+        waiting: Any = tool.execute(call.id, args, signal, updates.show, ctx)
+        if not hasattr(waiting, "__await__"):
+            raise TypeError(f"Tool {tool.name} has an execute that is not async: it returned {shown(waiting)}")
+        return await waiting
 
     result = await _bounded(_result_of(tool, execute, signal), signal)
     updates.close()
@@ -94,7 +98,7 @@ async def _result_of(tool: Tool, execute: Callable[[], Awaitable[Any]], signal: 
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit included
-        return failure(str(error) or type(error).__name__)
+        return failure(message_of(error))
     problem = result_problem(tool, result)
     return result if problem is None else failure(problem)
 

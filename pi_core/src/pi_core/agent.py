@@ -13,6 +13,7 @@ from attrs import asdict, define, evolve, field
 
 from pi_core._agent_state import AgentState
 from pi_core._listeners import Listeners
+from pi_core._plugin_text import message_of
 from pi_core._queue import MessageQueue
 from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, run_loop
 from pi_core.validation import ArgumentValidator
@@ -338,7 +339,7 @@ class Agent:
         except Exception as error:
             if run.over:
                 raise
-            await self._tell_failure(run, str(error) or type(error).__name__, model)
+            await self._tell_failure(run, message_of(error), model)
             run.abort.abort("The run failed")
         finally:
             self._steering.put_back()

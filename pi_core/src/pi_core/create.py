@@ -15,7 +15,7 @@ from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
 from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
-from pi_hookspecs import THINKING_LEVELS, hookimpl
+from pi_hookspecs import THINKING_LEVELS, PiError, UserError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -96,9 +96,15 @@ def create_agent_session(
 
     Raises:
         NoModel: No model is given and none can be chosen.
-        UnknownName: The model or provider is not known.
+        UnknownName: The model, the provider or the thinking level is not known.
+        UserError: ``cwd`` is no directory.
     """
+    for name, names in (("tools", tools), ("exclude_tools", exclude_tools)):
+        if isinstance(names, str):
+            raise TypeError(f"{name} is a list of names and patterns, not the text {names!r}")
     here = Path(cwd or Path.cwd()).resolve()
+    if not here.is_dir():
+        raise UserError(f"The working directory {str(here)!r} is not there. Make it, or say cwd=... to work in another")
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
     host = prepare_host(
         host or (model_registry.host if model_registry is not None else None),
@@ -192,11 +198,30 @@ def _default_level(settings: Settings) -> ThinkingLevel:
 
 
 def run(prompt: str, **options: object) -> str:
-    """Answer one prompt and return the text; ``options`` are those of ``create_agent_session``."""
+    """Answer one prompt and return the text; ``options`` are those of ``create_agent_session``.
+
+    Raises:
+        PiError: The answer failed, or an event loop runs already, as in a notebook: use a session there.
+    """
+    if _runs_a_loop():
+        raise PiError(
+            "run() cannot wait inside a running event loop. Use "
+            "`async with create_agent_session(...) as session: await session.prompt(...)` there"
+        )
 
     async def answer() -> str:
         async with create_agent_session(**options) as session:  # type: ignore[arg-type]
             message = await session.prompt(prompt)
+            if message is not None and message.stop_reason in ("error", "aborted"):
+                raise PiError(message.error_message or f"The request was {message.stop_reason}")
             return message.text if message is not None else ""
 
     return asyncio.run(answer())
+
+
+def _runs_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pi_core._json import NotJson, json_copy
+from pi_core._plugin_text import message_of
 from pi_hookspecs.errors import InvalidArguments
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class ArgumentValidator:
         except (InvalidArguments, RecursionError, NotJson):
             raise
         except Exception as error:
-            raise InvalidArguments(str(error) or type(error).__name__) from error
+            raise InvalidArguments(message_of(error)) from error
 
     def _schema(self, tool: Tool) -> CompiledSchema:
         compiled = self._compiled.get(tool)

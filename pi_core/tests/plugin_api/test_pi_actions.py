@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pi_hookspecs import AgentBusy, CustomMessage
+from pi_hookspecs import AgentBusy, CustomMessage, PiError
 from pi_testing import stop, text, tool_call
 
 
@@ -54,7 +54,20 @@ async def test_a_user_message_in_a_run_must_say_how_to_queue(activated, script, 
     script.turn(text("One"))
     await session.prompt("go")
 
-    assert "streamingBehavior" in problems()[0]
+    assert "deliver_as='steer' or 'followUp'" in problems()[0]
+
+
+async def test_a_thread_is_told_how_to_send(pi, script):
+    script.turn(text("Hello"))
+    loop = asyncio.get_running_loop()
+    for send in (pi.send_user_message, lambda said: pi.send_message(CustomMessage(custom_type="note", content=said))):
+        with pytest.raises(PiError, match=r"loop\.call_soon_threadsafe\(pi\.send_\w*message"):
+            await asyncio.to_thread(send, "hi")
+    await asyncio.to_thread(loop.call_soon_threadsafe, pi.send_user_message, "hi")
+    await asyncio.sleep(0)
+    await pi.session.wait_for_idle()
+
+    assert script.requests[0].messages[-1].text == "hi"
 
 
 async def test_a_failure_that_nobody_waits_for_is_reported(pi, script, problems):
@@ -79,6 +92,54 @@ async def test_a_custom_message_may_trigger_a_turn(pi, script):
     answer = await pi.send_message(CustomMessage(custom_type="note", content="Mind the gap"), trigger_turn=True)
 
     assert answer.text == "Indeed"
+
+
+@pytest.mark.parametrize(
+    ("do", "told"),
+    [
+        (lambda pi: pi.send_message("hi"), "send_message takes a CustomMessage, .* not 'hi'"),
+        (lambda pi: pi.send_message({"content": "hi"}, deliver_as="nextTurn"), "send_message takes a CustomMessage"),
+        (
+            lambda pi: pi.send_user_message(5),
+            "send_user_message takes a text, or a list of text and image blocks, not 5",
+        ),
+        (lambda pi: pi.send_user_message(["hi"]), r"not \['hi'\]"),
+        (
+            lambda pi: pi.send_user_message("hi", deliver_as="later"),
+            "deliver_as is 'later'; it may be 'steer', 'followUp'",
+        ),
+        (lambda pi: pi.set_active_tools("read"), "set_active_tools takes a list of names, not 'read'"),
+        (lambda pi: pi.exec("ls", "-la"), "exec takes a list of arguments, not '-la'"),
+        (lambda pi: pi.session.ctx.exec("ls", ["-l", 5]), "exec takes a list of arguments"),
+        (lambda pi: pi.set_session_name(5), "set_session_name takes a text or None, not 5"),
+        (lambda pi: pi.emit({"type": "built"}), "emit takes an event, .* not {'type': 'built'}"),
+    ],
+    ids=range(10),
+)
+async def test_what_is_of_a_wrong_type_is_told_where_it_was_written(pi, do, told):
+    active = pi.get_active_tools()
+    with pytest.raises((TypeError, ValueError), match=told):
+        await do(pi)
+
+    assert pi.get_active_tools() == active
+
+
+async def test_the_first_handler_that_waits_for_an_answer_is_told_why_it_cannot(activated, script, problems):
+    def activate(pi):
+        @pi.on("session_start")
+        async def greet(event):
+            await pi.send_user_message("good morning")
+
+    script.turn(text("Morning")).turn(text("And again"))
+    session = await activated(activate)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await session.wait_for_idle()
+    await session.reload()
+    await session.wait_for_idle()
+
+    assert ["Send it without await" in each for each in problems()] == [True, True]
+    assert script.requests[0].messages[-1].text == "good morning"
 
 
 async def test_names_labels_and_entries(pi):
@@ -143,6 +204,59 @@ async def test_an_async_listener_that_fails_is_reported_and_one_that_is_removed_
 
     assert heard == []
     assert "later" in problems()[0]
+
+
+async def test_handlers_that_answer_each_other_end_and_are_told_once(activated, problems):
+    held, rounds = [], []
+
+    def circle(pi):
+        held.append(pi)
+
+        def answer(channel):
+            def emit(data):
+                rounds.append(channel)
+                try:
+                    pi.events.emit(channel, data)
+                except Exception:  # noqa: BLE001 - as plugins do it
+                    rounds.append("swallowed")
+
+            return emit
+
+        for _ in range(2):
+            pi.events.on("ping", answer("pong"))
+            pi.events.on("pong", answer("ping"))
+
+    await activated(circle)
+    held[0].events.emit("ping")
+    held[0].events.emit("quiet")
+
+    assert len(rounds) < 1000
+    assert [each for each in problems() if "goes round in a circle" in each] == problems()
+    assert len(problems()) == 2  # once for each handler of the channel that began it
+
+
+async def test_async_handlers_do_not_become_ever_more(activated, problems):
+    held, begun = [], []
+
+    def circle(pi):
+        held.append(pi)
+
+        async def more(data):
+            begun.append(data)
+            pi.events.emit("more")
+            await asyncio.sleep(60)
+
+        for _ in range(2):
+            pi.events.on("more", more)
+
+    session = await activated(circle)
+    held[0].events.emit("more")
+    for _ in range(50):
+        await asyncio.sleep(0)
+    await session.dispose()
+
+    assert len(begun) == 1000
+    assert ["still running" in each for each in problems()] == [True]
 
 
 async def test_an_event_is_told_to_the_subscribers(pi, recorder):

@@ -89,6 +89,26 @@ async def test_a_command_that_cannot_be_typed_is_refused(activated, problems, na
     assert "cannot be typed" in problems()[0]
 
 
+@pytest.mark.parametrize("method", ["on", "register_command", "register_shortcut", "register_message_renderer"])
+async def test_a_decorator_without_a_name_is_told_how_to_write_it(activated, problems, method):
+    def activate(pi):
+        @getattr(pi, method)
+        def turn_end(event, ctx):
+            pass
+
+    await activated(activate)
+
+    assert f"pi.{method} takes its " in problems()[0]
+    assert "as in @pi." in problems()[0]
+
+
+@pytest.mark.parametrize("name", ["", "--", "my flag", "---x", "a=b"])
+async def test_a_flag_that_cannot_be_typed_is_refused(activated, problems, name):
+    await activated(lambda pi: pi.register_flag(name))
+
+    assert f"flag {name!r} cannot be typed" in problems()[0]
+
+
 async def test_a_tool_of_a_decorated_function_is_offered_from_the_next_request(activated, script):
     session = await activated()
     made = []
@@ -115,6 +135,21 @@ async def test_a_tool_of_a_decorated_function_is_offered_from_the_next_request(a
     assert [tool.name for tool in script.requests[1].context.tools] == ["dice"]
     assert script.requests[2].tool_results[0].text == "four"
     assert made[0].label == "Dice"
+
+
+async def test_options_count_for_a_function_that_is_handed_over_too(activated, problems):
+    def shout(word: str) -> str:
+        """Say it louder."""
+        return word.upper()
+
+    def activate(pi):
+        made = pi.register_tool(shout, name="yell", label="Yell")
+        pi.register_tool(made, label="Whisper")
+
+    session = await activated(activate)
+
+    assert [each.label for each in session.get_all_tools() if each.name == "yell"] == ["Yell"]
+    assert "tool 'yell' is made already; label must be set in it" in problems()[0]
 
 
 async def test_active_tools_are_chosen_and_unknown_names_ignored(activated, script):
@@ -335,3 +370,10 @@ async def test_automatic_compactions_have_names_of_their_own(activated, problems
 
     assert heard == [("threshold", True)]
     assert "not now" in problems()[0]
+
+
+async def test_what_a_plain_command_returns_is_nobodys(activated, problems):
+    session = await activated(lambda pi: pi.register_command("go", lambda args, ctx: "done"))
+    await session.prompt("/go")
+
+    assert problems() == []

@@ -98,6 +98,105 @@ def test_stdout_stays_clean_and_flags_of_activate_reach_the_plugin(fake, extend)
     assert all(said in done.stderr for said in ("at import", "in activate", "in a handler"))
 
 
+BELOW = """
+import atexit, os, subprocess, sys
+
+
+def write(what):
+    os.write(1, f"{what} descriptor\\n".encode())
+    sys.__stdout__.write(f"{what} stream\\n")
+    sys.__stdout__.flush()
+    subprocess.run(["echo", f"{what} program"], check=True)
+
+
+write("at import")
+atexit.register(write, "at the end")
+
+
+def activate(pi):
+    write("in activate")
+    pi.on("turn_start", lambda event: write("in a hook"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parsed"),
+    [
+        (
+            ["--mode", "json"],
+            lambda out: [json.loads(line)["type"] for line in out.splitlines()][-1] == "agent_settled",
+        ),
+        (["-p"], lambda out: out == "hello\n"),
+        (["--mode", "text"], lambda out: out == "hello\n"),
+        ([], lambda out: out == "hello\n"),
+    ],
+    ids=["json", "print", "text", "pipe"],
+)
+def test_what_is_written_below_python_is_no_answer(fake, extend, arguments, parsed):
+    extend(BELOW, "below.py")
+    fake.install(
+        "installed-below", "from pi_hookspecs import hookimpl\n" + BELOW + "\n\nactivate = hookimpl(activate)\n"
+    )
+    done = fake.run("--model", "fake/echo", "-e", "below.py", *arguments, "hello")
+
+    assert done.returncode == 0
+    assert parsed(done.stdout)
+    assert all(line.find("}") > 0 or "{" not in line for line in done.stdout.splitlines())
+    for moment in ("at import", "in activate", "in a hook", "at the end"):
+        assert [done.stderr.count(f"{moment} {how}") for how in ("descriptor", "stream", "program")] == [2, 2, 2]
+
+
+def test_a_subcommand_of_a_plugin_has_stdout_for_itself(fake):
+    fake.install("talks", TALKS)
+
+    assert fake.run("talk").stdout == "from a program\n"
+
+
+TALKS = """
+import subprocess
+
+from pi_hookspecs import Subcommand, hookimpl
+
+
+def talk(arguments, host):
+    return subprocess.run(["echo", "from a program"]).returncode
+
+
+@hookimpl
+def register_subcommands():
+    return [Subcommand("talk", run=talk)]
+"""
+
+
+def test_a_task_or_thread_that_fails_while_nobody_waits_is_told_with_its_place(fake, extend):
+    extend(TASK, "task.py")
+    done = answer(fake, "-e", "task.py")
+
+    assert "ValueError: left behind (in " in done.stderr
+    assert "task.py, line 6)" in done.stderr
+    assert "Warning: Thread 'counting' failed: ZeroDivisionError: division by zero (in " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+TASK = """\
+import asyncio, gc, threading
+
+
+def activate(pi):
+    async def fail():
+        raise ValueError("left behind")
+
+    @pi.on("turn_start")
+    async def begin(event):
+        asyncio.get_running_loop().create_task(fail())
+        thread = threading.Thread(target=lambda: 1 / 0, name="counting")
+        thread.start()
+        thread.join()
+        await asyncio.sleep(0)
+        gc.collect()
+"""
+
+
 def test_a_flag_that_nobody_has_is_still_an_error(fake, extend):
     extend(LOUD.replace("threading.Thread", "# "), "loud.py")
     done = answer(fake, "-e", "loud.py", "--todo-fil", "x")

@@ -154,6 +154,24 @@ def test_settings_choose_the_model(fake):
     assert fake.run("-p", "hello").stdout == "hello\n"
 
 
+def test_a_pipe_that_takes_half_an_answer_is_noticed_without_a_buffer_too(fake):
+    """With PYTHONUNBUFFERED a write that comes through in part would count as done."""
+    (fake.cwd / "long").write_text("word " * 200_000)
+    command = 'PYTHONUNBUFFERED=1 "$@"; echo $? >code'
+    process = subprocess.Popen(
+        ["sh", "-c", command, "sh", *fake.command, "--model", "fake/echo", "-p", "@long"],
+        cwd=fake.cwd,
+        env=fake.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with process, process.stdout as pipe:
+        pipe.read(10)
+
+    assert (fake.cwd / "code").read_text() == "141\n"
+
+
 @pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
 def test_closed_stream_is_no_error(fake, closed):
     numbers = {"stdin": "0<&-", "stdout": "1>&-", "stderr": "2>&-"}

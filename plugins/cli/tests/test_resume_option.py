@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
+
+from pi_cli._resume import choose_among
+from pi_hookspecs import SessionInfo
 
 DUMB = 'TERM=dumb exec "$@"'
 
@@ -56,6 +60,37 @@ def test_a_prompt_is_answered_in_the_chosen_session(stored, at_terminal):
 
     assert (code, (stored.cwd / "out.txt").read_text()) == (0, "and giraffes\n")
     assert said(stored, "about yaks") == ["I like yaks", "and giraffes"]
+
+
+class Chooser:
+    """Answers one dialog after another, and keeps what was shown."""
+
+    def __init__(self, *answers):
+        self.answers = [*answers]
+        self.shown = []
+
+    async def select(self, title, options):
+        self.shown.append(options)
+        return self.answers.pop(0)
+
+
+async def test_many_sessions_are_shown_a_page_at_a_time():
+    now = datetime.now(UTC)
+    sessions = [
+        SessionInfo(
+            path=f"{n}.jsonl", id=str(n), cwd="/", created=now, modified=now, message_count=1, first_message=f"said {n}"
+        )
+        for n in range(40)
+    ]
+    older = "older ones"
+
+    seen = Chooser(older, older, None)
+
+    assert await choose_among(seen, sessions) is None
+    assert [len(page) for page in seen.shown] == [16, 16, 10]
+    assert [page[-1] == older for page in seen.shown] == [True, True, False]
+    label = seen.shown[1][0]
+    assert await choose_among(Chooser(older, label), sessions) is sessions[15]
 
 
 def test_nothing_happens_when_no_session_is_chosen(stored, at_terminal):

@@ -143,15 +143,16 @@ def test_a_session_of_another_folder_is_offered_as_a_copy(memory, tmp_path):
     assert ask(memory, "--fork", "there", "second") == "one: first + second"
 
 
-def test_the_folder_of_a_session_must_be_there(memory, tmp_path):
+@pytest.mark.parametrize("by", ["path", "id"])
+def test_the_folder_of_a_session_must_be_there(memory, tmp_path, by):
     gone = tmp_path / "gone"
     gone.mkdir()
     here, memory.cwd = memory.cwd, gone
-    ask(memory, "--model", "memory/one", "first")
+    ask(memory, "--model", "memory/one", "--session-id", "there", "first")
     gone.rmdir()
     memory.cwd = here
 
-    message = ask(memory, "--session", str(memory.files()[0]), "second", code=1)
+    message = ask(memory, "--session", str(memory.files()[0]) if by == "path" else "there", "second", code=1)
 
     assert "is gone" in message
     assert "--fork" in message

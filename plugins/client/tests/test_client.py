@@ -246,6 +246,45 @@ def test_a_program_that_waits_gets_the_same(tmp_path):
     assert client.close() is None
 
 
+SETTLES = """
+import json, sys
+for line in sys.stdin:
+    command = json.loads(line)
+    answer = {"id": command["id"], "type": "response", "success": True, "data": {"disposition": "started"}}
+    print(json.dumps(answer), '{"type":"agent_start"}', sep="\\n", flush=True)
+"""
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_client_that_was_closed_says_so():
+    with BlockingPiClient(command=(sys.executable, "-c", SETTLES)) as client:
+        events = client.stream("hello")
+        first = next(events)
+    with pytest.raises(ConnectionLost, match="This client was closed"):
+        next(events)
+
+    assert first.type == "agent_start"
+    with pytest.raises(ConnectionLost, match="This client was closed"):
+        client.ask("and now?")
+
+
+def test_a_dialogs_answer_cannot_wait_for_pi_which_waits_for_it():
+    asks = """print('{"type":"extension_ui_request","id":"d","method":"input"}', flush=True)\n"""
+    met = []
+
+    def on_ui(request):
+        try:
+            client.call(commands.GetState())
+        except RuntimeError as problem:
+            met.append(str(problem))
+
+    command = (sys.executable, "-c", f"input()\n{asks}input()")  # it ends when the dialog is answered
+    with BlockingPiClient(command=command, on_ui=on_ui) as client, pytest.raises(ConnectionLost):
+        client.call(commands.GetState())
+
+    assert met == ["on_ui cannot call pi and wait: pi waits for what on_ui returns"]
+
+
 def test_lines_are_cut_at_line_feeds_alone():
     text = "a\u2028b\r\nc\x85\n\nlast".encode()
 

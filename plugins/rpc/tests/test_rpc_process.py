@@ -51,6 +51,36 @@ def test_commands_may_come_from_a_file(rpc, tmp_path):
     assert (process.returncode, json.loads(out)["id"]) == (0, 1)
 
 
+def test_what_plugins_write_below_python_is_no_line_of_the_protocol(rpc, tmp_path):
+    (tmp_path / "below.py").write_text(BELOW)
+    code, lines, errors = rpc.run(b'{"id":1,"type":"get_state"}\n', "-e", str(tmp_path / "below.py"))
+
+    assert (code, [line["id"] for line in lines]) == (0, [1])
+    for moment in ("at import", "in activate", "in a hook", "at the end"):
+        assert [errors.count(f"{moment} {how}") for how in ("descriptor", "stream", "program")] == [1, 1, 1]
+
+
+BELOW = """
+import atexit, os, subprocess, sys
+
+
+def write(what):
+    os.write(1, f"{what} descriptor\\n".encode())
+    sys.__stdout__.write(f"{what} stream\\n")
+    sys.__stdout__.flush()
+    subprocess.run(["echo", f"{what} program"], check=True)
+
+
+write("at import")
+atexit.register(write, "at the end")
+
+
+def activate(pi):
+    write("in activate")
+    pi.on("session_start", lambda event: write("in a hook"))
+"""
+
+
 def test_the_end_of_stdin_ends_it_in_mid_stream(rpc):
     with rpc.start() as process:
         process.stdin.write(STALL)

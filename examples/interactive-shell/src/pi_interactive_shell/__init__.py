@@ -27,8 +27,10 @@ class Terminal:
         """What pi asks of operations that stand in place of its own shell."""
         process = await asyncio.create_subprocess_shell(self.command, cwd=cwd, env=dict(env))
         forget = signal.on_abort(process.terminate)
-        code = await process.wait()
-        forget()
+        try:
+            code = await process.wait()
+        finally:
+            forget()
         signal.raise_if_aborted()
         on_data(b"(interactive: what was shown is not known)")
         return code if code >= 0 else 128 - code

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
         AssistantMessage,
         BashExecutionMessage,
         CommandInfo,
+        CustomEntry,
         CustomMessage,
         ExecResult,
         ExtensionErrorEvent,
+        Shortcut,
         UserInterface,
     )
     from pi_hookspecs.messages import UserContent
@@ -154,6 +156,39 @@ class SessionActions:
         from pi_core.agent_session.command_list import command_list
 
         return await command_list(self)
+
+    def complete_command(self, name: str, text: str) -> tuple[str, ...]:
+        """Return what the arguments of a plugin's command could become (pi.md 10.3, ``getArgumentCompletions``).
+
+        Args:
+            name: The command, without the slash.
+            text: What is typed of its arguments.
+        """
+        from pi_core.agent_session.user_calls import complete_command
+
+        return complete_command(self, name, text)
+
+    def get_shortcuts(self) -> tuple[Shortcut, ...]:
+        """Return plugins' keys, for front ends that have keys (pi.md 10.3, ``registerShortcut``)."""
+        return tuple(each.thing for each in self.registered.find_all("register_shortcuts").values())
+
+    async def press_key(self, key: str) -> bool:
+        """Do what a plugin's key does, by its name in ``get_shortcuts``; False when no plugin has it."""
+        from pi_core.agent_session.user_calls import press_key
+
+        return await press_key(self, key)
+
+    def render_custom(
+        self, value: CustomMessage | CustomEntry, *, width: int, expanded: bool = False
+    ) -> tuple[str, ...] | None:
+        """Return the lines in which a plugin shows its message or entry (pi.md 10.3, ``registerMessageRenderer``).
+
+        Returns:
+            None where no plugin has a renderer for it, or it failed, which is reported: show the content itself.
+        """
+        from pi_core.agent_session.user_calls import render_custom
+
+        return render_custom(self, value, width=width, expanded=expanded)
 
     # Messages from programs and plugins
 

@@ -14,6 +14,7 @@ from attrs import evolve
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
 from pi_core._cancel import Grace
+from pi_core._plugin_text import message_of
 from pi_core.agent_session.blaming import blaming
 from pi_hookspecs import ABORT_GRACE, AbortController, Aborted, PiError, UserError
 
@@ -142,7 +143,7 @@ class Compacting:
         self._account_for_summaries(carried=False)
         aborted = request.signal.aborted or isinstance(error, Aborted | asyncio.CancelledError)
         quiet = aborted or (isinstance(error, _NothingToDo) and request.reason != "manual")
-        message = None if quiet else f"Compaction failed: {str(error) or type(error).__name__}"
+        message = None if quiet else f"Compaction failed: {message_of(error)}"
         failed = pi_hookspecs.SessionCompactFailedEvent(reason=request.reason, error_message=message, aborted=aborted)
         await session.hooks.notify(failed, session.ctx)
         await session.tell(

@@ -250,7 +250,9 @@ class PluginContext(CommandContext):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program; an abort of the run kills it."""
-        run = self._session.run_program
+        from pi_core.agent_session.plugin_arguments import texts
+
+        run, args = self._session.run_program, texts("ctx.exec", "arguments", args)
         return await run(command, args, cwd=cwd, signal=signal or self.signal, timeout=timeout, env=env)
 
     def create_session(self, **options: Any) -> AgentSession:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core._plugin_text import said, stack_of
+from pi_core._plugin_text import said, shown, stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from pi_core.agent_session.plugin_api import PluginAPI
 
 __all__ = ["Bus", "PluginEvents"]
+
+DEEPEST = 50
+"""How many emits may stand inside each other: two handlers that answer each other would never end, and four might
+take longer than anybody lives."""
+
+MOST_RUNNING = 1000
+"""How many ``async`` handlers may run at a time; those that answer each other become ever more."""
+
+
+class _Circle(BaseException):
+    """Ends all emits that stand inside each other; no ``Exception``, so that no handler swallows it by habit."""
 
 
 class Bus:
@@ -26,6 +37,8 @@ class Bus:
         self._complain = complain
         self._heard: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {}
         self._running: set[asyncio.Task[None]] = set()
+        self._full = False
+        self._emitting: list[str] = []
 
     def add(self, plugin: str, channel: str, handler: Callable[[Any], Any]) -> Callable[[], None]:
         """Hear a channel; returns the way to unsubscribe."""
@@ -40,17 +53,48 @@ class Bus:
 
     def emit(self, channel: str, data: Any) -> None:
         """Tell all, in the order in which they subscribed; nobody waits for those that are ``async``."""
-        for plugin, handler in tuple(self._heard.get(channel, ())):
-            try:
-                waiting = handler(data)
-                if hasattr(waiting, "__await__"):
-                    task = asyncio.get_running_loop().create_task(self._finish(plugin, channel, waiting))
-                    self._running.add(task)
-                    task.add_done_callback(self._running.discard)
-            except (KeyboardInterrupt, GeneratorExit):
+        if len(self._emitting) >= DEEPEST:
+            raise _Circle
+        self._emitting.append(channel)
+        try:
+            for plugin, handler in tuple(self._heard.get(channel, ())):
+                self._tell(plugin, channel, handler, data)
+        finally:
+            self._emitting.pop()
+
+    def _tell(self, plugin: str, channel: str, handler: Callable[[Any], Any], data: Any) -> None:
+        try:
+            waiting = handler(data)
+            if hasattr(waiting, "__await__"):
+                self._run(plugin, channel, waiting)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except _Circle:
+            if len(self._emitting) > 1:
                 raise
-            except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-                self._blame(plugin, channel, error)
+            message = f"Channel {channel!r} goes round in a circle: its handlers emit what calls them again"
+            self._complain(plugin, "events", message, None)
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
+            self._blame(plugin, channel, error)
+
+    def _run(self, plugin: str, channel: str, waiting: Awaitable[Any]) -> None:
+        """Let an ``async`` handler run by itself; where too many do already, it does not, which is told once."""
+        if len(self._running) < MOST_RUNNING:
+            task = asyncio.get_running_loop().create_task(self._finish(plugin, channel, waiting))
+            self._running.add(task)
+            task.add_done_callback(self._done)
+            return
+        getattr(waiting, "close", bool)()
+        if not self._full:
+            self._full = True
+            message = (
+                f"{MOST_RUNNING} handlers of channels are still running, so one of channel {channel!r} was left out"
+            )
+            self._complain(plugin, "events", message, None)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._full = self._full and bool(self._running)
 
     def close(self) -> None:
         """Stop the handlers that run, and tell nobody any more."""
@@ -79,6 +123,8 @@ class PluginEvents:
 
     def on(self, channel: str, handler: Any = None, /) -> Any:
         """Hear a channel: a decorator, and a function that returns the way to unsubscribe."""
+        if not isinstance(channel, str):
+            raise TypeError(f"pi.events.on takes its channel first, a text: it got {shown(channel)}")
         what, plugin = ("channel", channel), self._pi.plugin
         return self._pi.register_by(
             what, handler, lambda function: lambda session: session.bus.add(plugin, channel, function)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core._plugin_text import message_of
 from pi_core._tool_calls import BLOCKED, AfterToolCall, BeforeToolCall
 from pi_core._tool_run import failure, run_tool
 from pi_core.agent_session.context import ToolCallContext
@@ -49,7 +50,7 @@ async def execute_tool(
         question = BeforeToolCall(assistant_message=answer, tool_call=call, args=args, context=context)
         decision = await session.bridge.before_tool_call(question, signal)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook, as in the batch
-        return failure(str(error) or type(error).__name__)
+        return failure(message_of(error))
     if decision is not None and decision.block:
         return failure(decision.reason or BLOCKED)
     if decision is not None and decision.input is not None:

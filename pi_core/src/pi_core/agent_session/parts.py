@@ -95,6 +95,11 @@ class SessionParts:
         if "reloading" in vars(self):
             await self.reloading.finished()
 
+    @property
+    def is_reloading(self) -> bool:
+        """Whether a reload is going on."""
+        return "reloading" in vars(self) and self.reloading.is_going_on
+
     async def compacted(self) -> None:
         """Return when no compaction is going on."""
         if "compacting" in vars(self):

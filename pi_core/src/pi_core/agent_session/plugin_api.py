@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_core.agent_session.event_bus import PluginEvents
 from pi_core.agent_session.given_functions import FunctionRenderer, NoticeHandler
 from pi_core.agent_session.handles import Handle, not_yet
+from pi_core.agent_session.plugin_arguments import (
+    check_delivery,
+    check_event,
+    check_event_object,
+    check_message,
+    check_session_name,
+    check_text,
+    flag_name,
+    texts,
+    user_content,
+)
 from pi_core.agent_session.registered import checked
-from pi_hookspecs import MissingKey, PluginError, Tool, UnknownName
+from pi_hookspecs import MissingKey, PluginError, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -129,9 +140,10 @@ class PluginAPI(Handle):
         """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
         from pi_core.hooks.records import parameters
 
+        check_text("pi.on", "event", event)
         notice = _NOTICES.get(event)
         if notice is None:
-            _check_event(event)
+            check_event(event)
 
         def add_of(function: Callable[..., Any]) -> Add:
             parameters(function)  # one that cannot be called is told where it was written
@@ -149,8 +161,10 @@ class PluginAPI(Handle):
             return lambda function: self._tool_of(make_tool(**how)(function))
         (tool,) = given
         if not isinstance(tool, Tool) and callable(tool):
-            return self._tool_of(make_tool(tool))
+            return self._tool_of(make_tool(**how)(tool))
         checked("register_tools", self.plugin, tool)
+        if how:
+            raise PluginError(self.plugin, f"tool {tool.name!r} is made already; {', '.join(how)} must be set in it")
         return self._register(("tool", tool.name), lambda session: session.add_tool(tool, self.plugin))
 
     def _tool_of(self, tool: Tool) -> Tool:
@@ -169,6 +183,7 @@ class PluginAPI(Handle):
         """Add the slash command ``/name``: ``handler(args, ctx)``."""
         from pi_hookspecs import Command
 
+        check_text("pi.register_command", "name", name)
         if not name or name != name.strip() or name.startswith("/") or any(map(str.isspace, name)):
             raise PluginError(self.plugin, f"command {name!r} cannot be typed: give a name without slash and spaces")
 
@@ -181,6 +196,8 @@ class PluginAPI(Handle):
     def register_shortcut(self, key: str, handler: Any = None, /, *, description: str = "") -> Any:
         """Add a key of interactive front ends: ``handler(ctx)``."""
         from pi_hookspecs import Shortcut
+
+        check_text("pi.register_shortcut", "key", key)
 
         def add_of(function: Any) -> Add:
             return self._add("register_shortcuts", Shortcut(name=key, handler=function, description=description))
@@ -199,11 +216,13 @@ class PluginAPI(Handle):
         """Add the option ``--name`` to the command line."""
         from pi_hookspecs import Flag
 
+        check_text("pi.register_flag", "name", name)
+        plain = flag_name(self.plugin, name)
         kinds: dict[Any, Literal["boolean", "string"]] = {bool: "boolean", str: "string"}
         kind = kinds.get(type, type)
         if kind not in ("boolean", "string"):
             raise PluginError(self.plugin, f"flag {name!r}: type is {type!r}, which is neither bool nor str")
-        flag = Flag(name=name.removeprefix("--"), type=kind, default=default, description=description)
+        flag = Flag(name=plain, type=kind, default=default, description=description)
         self.flags.append(flag)
         return self._register(("flag", flag.name), self._add("register_flags", flag))
 
@@ -249,6 +268,8 @@ class PluginAPI(Handle):
         """Show custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
         from pi_hookspecs import Renderer
 
+        check_text("pi.register_message_renderer", "custom_type", custom_type)
+
         def add_of(given: Any) -> Add:
             if not isinstance(given, Renderer):
                 given = FunctionRenderer.of(self.plugin, custom_type, given)
@@ -276,13 +297,16 @@ class PluginAPI(Handle):
         deliver_as: Literal["steer", "followUp", "nextTurn"] | None = None,
     ) -> Awaitable[AssistantMessage | None]:
         """Add a message, whether or not anybody waits for it."""
+        check_message(message)
+        check_delivery(deliver_as, "steer", "followUp", "nextTurn")
         return self._session.sending.message_of(self.plugin, message, trigger_turn=trigger_turn, deliver_as=deliver_as)
 
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
         """Say something in the user's place, whether or not anybody waits for it."""
-        return self._session.sending.user_message_of(self.plugin, content, deliver_as)
+        check_delivery(deliver_as, "steer", "followUp")
+        return self._session.sending.user_message_of(self.plugin, user_content(content), deliver_as)
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""
@@ -294,6 +318,7 @@ class PluginAPI(Handle):
 
     async def set_session_name(self, name: str | None, /) -> None:
         """Name the session; None takes the name away."""
+        check_session_name(name)
         await self._session.set_session_name(name)
 
     def get_session_name(self) -> str | None:
@@ -313,6 +338,7 @@ class PluginAPI(Handle):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program, without a shell, and return what it printed and how it ended."""
+        args = texts("pi.exec", "arguments", args)
         return await self._session.run_program(command, args, cwd=cwd, signal=signal, timeout=timeout, env=env)
 
     # Choices
@@ -323,7 +349,7 @@ class PluginAPI(Handle):
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
         """Offer the model these tools from the next request on."""
-        self._session.set_active_tools(names)
+        self._session.set_active_tools(texts("set_active_tools", "names", names))
 
     def get_all_tools(self) -> list[ToolInfo]:
         """Return every tool that could be offered."""
@@ -352,14 +378,5 @@ class PluginAPI(Handle):
 
     async def emit(self, event: Any, /) -> None:
         """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        check_event_object(event)
         await self._session.tell(event)
-
-
-def _check_event(name: str) -> None:
-    """Raise ``UnknownName`` for what is no event: it is told where it was written."""
-    from pi_hookspecs import answers_of
-    from pi_hookspecs.specs import all_hookspecs
-
-    events = [each for each, spec in all_hookspecs().items() if answers_of(spec) is not None]
-    if name not in events:
-        raise UnknownName("event", name, events)

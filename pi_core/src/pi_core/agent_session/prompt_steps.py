@@ -5,11 +5,11 @@ What happens inside the run is the agent's; what a session is, the session's (do
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.agent_session.hook_bridge import custom_message
 from pi_core.agent_session.unshared import LazyCopies
+from pi_core.agent_session.user_calls import run_command
 from pi_hookspecs import AgentSettledEvent, MessageEndEvent, MessageStartEvent
 from pi_hookspecs.specs import agent as agent_specs
 
@@ -33,24 +33,8 @@ class PromptSteps:
         self._session = session
 
     async def command(self, text: str) -> bool:
-        """Run the slash command that a text is; False when it is none. Its failure is the plugin's."""
-        session = self._session
-        if not text.startswith("/"):
-            return False
-        name, _, arguments = text[1:].partition(" ")
-        found = session.registered.find("register_commands", name)
-        if found is None:
-            return False
-        try:
-            waiting = found.thing.handler(arguments.strip(), session.ctx)
-            if waiting is not None:
-                await waiting
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-            message = f"Plugin {found.plugin!r} failed in command /{name}: {type(error).__name__}: {error}"
-            session.complain(found.plugin, "command", message)
-        return True
+        """Run the slash command that a text is; False when it is none."""
+        return text.startswith("/") and await run_command(self._session, text)
 
     async def input(
         self, text: str, images: tuple[ImageContent, ...], source: str, behavior: Literal["steer", "followUp"] | None

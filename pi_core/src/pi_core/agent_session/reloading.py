@@ -50,6 +50,11 @@ class Reloading:
         if self._watching is None:
             self._watching = asyncio.get_running_loop().create_task(self._watch())
 
+    @property
+    def is_going_on(self) -> bool:
+        """Whether plugins are being loaded again."""
+        return self._one_at_a_time.locked()
+
     async def finished(self) -> None:
         """Return when no reload is going on; at once for what is part of one."""
         if self._reloading is not asyncio.current_task():

@@ -11,6 +11,7 @@ from pi_hookspecs import (
     CustomMessage,
     MessageEndEvent,
     MessageStartEvent,
+    PiError,
     TextContent,
     UserError,
     UserMessage,
@@ -78,7 +79,10 @@ class Sending:
         self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
     ) -> Awaitable[AssistantMessage | None]:
         """Say something for a plugin that may not wait; queued at once where a run is going on."""
+        _check_thread("send_user_message")
         if self._session.is_streaming:
+            if deliver_as is None:
+                raise AgentBusy("An answer is being made; say how to queue: deliver_as='steer' or 'followUp'.")
             self.queue([UserMessage(content=content if isinstance(content, str) else tuple(content))], deliver_as)
             return _Sent(None)
         return self._send(plugin, self.user_message(content, deliver_as))
@@ -87,6 +91,7 @@ class Sending:
         self, plugin: str, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
     ) -> Awaitable[AssistantMessage | None]:
         """Add a message for a plugin that may not wait; queued at once where it is to be queued."""
+        _check_thread("send_message")
         if deliver_as == "nextTurn":
             self._next_turn.append(message)
             return _Sent(None)
@@ -98,7 +103,7 @@ class Sending:
     def _send(
         self, plugin: str, sending: Coroutine[Any, Any, AssistantMessage | None]
     ) -> Awaitable[AssistantMessage | None]:
-        sent = _Sent(asyncio.get_running_loop().create_task(sending))
+        sent = _Sent(asyncio.get_running_loop().create_task(sending), self._session)
         self._sending.add(sent)
 
         def done(task: asyncio.Task[AssistantMessage | None]) -> None:
@@ -181,11 +186,17 @@ class Sending:
 class _Sent:
     """Waits for the answer to a plugin's message; unlike a coroutine it is sent when nobody waits."""
 
-    def __init__(self, task: asyncio.Task[AssistantMessage | None] | None) -> None:
+    def __init__(self, task: asyncio.Task[AssistantMessage | None] | None, session: AgentSession | None = None) -> None:
         self.task = task
         self.awaited = False
+        self._session = session
 
     def __await__(self) -> Generator[Any, None, AssistantMessage | None]:
+        if self._session is not None and self._session.is_beginning and _in_a_hook():
+            raise AgentBusy(
+                "A handler of session_start cannot wait for the answer, which waits until all handlers are done."
+                " Send it without await: it is answered then."
+            )
         self.awaited = True
         if self.task is None:
             return None
@@ -201,6 +212,24 @@ class _Queued:
     def __await__(self) -> Generator[None, None, None]:
         if self._task is not None:
             yield from asyncio.shield(self._task).__await__()
+
+
+def _in_a_hook() -> bool:
+    from pi_core.hooks.watchdog import current_call
+
+    call = current_call.get()
+    return call is not None and not call.over and call.task is asyncio.current_task()
+
+
+def _check_thread(method: str) -> None:
+    """Raise where there is no event loop, in a thread of a plugin: nothing there could send."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise PiError(
+            f"pi.{method} works in the thread of the event loop; from another one call"
+            f" loop.call_soon_threadsafe(pi.{method}, ...), with the loop of asyncio.get_running_loop() in a handler."
+        ) from None
 
 
 def user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:

@@ -175,6 +175,11 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         return self._gate.signal is not None or self.agent.state.is_streaming
 
     @property
+    def is_beginning(self) -> bool:
+        """Whether plugins are being told that the session begins, so that no prompt can be answered yet."""
+        return self._starting.locked() or self.parts.is_reloading
+
+    @property
     def signal(self) -> AbortSignal | None:
         """The abort of the present run, between runs of the present prompt; None while idle."""
         return self.agent.signal or self._gate.signal
@@ -330,7 +335,7 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
 
     def take_context(self) -> None:
         """Tell the model, from its next request on, what the session's tree holds on its branch now."""
-        self.agent.replace_messages(self.session_manager.build_session_context().messages)
+        self.agent.replace_messages(self.session_manager.conversation())
 
     def drop_failed_answer(self) -> None:
         """Take the failed, or truncated, answer out of the model's context; the session keeps it (pi.md 9)."""
@@ -373,4 +378,8 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
 
 
 def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:
-    return list(prompt) if isinstance(prompt, Iterable) else [prompt]
+    messages = list(prompt) if isinstance(prompt, Iterable) else [prompt]
+    for each in messages:
+        if not hasattr(each, "role"):
+            raise TypeError(f"A prompt is a text, a message or messages, not {prompt!r:.200}")
+    return messages

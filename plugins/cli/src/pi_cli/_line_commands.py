@@ -34,6 +34,8 @@ async def _help(run: LineRun, _argument: str) -> None:
         run.say(f"/{name:<12} {description}")
     for command in await run.session.get_commands():
         run.say(f"/{command.name:<12} {one_line(command.description or '')}")
+    for shortcut in run.session.get_shortcuts():
+        run.say(f"{one_line(shortcut.name):<13} {one_line(shortcut.description)}")
     run.say("!COMMAND      Run it; the model is told with your next message")
     run.say("!!COMMAND     Run it; the model is not told")
 

@@ -6,6 +6,7 @@ user alone, the newest thousand.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,18 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.history import History
 
+from pi_cli._report import say
 from pi_cli._terminal_ui import TerminalUI
+from pi_cli._typing_line import Interrupted, TypingLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from prompt_toolkit.document import Document
+    from prompt_toolkit.key_binding import KeyBindings
+
+    from pi_hookspecs import NoticeLevel
 
 __all__ = ["LinePrompt", "LineUI", "PromptHistory"]
 
@@ -85,60 +91,85 @@ def _string(line: str) -> str | None:
 
 
 class _Commands(Completer):
-    """Completes the name of a slash command at the beginning of the line."""
+    """Completes a slash command at the beginning of the line: its name, then what the plugin says of its arguments."""
 
-    def __init__(self, names: Callable[[], Iterable[tuple[str, str]]]) -> None:
+    def __init__(
+        self, names: Callable[[], Iterable[tuple[str, str]]], arguments: Callable[[str, str], Iterable[str]]
+    ) -> None:
         self._names = names
+        self._arguments = arguments
 
     def get_completions(self, document: Document, complete_event: Any) -> Iterable[Completion]:
         text = document.text_before_cursor
-        if text.startswith("/") and " " not in text:
-            for name, description in self._names():
-                if name.startswith(text[1:]):
-                    yield Completion(f"/{name}", start_position=-len(text), display_meta=description)
+        if not text.startswith("/"):
+            return
+        typed, space, arguments = text[1:].partition(" ")
+        if space:
+            for each in self._arguments(typed, arguments):
+                yield Completion(each, start_position=-len(arguments))
+            return
+        for name, description in self._names():
+            if name.startswith(typed):
+                yield Completion(f"/{name}", start_position=-len(text), display_meta=description)
 
 
 class LinePrompt:
-    """Reads lines from the terminal.
+    """Reads what the user says.
 
     Args:
+        line: Where it is typed.
         history: The file of what was typed.
         names: Names and descriptions of the slash commands.
+        arguments: What a command's arguments, as far as they are typed, could become.
         complain: Told when what is typed cannot be kept.
     """
 
     def __init__(
         self,
+        line: TypingLine,
         history: Path,
         names: Callable[[], Iterable[tuple[str, str]]],
+        arguments: Callable[[str, str], Iterable[str]],
         complain: Callable[[str], object],
     ) -> None:
+        self._line = line
         self._session: PromptSession[str] = PromptSession(
-            history=PromptHistory(history, complain), completer=_Commands(names), complete_while_typing=False
+            history=PromptHistory(history, complain),
+            completer=_Commands(names, arguments),
+            complete_while_typing=False,
+            enable_suspend=True,
+            interrupt_exception=Interrupted,
         )
 
-    async def ask(self, draft: str = "") -> str:
-        """Return the next line; ``draft`` stands on it already.
+    async def ask(self, draft: str = "", keys: KeyBindings | None = None) -> str:
+        """Return the next line; ``draft`` stands on it already, and ``keys`` do something beside typing.
 
         Raises:
             EOFError: Ctrl-D, or the terminal is gone.
-            KeyboardInterrupt: Ctrl-C.
+            Interrupted: Ctrl-C.
         """
-        return await self._session.prompt_async("> ", default=draft, handle_sigint=False)
+        self._session.key_bindings = keys
+        return await self._line.read(self._session, "> ", draft)
 
 
 class LineUI(TerminalUI):
-    """Asks plugins' questions on lines of their own, which no history keeps."""
+    """Asks plugins' questions on lines of their own, which no history keeps.
 
-    def __init__(self) -> None:
+    Args:
+        line: Where the conversation is typed, if there is one.
+    """
+
+    def __init__(self, line: TypingLine | None = None) -> None:
         super().__init__()
-        self._lines = _Answers()
+        self._line = line or TypingLine()
 
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Write a notice; what is being typed stays below it."""
+        say(self.notice(message, level))
 
-class _Answers:
-    async def next(self) -> str | None:
-        """Return what is typed; None when nobody wants to answer."""
+    async def _answer(self, question: str) -> str | None:
         try:
-            return await PromptSession[str]().prompt_async("", handle_sigint=False)
-        except (EOFError, KeyboardInterrupt):
-            return None
+            return await self._line.answer(question)
+        except asyncio.CancelledError:
+            say(question)  # the line is wiped with it; what came to nothing is still to be seen
+            raise

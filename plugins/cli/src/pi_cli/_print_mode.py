@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._activity import call_line, failure_line
 from pi_cli._prompt_run import PromptRun
 from pi_cli._screen import Screen
-from pi_cli._words import one_line
+from pi_cli._words import VISIBLE_CONTROLS, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_cli._options import Options
     from pi_core.agent_session import AgentSession
-    from pi_hookspecs import AssistantMessage
+    from pi_hookspecs import AssistantMessage, CustomMessage
 
 __all__ = ["PrintRun", "run_print"]
 
@@ -102,6 +102,16 @@ class PrintRun(PromptRun):
     def _on_message_end(self, event: Any) -> None:
         if event.message.role == "assistant":
             self.screen.end_text()
+        elif event.message.role == "custom" and event.message.display:
+            self._show(event.message)
+
+    def _show(self, message: CustomMessage) -> None:
+        """Show a plugin's message as the plugin wants it, else its text."""
+        from pi_hookspecs import text_of
+
+        lines = self.session.render_custom(message, width=self.screen.width)
+        shown = text_of(message.content) if lines is None else "\n".join(lines)
+        self.screen.line(shown.translate(VISIBLE_CONTROLS))
 
     def _on_tool_execution_start(self, event: Any) -> None:
         self._calls[event.tool_call_id] = event.args

@@ -22,6 +22,11 @@ __all__ = ["ask_for_session", "choose_among"]
 
 _WIDTH = 50
 
+_PAGE = 15
+"""How many are shown at a time: the latest would otherwise be the first to leave the screen."""
+
+_OLDER = "older ones"
+
 
 async def ask_for_session(
     options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]
@@ -48,8 +53,12 @@ async def choose_among(ui: UserInterface, sessions: Sequence[SessionInfo]) -> Se
     for each in sessions:
         label = _label(each)
         labels[label if label not in labels else f"{label}, {each.id}"] = each
-    chosen = await ui.select("Which session?", [*labels])
-    return labels[chosen] if chosen is not None else None
+    rest = [*labels]
+    while True:
+        page, rest = rest[:_PAGE], rest[_PAGE:]
+        chosen = await ui.select("Which session?", [*page, _OLDER] if rest else page)
+        if chosen is None or chosen in labels:
+            return labels[chosen] if chosen is not None else None
 
 
 def _label(session: SessionInfo) -> str:

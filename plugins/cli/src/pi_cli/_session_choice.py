@@ -73,7 +73,7 @@ class _Choice:
             return str(self.cwd / Path(reference).expanduser())
         found = SessionManager.find(reference, self.cwd, self.options.session_dir, host=self.host, environ=self.environ)
         talks_in_it = self.options.fork is None and self.options.export is None
-        if found.cwd != str(self.cwd) and talks_in_it:
+        if found.cwd != str(self.cwd) and talks_in_it and Path(found.cwd).is_dir():  # else see ``checked``
             raise UserError(
                 f"Session {found.id} belongs to another folder, {found.cwd!r}. Go there, or continue in a copy: "
                 f"--fork {found.id}"

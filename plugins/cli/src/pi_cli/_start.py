@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from attrs import evolve
 from pi_cli._arguments import parse, peek, plugin_flags
 from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
 from pi_cli._leftovers import LastMoment
+from pi_cli._own_stdout import keep_stdout, says_whose_stdout_is
 from pi_cli._project import open_host
 from pi_cli._report import say, trace_line, warn
 from pi_hookspecs import PiError, UnknownName, UserError
@@ -50,6 +52,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     early = peek(arguments)
     if early.offline:
         environ = {**environ, "PI_OFFLINE": "1"}
+    keep_stdout(when=says_whose_stdout_is(early))  # before the first plugin is imported
     disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
     word = _first_word(arguments, early)
     host = open_host(cwd, environ, early, disabled, word, interactive=_may_talk(early))
@@ -59,6 +62,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     subcommand = _subcommand(host, word)
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
+    keep_stdout(when=early.mode is None and not _may_interact(early))
     load_extensions(host, cwd, early, environ)
     options = _options(arguments, host, environ)
     done = _without_a_session(options, host, cwd, environ)
@@ -295,6 +299,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     from pi_core.models.registry import ModelRegistry
 
     asyncio.get_running_loop().set_exception_handler(_complain)
+    threading.excepthook = _complain_of_thread
     models = ModelRegistry(host, host.settings, environ)
     try:
         if options.resume:
@@ -360,5 +365,16 @@ def _trace(call: HookTrace) -> None:
 
 def _complain(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Tell of an error that nobody waits for, in one line where asyncio would print a traceback."""
+    from pi_core.host.guarded import told
+
     error = context.get("exception")
-    warn(f"{context['message']}: {type(error).__name__}: {error}" if error is not None else context["message"])
+    warn(context["message"] if error is None else f"{context['message']}: {told(error)}")
+
+
+def _complain_of_thread(failed: threading.ExceptHookArgs) -> None:
+    """Tell of an error that ended a thread, as ``_complain`` does."""
+    from pi_core.host.guarded import told
+
+    name = failed.thread.name if failed.thread is not None else "unknown"
+    if failed.exc_value is not None:
+        warn(f"Thread {name!r} failed: {told(failed.exc_value)}")

@@ -10,30 +10,22 @@ import asyncio
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pi_cli._report import say
 from pi_cli._words import VISIBLE_CONTROLS, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from pi_hookspecs import AbortSignal, NoticeLevel, WidgetPlacement
 
-__all__ = ["Lines", "TerminalUI"]
+__all__ = ["TerminalUI"]
 
 _TRIES = 3
 
 _SHOWN = 60
 """Characters of an answer that are repeated; a key may have been pasted at the wrong question."""
-
-
-class Lines(Protocol):
-    """Where answers come from."""
-
-    async def next(self) -> str | None:
-        """Return the next line; None when there will be none."""
-        ...
 
 
 class TerminalUI:
@@ -51,7 +43,7 @@ class TerminalUI:
 
     def __init__(self, *, browser: bool = False) -> None:
         self.interactive = sys.stdin is not None and sys.stdin.isatty()
-        self._lines: Lines | None = None
+        self._lines: _Lines | None = None
         self._question = ""
         """What stands on the line that waits for an answer."""
         if browser and _has_browser():
@@ -78,7 +70,8 @@ class TerminalUI:
             named = named or [option for option in options if option.lower().startswith(answer.lower())]
             if len(named) == 1:
                 return named[0]
-            say(f"{one_line(answer)[:_SHOWN]!r} is none of them." if not named else f"Which of {', '.join(named)}?")
+            among = ", ".join(map(one_line, named))
+            say(f"Which of {among}?" if named else f"{one_line(answer)[:_SHOWN]!r} is none of them.")
         return None
 
     async def confirm(
@@ -104,23 +97,18 @@ class TerminalUI:
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
         """Ask for a line, without spaces around it; None at the end of stdin."""
-        self._question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
-        self._prompt(self._question)
-        if self._lines is None:
-            self._lines = _Lines()
+        question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
         line: str | None = None
-        reading = asyncio.ensure_future(self._lines.next())
+        reading = asyncio.ensure_future(self._answer(question))
         forget = signal.on_abort(reading.cancel) if signal is not None else None
         try:
             done, _ = await asyncio.wait([reading], timeout=timeout)
             line = reading.result() if done and not reading.cancelled() else None
         finally:
             reading.cancel()
-            self._question = ""
+            await asyncio.wait([reading])  # whoever asks next finds the terminal as it was
             if forget is not None:
                 forget()
-            if line is None and self.interactive:
-                say("")  # what comes next does not stand behind a question that nobody answered
         return line.strip() if line is not None else None
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
@@ -129,11 +117,15 @@ class TerminalUI:
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr; a question that is open is asked again below it."""
-        prefix = "" if level == "info" else f"{level.capitalize()}: "
         behind = "\n" if self._question and self.interactive else ""
-        say(f"{behind}{prefix}{message.translate(VISIBLE_CONTROLS)}")
+        say(f"{behind}{self.notice(message, level)}")
         if self._question:
             self._prompt(self._question)
+
+    def notice(self, message: str, level: NoticeLevel) -> str:
+        """Return a notice as it is shown."""
+        prefix = "" if level == "info" else f"{level.capitalize()}: "
+        return f"{prefix}{message.translate(VISIBLE_CONTROLS)}"
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Do nothing: there is no place for a status."""
@@ -163,6 +155,24 @@ class TerminalUI:
         except KeyboardInterrupt:
             say("")
             raise
+
+    def _answer(self, question: str) -> Coroutine[Any, Any, str | None]:
+        """Ask, at once, and return what waits for the line that is the answer; None where there is none."""
+        if self._lines is None:
+            self._lines = _Lines()
+        self._question = question
+        self._prompt(question)
+        return self._next_line(self._lines)
+
+    async def _next_line(self, lines: _Lines) -> str | None:
+        line: str | None = None
+        try:
+            line = await lines.next()
+        finally:
+            self._question = ""
+            if line is None and self.interactive:
+                say("")  # what comes next does not stand behind a question that nobody answered
+        return line
 
     def _prompt(self, text: str) -> None:
         if not self.interactive or sys.stderr is None:

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pi_client._client import PiClient
+from pi_client.errors import ConnectionLost
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
@@ -23,7 +24,8 @@ R = TypeVar("R")
 class BlockingPiClient:
     """Drives a pi and waits: ``with BlockingPiClient("--model", "...") as pi: print(pi.ask("Hello"))``.
 
-    Commands are called by their class: ``pi.call(commands.GetState())``. An ``on_ui`` is called in another thread.
+    Commands are called by their class: ``pi.call(commands.GetState())``. An ``on_ui`` is called in another thread,
+    and cannot call pi itself.
 
     Args:
         arguments: As ``PiClient.start``.
@@ -69,7 +71,8 @@ class BlockingPiClient:
             while (event := self._wait(following())) is not None:
                 yield event
         finally:
-            self._wait(events.aclose())
+            if not self._loop.is_closed():
+                self._wait(events.aclose())
 
     def close(self) -> int | None:
         """End pi and return its exit code."""
@@ -81,7 +84,18 @@ class BlockingPiClient:
             self._stop()
 
     def _wait(self, work: Coroutine[Any, Any, R]) -> R:
+        try:
+            self._check()
+        except BaseException:
+            work.close()
+            raise
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _check(self) -> None:
+        if self._loop.is_closed():
+            raise ConnectionLost("This client was closed. Make another one")
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("on_ui cannot call pi and wait: pi waits for what on_ui returns")
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)

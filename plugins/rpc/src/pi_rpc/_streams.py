@@ -30,7 +30,8 @@ _AHEAD = 16
 def own_streams() -> Iterator[tuple[int, int]]:
     """Keep stdin and stdout for the protocol inside the block; gives their descriptors."""
     sys.stdout.flush()
-    mine = (_copy(0, os.O_RDONLY), _copy(1, os.O_WRONLY))
+    mine = (_copy(0, os.O_RDONLY), _copy(_stdout(), os.O_WRONLY))
+    before = _copy(1, os.O_WRONLY)
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         os.dup2(nothing, 0)
@@ -40,11 +41,18 @@ def own_streams() -> Iterator[tuple[int, int]]:
     finally:
         with suppress(OSError):
             sys.stdout.flush()
-        for number, descriptor in enumerate(mine):
-            os.dup2(descriptor, number)
-            if number:  # a thread may still read the other one
-                os.close(descriptor)
-        os.close(nothing)
+        os.dup2(mine[0], 0)  # and stays open: a thread may still read it
+        os.dup2(before, 1)
+        for descriptor in (mine[1], before, nothing):
+            os.close(descriptor)
+
+
+def _stdout() -> int:
+    """Return the descriptor of stdout: whoever starts the front end may have put others' output in its place."""
+    try:
+        return sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):  # it is none of the process's streams
+        return 1
 
 
 def _copy(number: int, flags: int) -> int:

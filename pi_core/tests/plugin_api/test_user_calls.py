@@ -1,0 +1,93 @@
+"""What the user calls of a plugin through a front end: a command, its arguments completed, a key."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from pi_hookspecs import CustomMessage
+
+
+async def test_the_arguments_of_a_command_are_completed(activated):
+    def complete(text):
+        return [each for each in ("alpha", "beta") if each.startswith(text)]
+
+    session = await activated(lambda pi: pi.register_command("go", print, complete=complete))
+
+    assert session.complete_command("go", "") == ("alpha", "beta")
+    assert session.complete_command("go", "b") == ("beta",)
+    assert session.complete_command("nobody", "b") == ()
+
+
+async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated, problems):
+    session = await activated(
+        lambda pi: pi.register_command("go", print),
+        lambda pi: pi.register_command("run", print, complete=lambda text: None),
+    )
+
+    assert (session.complete_command("go", ""), session.complete_command("run", "")) == ((), ())
+    assert problems() == []
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda text: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda text: sys.exit(3), "SystemExit: 3"),
+        (lambda text: "alpha", "it answered 'alpha', which is no list of texts"),
+        (lambda text: [1], "it answered [1], which is no list of texts"),
+    ],
+    ids=["raises", "exits", "text", "numbers"],
+)
+async def test_completing_that_fails_is_told_and_completes_nothing(activated, problems, answer, told):
+    session = await activated(lambda pi: pi.register_command("go", print, complete=answer))
+
+    assert session.complete_command("go", "a") == ()
+    assert f"failed to complete the arguments of /go: {told}" in problems()[0]
+
+
+@pytest.mark.filterwarnings("error")
+async def test_an_async_completion_is_told_so(activated, problems):
+    async def complete(text):
+        return ["alpha"]
+
+    session = await activated(lambda pi: pi.register_command("go", print, complete=complete))
+
+    assert session.complete_command("go", "a") == ()
+    assert "which is no list of texts" in problems()[0]
+
+
+async def test_a_key_does_what_the_plugin_says(activated, problems):
+    pressed = []
+
+    def activate(pi):
+        pi.register_shortcut("ctrl+g", lambda ctx: pressed.append(ctx.cwd.is_dir()), description="Go")
+
+        @pi.register_shortcut("f5")
+        async def broken(ctx):
+            raise ValueError("no keys")
+
+    session = await activated(activate)
+
+    assert [(each.name, each.description) for each in session.get_shortcuts()] == [("ctrl+g", "Go"), ("f5", "")]
+    assert await session.press_key("ctrl+g")
+    assert await session.press_key("f5")
+    assert not await session.press_key("f6")
+    assert pressed == [True]
+    assert "failed in shortcut f5: ValueError: no keys" in problems()[0]
+
+
+async def test_a_message_is_shown_as_its_plugin_wants_it(activated, problems):
+    def activate(pi):
+        pi.register_message_renderer("card", lambda value, *, width, expanded: [f"{value.content} {width} {expanded}"])
+        pi.register_message_renderer("broken", lambda value, *, width, expanded: 1 / 0)
+
+    session = await activated(activate)
+    card, broken, other = (CustomMessage(custom_type=each, content="Ace") for each in ("card", "broken", "other"))
+
+    assert session.render_custom(card, width=40) == ("Ace 40 False",)
+    assert session.render_custom(broken, width=40) is None
+    assert session.render_custom(other, width=40) is None
+    assert ["failed to show a 'broken': ZeroDivisionError" in each for each in problems()] == [True]

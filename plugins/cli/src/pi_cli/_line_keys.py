@@ -1,0 +1,69 @@
+"""Plugins' keys on the line that the user types on (pi.md 10.3, ``registerShortcut``)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from prompt_toolkit.key_binding import KeyBindings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from pi_hookspecs import Shortcut
+
+__all__ = ["PluginKeys"]
+
+_OWN = {"c-c", "c-d", "c-h", "c-i", "c-j", "c-m", "c-z", "backspace", "enter", "escape", "tab"}
+"""Keys that end pi, stop what goes on, or are needed for typing: no plugin may have them."""
+
+_OTHER_NAMES = {"esc": "escape", "return": "enter", "del": "delete"}
+
+
+class PluginKeys:
+    """Binds plugins' keys.
+
+    Args:
+        press: Does what the plugin's key with a name does.
+        complain: Told, once each, of keys that cannot be had here.
+    """
+
+    def __init__(self, press: Callable[[str], Awaitable[Any]], complain: Callable[[str], object]) -> None:
+        self._press = press
+        self._complain = complain
+        self._told: set[str] = set()
+        self._pressed: set[asyncio.Future[Any]] = set()
+
+    def bindings(self, shortcuts: Iterable[Shortcut]) -> KeyBindings:
+        """Return the bindings of these keys."""
+        bindings = KeyBindings()
+        for shortcut in shortcuts:
+            problem = self._bind(bindings, shortcut.name)
+            if problem is not None and shortcut.name not in self._told:
+                self._told.add(shortcut.name)
+                self._complain(f"The key {shortcut.name!r} of a plugin does nothing here: {problem}")
+        return bindings
+
+    def _bind(self, bindings: KeyBindings, name: str) -> str | None:
+        keys = _keys(name)
+        if len(keys) == 1 and (keys[0] in _OWN or len(keys[0]) == 1):
+            return "it is needed on the line"
+        try:
+            bindings.add(*keys)(lambda _event: self._begin(name))
+        except ValueError:
+            return "terminals do not tell it from others"
+        return None
+
+    def _begin(self, name: str) -> None:
+        pressed = asyncio.ensure_future(self._press(name))
+        self._pressed.add(pressed)
+        pressed.add_done_callback(self._pressed.discard)
+
+
+def _keys(name: str) -> tuple[str, ...]:
+    """Return a key like ``ctrl+alt+p`` as what the terminal sends: ``alt`` is an escape before it."""
+    *held, key = name.lower().split("+")
+    if not {"ctrl", "alt", "shift"}.issuperset(held):
+        return (name,)
+    held_too = "".join(f"{each[0]}-" for each in ("ctrl", "shift") if each in held)
+    return (*(["escape"] if "alt" in held else ()), held_too + _OTHER_NAMES.get(key, key))

@@ -1,0 +1,50 @@
+"""stdout for pi alone, where it is an answer or events: what others write to its descriptor goes to stderr.
+
+Python's own streams can be redirected around a plugin's code; ``os.write(1, ...)``, ``sys.__stdout__`` and the programs
+that a plugin starts pass that by, while it is imported and later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO, cast
+
+if TYPE_CHECKING:
+    from pi_cli._options import Options
+
+__all__ = ["keep_stdout", "says_whose_stdout_is"]
+
+_STDOUT = 1
+_STDERR = 2
+
+
+def says_whose_stdout_is(options: Options) -> bool:
+    """Whether the command line alone tells that stdout is pi's; else a subcommand or a front end may want it."""
+    return options.print_only or options.mode in ("text", "print", "json", "rpc")
+
+
+def keep_stdout(*, when: bool) -> None:
+    """Put ``sys.stdout`` on a copy of its descriptor, and stderr in the descriptor's place; the second time do nothing.
+
+    Args:
+        when: Whether to do it.
+    """
+    out = sys.__stdout__
+    if not when or out is None or sys.stdout is not out or not _is_open(_STDOUT):
+        return  # it is on a copy already, or no stream of the process
+    out.flush()
+    mine = os.dup(_STDOUT)
+    ours = open(mine, "w", buffering=1 if out.line_buffering else -1, encoding=out.encoding, errors=out.errors)  # noqa: PTH123, SIM115 - a descriptor, for as long as the process lives
+    elsewhere = os.dup(_STDERR) if _is_open(_STDERR) else os.open(os.devnull, os.O_WRONLY)
+    os.dup2(elsewhere, _STDOUT)
+    os.close(elsewhere)
+    sys.stdout = cast("TextIO", ours)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True

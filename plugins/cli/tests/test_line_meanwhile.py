@@ -1,0 +1,171 @@
+"""The plain interactive front end while somebody types: Ctrl-C, questions and answers that nobody asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+BUSY = """
+import asyncio
+
+from pi_hookspecs import Command, CustomMessage, hookimpl
+
+
+async def rest(args, ctx):
+    print("resting")
+    await asyncio.sleep(3600)
+
+
+async def ask_soon(args, ctx):
+    ctx.ui.notify(f"the answer is {await ctx.ui.input('Soon', timeout=0.1)!r}")
+
+
+async def which(args, ctx):
+    await ctx.ui.select("Which?", ["same\\x1b[31m 1", "same\\x1b[31m 2"])
+
+
+async def later(ctx, pi):
+    while True:
+        await asyncio.sleep(0.05)
+        for file in ctx.cwd.glob("do-*"):
+            file.unlink()
+            if file.name == "do-run":
+                pi.send_message(CustomMessage(custom_type="later", content="later"), trigger_turn=True)
+            elif file.name == "do-ask":
+                ctx.ui.notify(f"sure: {await ctx.ui.confirm('Sure?')}")
+            elif file.name == "do-end":
+                ctx.shutdown()
+            else:
+                asyncio.get_running_loop().create_task(fail())
+
+
+async def fail():
+    raise ValueError("nobody waits for it")
+
+
+@hookimpl
+def register_commands():
+    return [Command(name=each.__name__, handler=each) for each in (rest, ask_soon, which)]
+
+
+@hookimpl
+def activate(pi):
+    @pi.on("session_start")
+    def begin(event, ctx):
+        begin.task = asyncio.create_task(later(ctx, pi))
+"""
+
+DUMB = 'TERM=dumb exec "$@"'
+
+FULL = 'PROMPT_TOOLKIT_NO_CPR=1 TERM=xterm exec "$@"'
+"""A terminal that can move its cursor, but does not say where it is."""
+
+PROMPT = ">\x08\x1b[2C"
+"""What such a terminal gets for ``> ``."""
+
+
+@pytest.fixture
+def talk(fake, at_terminal):
+    """Start pi at a terminal with the plugin above; the first prompt is waited for."""
+    fake.install("busy", BUSY)
+
+    def start(model="fake/echo", script=DUMB):
+        terminal = at_terminal(fake, "--model", model, script=script)
+        terminal.until("> " if script == DUMB else PROMPT)
+        return terminal
+
+    return start
+
+
+def say(terminal, line, expected):
+    terminal.type(f"{line}\r")
+    return terminal.until(expected)
+
+
+def test_ctrl_c_stops_a_command_that_waits_and_the_conversation_goes_on(talk):
+    terminal = talk()
+    say(terminal, "/rest", "resting")
+
+    terminal.type("\x03")
+
+    terminal.until("Stopped\r\n> ")
+    say(terminal, "go on", "\ngo on\r\n> ")
+
+
+def test_ctrl_c_that_stopped_one_line_is_not_the_first_of_two_in_the_next(talk):
+    terminal = talk()
+    say(terminal, "!echo o''ne; sleep 1000", "one")
+    terminal.type("\x03")
+    terminal.until("Command cancelled")
+
+    say(terminal, "!echo t''wo; sleep 1000", "two")
+    terminal.type("\x03")
+
+    say(terminal, "go on", "\ngo on\r\n> ")
+
+
+@pytest.mark.parametrize("script", [DUMB, FULL], ids=["dumb", "full"])
+def test_after_a_question_that_nobody_answered_in_time_the_line_is_there_again(talk, script):
+    terminal = talk(script=script)
+    say(terminal, "/ask_soon", "the answer is None")
+
+    assert "Soon: " in say(terminal, "/thinking high", "thinking ")
+
+
+def test_options_of_a_plugin_send_the_terminal_no_escape_sequences(talk):
+    terminal = talk()
+    say(terminal, "/which", "Number or name: ")
+
+    assert "\x1b[31m" not in say(terminal, "same", "Which of same")
+
+
+def test_what_is_said_during_an_answer_that_a_plugin_asked_for_is_taken_in(talk, fake):
+    terminal = talk(model="fake/wait", script=FULL)
+    (fake.cwd / "do-run").touch()
+
+    seen = say(terminal, "and this", "waiting")  # text without a line's end is shown before the next line begins
+
+    assert "Error" not in seen
+    terminal.type("\x03")
+    terminal.until("Error: ")
+    say(terminal, "/session", "said 1")
+
+
+def test_a_question_that_comes_while_somebody_types_leaves_them_their_words(talk, fake):
+    terminal = talk(script=FULL)
+    terminal.type("half a w")
+    terminal.until("w")
+    (fake.cwd / "do-ask").touch()
+    terminal.until("Sure? [y/N]:")
+
+    say(terminal, "y", "sure: True")
+
+    say(terminal, "ord", "\r\nhalf a word\r\n")
+
+
+def test_a_plugin_ends_the_session_while_nobody_says_anything(talk, fake):
+    terminal = talk()
+    (fake.cwd / "do-end").touch()
+
+    _, code = terminal.end()
+
+    assert code == 0
+
+
+@pytest.mark.parametrize("script", [DUMB, FULL], ids=["dumb", "full"])
+def test_an_error_that_nobody_waits_for_is_a_line_and_no_traceback(talk, fake, script):
+    terminal = talk(script=script)
+    (fake.cwd / "do-fail").touch()
+
+    seen = terminal.until("ValueError: nobody waits for it")
+
+    assert "Press ENTER" not in seen
+    assert "File " not in seen
+    say(terminal, "go on", "go on")
+
+
+def test_the_prompt_is_on_the_terminal_when_stderr_is_a_file(fake, at_terminal):
+    terminal = at_terminal(fake, "--model", "fake/echo", script=f'{FULL} 2>"$PWD/errors"')
+
+    terminal.until(PROMPT)
+
+    assert "/help lists" in (fake.cwd / "errors").read_text()
