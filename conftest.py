@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -27,3 +28,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let the processes that tests start keep what they compile: hundreds start pi, which then takes half as long."""
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one more than there are processors: many tests wait for a process or a clock."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from walking through thousands of collected tests again and again."""
+    gc.freeze()
