@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.rare_entries import *
     from pi_hookspecs.registrations import *
     from pi_hookspecs.resources import *
+    from pi_hookspecs.service_values import *
     from pi_hookspecs.services import *
     from pi_hookspecs.session_store import *
     from pi_hookspecs.stream import *
@@ -107,10 +108,11 @@ _HOMES: dict[str, str] = {
         "Resource ResourceContent ResourceFile ResourceKind ResourceLoader ResourceProblem ResourceRequest "
         "ResourceScope ResourceSet Shadowed"
     ),
-    "services": (
-        "BranchSummarizer BranchSummary BranchSummaryRequest CommandRequest CommandRunner Compaction "
-        "CompactionPreparation CompactionReason CompactionRequest Compactor Retrier RetryDecision Service"
+    "service_values": (
+        "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
+        "CompactionReason CompactionRequest RetryDecision"
     ),
+    "services": "BranchSummarizer CommandRunner Compactor Retrier Service",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),

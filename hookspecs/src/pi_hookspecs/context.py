@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
-    from pi_hookspecs.services import Compaction, CompactionReason
+    from pi_hookspecs.service_values import Compaction, CompactionReason
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
     from pi_hookspecs.views import ContextUsage, SessionView, SettingsView

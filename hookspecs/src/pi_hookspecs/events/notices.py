@@ -11,7 +11,7 @@ from pi_hookspecs.values import Shown
 if TYPE_CHECKING:
     from pi_hookspecs.models import ThinkingLevel
     from pi_hookspecs.rare_entries import SessionEntry
-    from pi_hookspecs.services import Compaction
+    from pi_hookspecs.service_values import Compaction
 
 __all__ = [
     "AutoRetryEndEvent",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, SessionEntry
-    from pi_hookspecs.services import Compaction, CompactionPreparation, CompactionReason
+    from pi_hookspecs.service_values import Compaction, CompactionPreparation, CompactionReason
 
 __all__ = [
     "SessionBeforeCompactEvent",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 import uuid
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ _CHOSEN_ID = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 def new_session_id() -> str:
     """Return a UUID of version 7: ids sort by the time at which they were made (pi.md 7.1)."""
-    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76  # the version
     value = value & ~(0x3 << 62) | 0x2 << 62  # the variant
     return str(uuid.UUID(int=value))
@@ -47,7 +47,7 @@ def checked_session_id(chosen: str | None) -> str:
 def new_entry_id(taken: Container[str]) -> str:
     """Return 8 hex digits that no entry has; a full UUID when a hundred tries collide (pi.md 7.2)."""
     for _ in range(_TRIES):
-        short = secrets.token_hex(4)
+        short = os.urandom(4).hex()
         if short not in taken:
             return short
     return str(uuid.uuid4())
