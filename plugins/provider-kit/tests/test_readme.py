@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from pi_hookspecs import Context, Login, Provider, StreamOptions
+from pi_provider_kit import AnswerBuilder
 from pi_testing.fake_servers.oauth import FakeAuthorization, browse
 from pi_testing.fake_ui import FakeUI
 
@@ -19,13 +20,20 @@ def to_payload(model, context, options):
     return {"model": model.id}
 
 
-def feed(builder, name, data):
-    if name == "end":
-        yield builder.text_end(0)
-        yield builder.done()
-    else:
-        yield builder.text_start()
-        yield builder.text(0, orjson.loads(data)["text"])
+class AcmeReader:
+    def __init__(self, model):
+        self.builder = AnswerBuilder(model)
+        self.finished = False
+
+    def feed(self, event):
+        name, data = event
+        if name == "end":
+            self.finished = True
+            return [self.builder.text_end(0)]
+        return [self.builder.text_start(), self.builder.text(0, orjson.loads(data)["text"])]
+
+    def end(self):
+        return [self.builder.done()]
 
 
 def example(number, **names):
@@ -35,7 +43,7 @@ def example(number, **names):
 
 
 async def events_of(model, options):
-    provider = example(0, to_payload=to_payload, feed=feed)["AcmeMessages"]()
+    provider = example(0, to_payload=to_payload, AcmeReader=AcmeReader)["AcmeMessages"]()
     assert isinstance(provider, Provider)
     return [event async for event in provider.stream(model, Context(), options)]
 

@@ -21,6 +21,7 @@ from pi_provider_kit import (
     Timeouts,
     fetch_json,
     final_payload,
+    stream_data,
     stream_events,
     stream_lines,
 )
@@ -55,6 +56,28 @@ async def test_events_arrive_and_the_request_says_what_it_should(serve, http, op
     assert headers["x-api-key"] == "k"
     assert headers["user-agent"].startswith("pi/")
     assert server.requests[0][0].startswith(b"POST /v1/messages HTTP/1.1\r\n")
+
+
+async def test_who_reads_the_answer_is_told_when_the_request_has_left(serve, http):
+    sent = asyncio.Event()
+
+    async def after_that(wire):
+        await sent.wait()
+        await wire.events(b"x")
+
+    async with serve(after_that) as server:
+        received, failure = await collect(http, server.url, on_sent=sent.set)
+
+    assert (received, failure) == ([("message", b"x")], None)
+
+
+async def test_a_stream_can_be_read_without_the_names_of_its_events(serve, http, options):
+    async with serve(lambda wire: wire.events(b'{"n":1}', b'{"n":2}')) as server:
+        request = HttpRequest(url=server.url, body={})
+        async with aclosing(stream_data(http, request, options)) as stream:
+            received = [data async for data in stream]
+
+    assert received == [b'{"n":1}', b'{"n":2}']
 
 
 async def test_what_a_strict_encoder_refuses_is_sent_nevertheless(serve, http):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_anthropic._identity import ToolNames
+    from pi_provider_anthropic._reading import Reading
     from pi_provider_kit import Http
 
 API = "anthropic-messages"
@@ -30,44 +33,37 @@ class AnthropicMessages:
     def __init__(self, http: Http | None = None) -> None:
         self._http = http
 
-    async def stream(
-        self, model: Model, context: Context, options: StreamOptions
-    ) -> AsyncIterator[AssistantMessageEvent]:
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """Yield the message as it grows, then exactly one ``Done`` or ``Error``.
 
         A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose message keeps the
         text received so far.
         """
-        from pi_provider_anthropic._compat import Compat
         from pi_provider_anthropic._identity import ToolNames, is_oauth
-        from pi_provider_anthropic._reading import Reading
-        from pi_provider_kit import AnswerBuilder
+        from pi_provider_kit import read_answer
 
-        builder = AnswerBuilder(model)
-        try:
-            compat = Compat.of(model)
-            names = ToolNames(context.tools, claude_code=is_oauth(options.api_key))
-            reading = Reading(builder, names)
-            async with aclosing(self._events(model, context, options, compat, names)) as events:
-                async for received in events:
-                    for event in reading.feed(received):
-                        yield event
-                    if reading.finished:
-                        break
-            for event in reading.end():
-                yield event
-        except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
-            yield builder.end_for(problem, options)
+        names = ToolNames(context.tools, claude_code=is_oauth(options.api_key))
+
+        @cache
+        def reader() -> Reading:
+            from pi_provider_anthropic._reading import Reading
+            from pi_provider_kit import AnswerBuilder
+
+            return Reading(AnswerBuilder(model), names)
+
+        return read_answer(self._events(model, context, options, names, reader), reader, options)
 
     async def _events(
-        self, model: Model, context: Context, options: StreamOptions, compat: Any, names: Any
+        self, model: Model, context: Context, options: StreamOptions, names: ToolNames, reader: Callable[[], Reading]
     ) -> AsyncGenerator[dict[str, Any]]:
         """Make the request and yield the API's events."""
+        from pi_provider_anthropic._compat import Compat
         from pi_provider_anthropic._identity import to_headers
         from pi_provider_anthropic._payload import to_payload
         from pi_provider_anthropic._wire_events import parse_event
         from pi_provider_kit import Http, HttpRequest, final_payload, stream_events
 
+        compat = Compat.of(model)
         payload = await final_payload(to_payload(model, context, options, compat, names), model, options)
         headers = to_headers(model, options, compat, payload)
         if "sdk" in (options.transport, compat.transport):
@@ -79,7 +75,7 @@ class AnthropicMessages:
             return
         if self._http is None:
             self._http = Http()
-        request = HttpRequest(url=messages_url(model.base_url), body=payload, headers=headers)
+        request = HttpRequest(url=messages_url(model.base_url), body=payload, headers=headers, on_sent=reader)
         async with aclosing(stream_events(self._http, request, evolve(options, headers=None))) as raw:
             async for name, data in raw:
                 yield parse_event(name, data)

@@ -37,7 +37,7 @@ _REFUSALS = ("refusal", "sensitive")
 
 
 class Reading:
-    """One answer as it is read: ``feed`` it events until it is ``finished``, then ask ``end``.
+    """One answer as it is read, see ``AnswerReader`` of the kit.
 
     Args:
         builder: Makes our events.
@@ -46,7 +46,7 @@ class Reading:
 
     def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
         self.finished = False
-        self._builder = builder
+        self.builder = builder
         self._names = names
         self._blocks: list[Block] = []
         self._at: dict[int, Block] = {}
@@ -101,14 +101,14 @@ class Reading:
             raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
         if reason == "toolUse" and not any(isinstance(block, ToolUse) for block in self._blocks):
             reason = "stop"
-        return self._builder.done(reason)
+        return self.builder.done(reason)
 
     # One kind of event each
 
     def _message_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         if self._started:
             raise broken("the message began twice")
-        message, builder = event.get("message"), self._builder
+        message, builder = event.get("message"), self.builder
         if isinstance(message, dict):
             self._take_usage(message.get("usage"))
             response_id, answered = message.get("id"), message.get("model")
@@ -123,7 +123,7 @@ class Reading:
         if self._started:
             return ()
         self._started = True
-        return (self._builder.start(),)
+        return (self.builder.start(),)
 
     def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, content = event.get("index"), event.get("content_block")
@@ -131,7 +131,7 @@ class Reading:
             raise broken("a block begins without index or content")
         if index in self._at and self._at[index].open:
             raise broken(f"block {index} began twice")
-        block = self._at[index] = block_of(content, self._builder, self._names)
+        block = self._at[index] = block_of(content, self.builder, self._names)
         self._blocks.append(block)
         return (*self._begun(), *block.begin(content))
 
@@ -156,7 +156,7 @@ class Reading:
         if isinstance(delta, dict):
             stop, details = delta.get("stop_reason"), delta.get("stop_details")
             if isinstance(stop, str) and stop:
-                self._stop = self._builder.extras["raw_stop_reason"] = stop
+                self._stop = self.builder.extras["raw_stop_reason"] = stop
             if isinstance(details, dict):
                 self._details = details
         return self._begun()
@@ -171,4 +171,4 @@ class Reading:
     def _take_usage(self, usage: Any) -> None:
         if isinstance(usage, dict):
             self._usage.update({name: value for name, value in usage.items() if value is not None})
-            self._builder.usage = usage_of(self._builder.model, self._usage)
+            self.builder.usage = usage_of(self.builder.model, self._usage)

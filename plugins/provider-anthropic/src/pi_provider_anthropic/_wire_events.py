@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import HttpFailed, compact_json, parse_json, shown_bytes
+from pi_provider_kit import compact_json, parse_json, shown_bytes
 
 __all__ = ["broken", "error_of", "parse_event"]
 
@@ -42,6 +42,8 @@ def parse_event(name: str, data: bytes) -> dict[str, Any]:
 
 def error_of(event: dict[str, Any]) -> RequestFailed:
     """Return the failure that an ``error`` event tells of, in the event's own JSON."""
+    from pi_provider_kit import HttpFailed
+
     problem = event.get("error")
     kind = problem.get("type") if isinstance(problem, dict) else None
     request_id = event.get("request_id")

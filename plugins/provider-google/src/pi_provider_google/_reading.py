@@ -35,13 +35,14 @@ _UNEXPLAINED = ("OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION")
 
 
 class Reading:
-    """One answer as it is read: ``feed`` it events until the stream is over, then ask ``end``.
+    """One answer as it is read, see ``AnswerReader`` of the kit; only the end of the stream finishes it.
 
     Args:
         model: Who answers.
     """
 
     def __init__(self, model: Model) -> None:
+        self.finished = False
         self.builder = AnswerBuilder(model)
         self._started = False
         self._kind = ""

@@ -12,6 +12,7 @@ from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run time, a test compares them
     from pi_provider_kit._abort import *
+    from pi_provider_kit._answer import *
     from pi_provider_kit._builder import *
     from pi_provider_kit._explain import *
     from pi_provider_kit._failure import *
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
 
 _HOMES: dict[str, str] = {
     "_abort": "AbortWatch",
+    "_answer": "AnswerReader read_answer",
     "_builder": "AnswerBuilder REPAIR_NOTE",
     "_explain": "explain explained",
     "_failure": "HttpFailed answer_failure redact secrets_of transport_failure",
@@ -40,7 +42,7 @@ _HOMES: dict[str, str] = {
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
     "_partial": "PartialJson",
     "_repair": "repair_arguments",
-    "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_events stream_lines",
+    "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_data stream_events stream_lines",
     "_retry_after": "retry_after_ms",
     "_sse": "LineDecoder SseDecoder",
     "_text": "WholeText clean_json clean_text",

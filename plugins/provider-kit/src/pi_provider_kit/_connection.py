@@ -161,8 +161,8 @@ class Connection(asyncio.Protocol):
 
     # Asking
 
-    async def ask(self, request: bytes, seconds: float | None) -> Answer:
-        """Send a whole request and return as soon as the answer's headers are here.
+    async def ask(self, request: bytes, seconds: float | None, sent: Callable[[], object] | None = None) -> Answer:
+        """Send a whole request, call ``sent``, and return as soon as the answer's headers are here.
 
         Raises:
             httpx.ReadTimeout: No answer within ``seconds``.
@@ -175,6 +175,8 @@ class Connection(asyncio.Protocol):
             answer.cut(None)
         else:
             self._socket.write(request)
+            if sent is not None:
+                sent()
         while not answer.ready:
             if answer.error is not None:
                 self.abort()

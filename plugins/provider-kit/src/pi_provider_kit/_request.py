@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_kit._http import Http
 
-__all__ = ["HttpRequest", "Timeouts", "fetch_json", "final_payload", "stream_bytes", "stream_events", "stream_lines"]
+__all__ = [
+    "HttpRequest",
+    "Timeouts",
+    "fetch_json",
+    "final_payload",
+    "stream_bytes",
+    "stream_data",
+    "stream_events",
+    "stream_lines",
+]
 
 _ERROR_BYTES = 262_144
 """How much of an answer that is an error is read."""
@@ -49,6 +58,8 @@ class HttpRequest(Value):
         headers: Beside those that the kit sets; those of the options win over these.
         error_text: How a failure reads, with ``{status}`` and ``{body}`` (Completions: ``"{status}: {body}"``).
         sign: Makes further headers of the body as it is sent, for APIs that want it signed.
+        on_sent: Called when the request has left and the answer is waited for: time to import what reads it. With some
+            transports it is not called.
     """
 
     url: str
@@ -57,6 +68,7 @@ class HttpRequest(Value):
     method: str = "POST"
     error_text: str = "{status} {body}"
     sign: Callable[[bytes], dict[str, str]] | None = field(default=None, repr=False)
+    on_sent: Callable[[], object] | None = field(default=None, repr=False)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -123,6 +135,22 @@ async def stream_events(
                 yield event
         for event in decoder.close():
             yield event
+
+
+async def stream_data(
+    http: Http, request: HttpRequest, options: StreamOptions, *, timeouts: Timeouts | None = None
+) -> AsyncGenerator[bytes]:
+    """Send the request and yield the data of each server-sent event, for APIs that do not name theirs."""
+    from pi_provider_kit._sse import SseDecoder
+
+    async with _Exchange(http, request, options, timeouts, accept="text/event-stream") as exchange:
+        decoder = SseDecoder()
+        while chunk := await exchange.read():
+            for _, data in decoder.feed(chunk):
+                exchange.raise_if_aborted()
+                yield data
+        for _, data in decoder.close():
+            yield data
 
 
 async def stream_lines(
@@ -195,7 +223,7 @@ class _Exchange:
         self._chunks: AsyncIterator[bytes] | None = None
         self._first = b""
         self._headers: dict[str, str] = {}
-        self._secrets: list[str] = []
+        self._sent: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
         try:
@@ -235,7 +263,7 @@ class _Exchange:
 
     def refusal(self, content: bytes) -> RequestFailed:
         """Return the failure that the answer's head and ``content`` tell of."""
-        from pi_provider_kit._failure import answer_failure
+        from pi_provider_kit._failure import answer_failure, secrets_of
 
         status = self._response.status_code if self._response is not None else 0
         return answer_failure(
@@ -244,7 +272,7 @@ class _Exchange:
             content,
             error_text=self._request.error_text,
             expected=self._accept,
-            secrets=self._secrets,
+            secrets=secrets_of(self._sent, self._options.api_key),
         )
 
     async def _open(self) -> None:
@@ -252,11 +280,11 @@ class _Exchange:
         transport = await self._http.transport()
         import httpx  # not before: Http imports it without what is not needed
 
-        from pi_provider_kit._failure import transport_failure
-
         try:
             response = await self._watch(transport.handle_async_request(self._built()))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            from pi_provider_kit._failure import transport_failure
+
             raise transport_failure(error, self._request.url, self._timeouts) from error
         self._response = response
         self._headers = {name.lower(): value for name, value in response.headers.items()}
@@ -282,8 +310,6 @@ class _Exchange:
     def _built(self) -> httpx.Request:
         import httpx
 
-        from pi_provider_kit._failure import HttpFailed, secrets_of
-
         request, timeouts = self._request, self._timeouts
         headers = {"accept": self._accept, "accept-encoding": "identity", "user-agent": self._http.user_agent}
         body = request.body
@@ -294,9 +320,11 @@ class _Exchange:
             headers |= request.sign(body or b"")
         for more in (request.headers, self._options.headers or {}):
             headers.update({name.lower(): value.strip() for name, value in more.items()})
-        self._secrets = secrets_of(headers, self._options.api_key)
+        self._sent = headers
         unusable = next((name for name, value in headers.items() if not value.isascii()), None)
         if unusable is not None:
+            from pi_provider_kit._failure import HttpFailed
+
             message = f"The header {unusable!r} has a character that HTTP headers cannot have: check the key in it"
             raise HttpFailed(message, kind="url")
         waits = {"connect": timeouts.connect, "read": timeouts.idle, "first_byte": timeouts.first_byte}
@@ -305,7 +333,10 @@ class _Exchange:
             request.url,
             headers=headers,
             content=body,
-            extensions={"timeout": {**waits, "write": timeouts.idle, "pool": timeouts.connect}},
+            extensions={
+                "timeout": {**waits, "write": timeouts.idle, "pool": timeouts.connect},
+                "sent": request.on_sent,
+            },
         )
 
     async def _rest(self) -> bytes:

@@ -16,7 +16,7 @@ from pi_provider_kit._proxies import Proxies, proxied_transport, proxy_failure
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
     Origin: TypeAlias = tuple[str, str, int]
@@ -38,7 +38,8 @@ class Transport(httpx.AsyncBaseTransport):
     """Sends requests for one event loop.
 
     The extension ``timeout`` of a request has httpx's ``connect`` and ``read`` (between two reads of the body), and
-    ``first_byte``, the wait for the answer to begin; all in seconds, None is no limit.
+    ``first_byte``, the wait for the answer to begin; all in seconds, None is no limit. The extension ``sent`` is called
+    when the request has left, or is about to where a proxy applies.
     """
 
     def __init__(self, proxies: Proxies | None = None) -> None:
@@ -52,7 +53,10 @@ class Transport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the answer when its headers are here; its stream reads the body."""
         proxy = self._proxies.proxy_for(request.url.scheme, request.url.host, request.url.port)
+        sent = request.extensions.get("sent")
         if proxy is not None:
+            if sent is not None:
+                sent()
             try:
                 return await self._through(proxy).handle_async_request(request)
             except httpx.ConnectError as error:
@@ -61,7 +65,7 @@ class Transport(httpx.AsyncBaseTransport):
                     raise
                 raise failure from error
         timeouts = request.extensions.get("timeout", {})
-        connection, answer = await self._answered(request, timeouts)
+        connection, answer = await self._answered(request, timeouts, sent)
         if request.method == "HEAD":  # the parser cannot know that no body follows
             answer.complete, answer.keep_alive = True, False
         return httpx.Response(
@@ -82,12 +86,15 @@ class Transport(httpx.AsyncBaseTransport):
             await transport.aclose()
         self._proxied.clear()
 
-    async def _answered(self, request: httpx.Request, timeouts: Mapping[str, Any]) -> tuple[Connection, Answer]:
+    async def _answered(
+        self, request: httpx.Request, timeouts: Mapping[str, Any], sent: Callable[[], object] | None
+    ) -> tuple[Connection, Answer]:
         message = _head(request) + await request.aread()
+        seconds = timeouts.get("first_byte", timeouts.get("read"))
         while True:
             connection = await self._connection(_origin(request.url), timeouts.get("connect"))
             try:
-                return connection, await connection.ask(message, timeouts.get("first_byte", timeouts.get("read")))
+                return connection, await connection.ask(message, seconds, sent)
             except (httpx.ReadError, httpx.RemoteProtocolError):
                 if not connection.stale:
                     raise

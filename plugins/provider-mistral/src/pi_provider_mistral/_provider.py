@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
     from pi_provider_kit import Http
+    from pi_provider_mistral._reading import Reading
 
 __all__ = ["MistralConversations"]
 
@@ -28,36 +30,39 @@ class MistralConversations:
     def __init__(self, http: Http | None = None) -> None:
         self._http = http
 
-    async def stream(
-        self, model: Model, context: Context, options: StreamOptions
-    ) -> AsyncIterator[AssistantMessageEvent]:
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """Yield the message as it grows, then exactly one ``Done`` or ``Error``.
 
         A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose message keeps the
         text received so far.
         """
-        from pi_provider_kit import AnswerBuilder, Http, HttpRequest, final_payload, stream_events
-        from pi_provider_mistral._reading import Reading
+        from pi_provider_kit import read_answer
+
+        @cache
+        def reader() -> Reading:
+            from pi_provider_kit import AnswerBuilder
+            from pi_provider_mistral._reading import Reading
+
+            return Reading(AnswerBuilder(model))
+
+        return read_answer(self._events(model, context, options, reader), reader, options)
+
+    async def _events(
+        self, model: Model, context: Context, options: StreamOptions, reader: Callable[[], Reading]
+    ) -> AsyncGenerator[bytes]:
+        """Make the request and yield the data of the API's events."""
+        from pi_provider_kit import Http, HttpRequest, final_payload, stream_data
         from pi_provider_mistral._request import ERROR_TEXT, chat_url, to_headers, to_payload
 
         if self._http is None:
             self._http = Http()
-        builder = AnswerBuilder(model)
-        try:
-            request = HttpRequest(
-                url=chat_url(model.base_url),
-                body=await final_payload(to_payload(model, context, options), model, options),
-                headers=to_headers(model, options),
-                error_text=ERROR_TEXT,
-            )
-            reading = Reading(builder)
-            async with aclosing(stream_events(self._http, request, options)) as events:
-                async for _, data in events:
-                    for event in reading.feed(data):
-                        yield event
-                    if reading.finished:
-                        return
-            for event in reading.end():
-                yield event
-        except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
-            yield builder.end_for(problem, options)
+        request = HttpRequest(
+            url=chat_url(model.base_url),
+            body=await final_payload(to_payload(model, context, options), model, options),
+            headers=to_headers(model, options),
+            error_text=ERROR_TEXT,
+            on_sent=reader,
+        )
+        async with aclosing(stream_data(self._http, request, options)) as events:
+            async for data in events:
+                yield data

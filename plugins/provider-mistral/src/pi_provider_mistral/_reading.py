@@ -39,7 +39,7 @@ class _Call:
 
 
 class Reading:
-    """One answer as it is read: ``feed`` it events until it is ``finished``; where the stream ends first, ask ``end``.
+    """One answer as it is read, see ``AnswerReader`` of the kit.
 
     Args:
         builder: Makes our events.
@@ -48,7 +48,7 @@ class Reading:
     def __init__(self, builder: AnswerBuilder) -> None:
         self.finished = False
         """Whether the answer is complete; nothing more need be read then."""
-        self._builder = builder
+        self.builder = builder
         self._started = False
         self._kind: Literal["text", "thinking", ""] = ""
         """What the open block is; calls stay open beside it until the end."""
@@ -69,7 +69,7 @@ class Reading:
             return
         if not self._started:
             self._started = True
-            yield self._builder.start()
+            yield self.builder.start()
         if data.strip() == b"[DONE]":
             yield from self.end()
             return
@@ -96,15 +96,15 @@ class Reading:
             raise HttpFailed("Stream ended without finish_reason", kind="incomplete")
         yield from self._close()
         for call in self._calls.values():
-            yield self._builder.tool_call_end(call.block)
+            yield self.builder.tool_call_end(call.block)
         self.finished = True
         reason = self._reason
-        yield self._builder.done("stop" if reason == "toolUse" and not self._calls else reason)
+        yield self.builder.done("stop" if reason == "toolUse" and not self._calls else reason)
 
     # What stands beside the answer
 
     def _note(self, chunk: dict[str, Any]) -> None:
-        builder, extras = self._builder, self._builder.extras
+        builder, extras = self.builder, self.builder.extras
         answer_id, model = chunk.get("id"), chunk.get("model")
         if "response_id" not in extras and isinstance(answer_id, str) and answer_id:
             extras["response_id"] = answer_id
@@ -114,7 +114,7 @@ class Reading:
             builder.usage = usage_of(chunk["usage"], builder.model)
 
     def _finish(self, raw: str) -> None:
-        self._builder.extras["raw_stop_reason"] = raw
+        self.builder.extras["raw_stop_reason"] = raw
         if raw not in _REASONS:
             raise HttpFailed(f"Provider finish_reason: {raw}", kind="event")
         self._reason = _REASONS[raw]
@@ -150,13 +150,13 @@ class Reading:
             return
         yield from self._open(kind)
         if text := self._pieces.add(text):
-            yield (self._builder.text if kind == "text" else self._builder.thinking)(self._block, text)
+            yield (self.builder.text if kind == "text" else self.builder.thinking)(self._block, text)
 
     def _open(self, kind: Literal["text", "thinking"]) -> Iterator[AssistantMessageEvent]:
         """Open a block of this kind unless it is the one that is open."""
         if kind != self._kind:
             yield from self._close()
-            event = self._builder.text_start() if kind == "text" else self._builder.thinking_start()
+            event = self.builder.text_start() if kind == "text" else self.builder.thinking_start()
             self._kind, self._block = kind, event.content_index
             yield event
 
@@ -164,10 +164,10 @@ class Reading:
         """Close the text or the thinking, whichever is open."""
         kind, self._kind, self._pieces = self._kind, "", WholeText()
         if kind == "text":
-            yield self._builder.text_end(self._block)
+            yield self.builder.text_end(self._block)
         elif kind == "thinking":
             signature, self._signature = self._signature, None
-            yield self._builder.thinking_end(self._block, signature)
+            yield self.builder.thinking_end(self._block, signature)
 
     # Calls
 
@@ -186,7 +186,7 @@ class Reading:
                 yield from self._begin(key, name)
                 call = self._calls[key]
         if isinstance(arguments, str) and arguments:
-            yield self._builder.tool_call(call.block, arguments)
+            yield self.builder.tool_call(call.block, arguments)
 
     def _latest(self, number: int) -> _Call | None:
         """Return the call that a piece without a name goes on with."""
@@ -196,7 +196,7 @@ class Reading:
         if not isinstance(name, str) or not name:
             raise HttpFailed("The model made a tool call without a name", kind="event")
         yield from self._close()
-        event = self._builder.tool_call_start(self._new_id(key[0]), name)
+        event = self.builder.tool_call_start(self._new_id(key[0]), name)
         self._calls[key] = _Call(event.content_index, key[1])
         yield event
 
@@ -204,7 +204,7 @@ class Reading:
         """Return the server's id of a call, or one of ours where it has none or one that was there before."""
         number = len(self._calls)
         while not call_id or call_id in self._ids:
-            call_id = mistral_id(f"{self._builder.extras.get('response_id', '')}:{number}")
+            call_id = mistral_id(f"{self.builder.extras.get('response_id', '')}:{number}")
             number += 1
         self._ids.add(call_id)
         return call_id

@@ -103,7 +103,7 @@ def account_of(token: str) -> str:
     return account
 
 
-def codex_limit(problem: RequestFailed) -> RequestFailed:
+def codex_limit(problem: Exception) -> Exception:
     """Return the failure with the time at which a plan's limit is lifted; the backend says it in the body alone."""
     if not isinstance(problem, HttpFailed) or problem.retry_after_ms is not None or not problem.body:
         return problem

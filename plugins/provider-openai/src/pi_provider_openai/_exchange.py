@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_hookspecs.errors import MissingKey, RequestFailed
-from pi_provider_kit import HttpRequest, final_payload, stream_events
+from pi_provider_kit import HttpRequest, final_payload, read_answer, stream_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
-    from pi_provider_kit import Http
-    from pi_provider_openai._feed import Feeder
+    from pi_provider_kit import AnswerReader, Http
 
 __all__ = ["Call", "answered", "wants_sdk"]
 
@@ -49,8 +48,8 @@ class Call:
         """Whether the key is a token of Entra (a JWT) and not a key of Azure."""
         return self.key is not None and self.key.startswith("eyJ") and self.key.count(".") == 2  # noqa: PLR2004
 
-    def http_request(self, payload: Any) -> HttpRequest:
-        """Return the request as the kit makes it."""
+    def http_request(self, payload: Any, on_sent: Callable[[], object] | None = None) -> HttpRequest:
+        """Return the request as the kit makes it, see ``HttpRequest.on_sent``."""
         url = f"{self.base_url.rstrip('/')}{self.path}"
         headers = dict(self.headers)
         if self.azure_version is not None:
@@ -59,44 +58,30 @@ class Call:
             headers["api-key"] = self.key
         elif self.key:
             headers["authorization"] = f"Bearer {self.key}"
-        return HttpRequest(url=url, body=payload, headers=headers, error_text=self.error_text)
+        return HttpRequest(url=url, body=payload, headers=headers, error_text=self.error_text, on_sent=on_sent)
 
 
-async def answered(
+def answered(
     http: Http,
     prepare: Callable[[], Call],
-    feeder: Feeder,
+    reader: Callable[[], AnswerReader[bytes]],
     model: Model,
     options: StreamOptions,
     *,
-    refine: Callable[[RequestFailed], RequestFailed] | None = None,
+    explain: Callable[[Exception], Exception] | None = None,
 ) -> AsyncIterator[AssistantMessageEvent]:
     """Make the call and yield the answer, whole or with the error that ended it.
 
     Args:
         http: The provider's connections.
         prepare: Builds the call; it may raise ``RequestFailed``.
-        feeder: Understands the answer.
+        reader: Returns what understands the answer; it is called when the request has left.
         model: Who is asked.
         options: How it is asked, see ``wants_sdk`` for the transport.
-        refine: Makes more of a failure than the API said.
+        explain: Makes more of a failure than the API said.
     """
-    try:
-        call = prepare()
-        payload = await final_payload(call.payload, model, options)
-        async with aclosing(_events(http, call, payload, model, options)) as events:
-            async for _, data in events:
-                for event in feeder.feed(data):
-                    yield event
-                if feeder.finished:
-                    return
-        for event in feeder.end():
-            yield event
-    except MissingKey:
-        raise
-    except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
-        refined = refine(problem) if refine is not None and isinstance(problem, RequestFailed) else problem
-        yield feeder.builder.end_for(refined, options)
+    reader = cache(reader)
+    return read_answer(_events(http, prepare, reader, model, options), reader, options, explain=explain)
 
 
 def wants_sdk(model: Model, options: StreamOptions) -> bool:
@@ -105,11 +90,21 @@ def wants_sdk(model: Model, options: StreamOptions) -> bool:
     return bool(wanted == "sdk")
 
 
-def _events(
-    http: Http, call: Call, payload: Any, model: Model, options: StreamOptions
-) -> AsyncGenerator[tuple[str, bytes]]:
+async def _events(
+    http: Http,
+    prepare: Callable[[], Call],
+    reader: Callable[[], AnswerReader[bytes]],
+    model: Model,
+    options: StreamOptions,
+) -> AsyncGenerator[bytes]:
+    call = prepare()
+    payload = await final_payload(call.payload, model, options)
     if wants_sdk(model, options):
-        from pi_provider_openai._sdk import sdk_events
+        from pi_provider_openai._sdk import sdk_data
 
-        return sdk_events(call, payload, options, http.user_agent)
-    return stream_events(http, call.http_request(payload), options)
+        received = sdk_data(call, payload, options, http.user_agent)
+    else:
+        received = stream_data(http, call.http_request(payload, reader), options)
+    async with aclosing(received):
+        async for data in received:
+            yield data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_provider_kit import Http
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model, ProviderInfo
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_kit import AnswerReader
     from pi_provider_openai._exchange import Call
 
 __all__ = ["AzureResponses", "CodexResponses", "Completions", "Responses"]
@@ -34,14 +36,11 @@ class Completions(_OpenAI):
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """See ``Provider.stream``."""
         from pi_provider_openai._completions_compat import compat_of
-        from pi_provider_openai._completions_events import CompletionsFeeder
         from pi_provider_openai._completions_request import completions_headers, completions_payload
         from pi_provider_openai._exchange import Call, answered
         from pi_provider_openai._local import is_local
 
         compat = compat_of(model)
-        tools = [tool.name for tool in context.tools] if is_local(model.base_url) else []
-        feeder = CompletionsFeeder(model, needs_finish_reason=bool(compat["supportsFinishReason"]), tools=tools)
 
         def prepare() -> Call:
             return Call(
@@ -52,7 +51,13 @@ class Completions(_OpenAI):
                 key=options.api_key,
             )
 
-        return answered(self._http, prepare, feeder, model, options)
+        def reader() -> AnswerReader[bytes]:
+            from pi_provider_openai._completions_events import CompletionsFeeder
+
+            tools = [tool.name for tool in context.tools] if is_local(model.base_url) else []
+            return CompletionsFeeder(model, needs_finish_reason=bool(compat["supportsFinishReason"]), tools=tools)
+
+        return answered(self._http, prepare, reader, model, options)
 
     async def discover(self, provider: ProviderInfo, options: StreamOptions) -> ProviderInfo:
         """See ``ModelDiscovery.discover``."""
@@ -69,7 +74,6 @@ class Responses(_OpenAI):
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """See ``Provider.stream``."""
         from pi_provider_openai._exchange import Call, answered
-        from pi_provider_openai._responses_events import ResponsesFeeder
         from pi_provider_openai._responses_request import responses_compat, responses_headers, responses_payload
 
         compat = responses_compat(model)
@@ -84,7 +88,7 @@ class Responses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        return answered(self._http, prepare, ResponsesFeeder(model), model, options)
+        return answered(self._http, prepare, partial(_responses_reader, model), model, options)
 
 
 class AzureResponses(_OpenAI):
@@ -101,7 +105,6 @@ class AzureResponses(_OpenAI):
         from pi_hookspecs.errors import MissingKey
         from pi_provider_openai._azure import azure_config, azure_payload
         from pi_provider_openai._exchange import Call, answered, wants_sdk
-        from pi_provider_openai._responses_events import ResponsesFeeder
 
         if not options.api_key and not wants_sdk(model, options):
             message = f"No API key for provider: {model.provider}. Set AZURE_OPENAI_API_KEY, or sign in to Entra."
@@ -119,7 +122,7 @@ class AzureResponses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        return answered(self._http, prepare, ResponsesFeeder(model), model, options)
+        return answered(self._http, prepare, partial(_responses_reader, model), model, options)
 
 
 class CodexResponses(_OpenAI):
@@ -136,7 +139,6 @@ class CodexResponses(_OpenAI):
         from pi_hookspecs.errors import MissingKey
         from pi_provider_openai._codex import codex_base_url, codex_headers, codex_limit, codex_payload
         from pi_provider_openai._exchange import Call, answered
-        from pi_provider_openai._responses_events import ResponsesFeeder
 
         token = options.api_key
         if not token:
@@ -153,9 +155,14 @@ class CodexResponses(_OpenAI):
                 error_text=_named_error(model),
             )
 
-        return answered(
-            self._http, prepare, ResponsesFeeder(model, says="Codex error: "), model, options, refine=codex_limit
-        )
+        reader = partial(_responses_reader, model, says="Codex error: ")
+        return answered(self._http, prepare, reader, model, options, explain=codex_limit)
+
+
+def _responses_reader(model: Model, **settings: str) -> AnswerReader[bytes]:
+    from pi_provider_openai._responses_events import ResponsesFeeder
+
+    return ResponsesFeeder(model, **settings)
 
 
 def _named_error(model: Model) -> str:
