@@ -6,6 +6,7 @@ marks files, all that follows ``--`` is a message, and plugins bring options of 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,8 +27,9 @@ _BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls")
 _HINT = "--help lists them; a message that starts with a dash goes behind --"
 
 
+@cache
 def option_groups() -> dict[str, list[click.Option]]:
-    """Return pi's own options under the headings of ``--help``."""
+    """Return pi's own options under the headings of ``--help``; one command line is read several times."""
     return {
         "Run": [
             _switch("-p", "--print", "print_only", help="Print the answer and end"),
@@ -111,10 +113,10 @@ def peek(arguments: Sequence[str]) -> Options:
     command = _command([])
     command.ignore_unknown_options = True
     known = {name for param in command.params for name in param.opts}
-    letters = {name[1] for name in known if len(name) == 2}  # noqa: PLR2004 - a dash and a letter
+    letters = {name[1] for name in known if _is_letter(name)}
     readable = [
         argument
-        for argument in _split(arguments)[0]
+        for argument in _spelled_out(command, _split(arguments)[0])
         # click would read -nope as -n -o -p -e; letters of which one is unknown are one unknown option
         if argument in known or argument[:1] != "-" or argument[:2] == "--" or {*argument[1:]} <= letters
     ]
@@ -156,7 +158,7 @@ def parse_strictly(command: click.Command, arguments: Sequence[str]) -> dict[str
         UserError: Anything else that is wrong.
     """
     try:
-        return command.make_context(command.name, [*arguments]).params
+        return command.make_context(command.name, [*_spelled_out(command, arguments)]).params
     except click.NoSuchOption as error:
         words = [name for param in command.params for name in param.opts if name.startswith("--")]
         known = words if error.option_name.startswith("--") else ()  # to a letter, every other letter is near
@@ -196,6 +198,24 @@ def _command(more: Sequence[click.Option]) -> click.Command:
     own = [option for options in option_groups().values() for option in options]
     words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
     return click.Command("pi", params=[*own, *more, words], add_help_option=False)
+
+
+def _spelled_out(command: click.Command, arguments: Sequence[str]) -> Iterator[str]:
+    """Go through the arguments with the long names of options that are given by their letter.
+
+    click looks for an argument among the long names first, and when it is none compares it with all of them, in case
+    it was meant to be one: that takes longer than to read the whole command line.
+    """
+    options = {name: each for each in command.params if isinstance(each, click.Option) for name in each.opts}
+    is_value = False
+    for argument in arguments:
+        option = None if is_value else options.get(argument)
+        is_value = option is not None and not option.is_flag and not isinstance(option.flag_value, str)
+        yield option.opts[-1] if option is not None and _is_letter(argument) else argument
+
+
+def _is_letter(name: str) -> bool:
+    return len(name) == 2 and name[0] == "-"  # noqa: PLR2004 - a dash and a letter
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -1,0 +1,44 @@
+"""Options by their letter mean what their long names do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_cli._arguments import option_groups, parse, peek
+
+LETTERS = {
+    option.opts[0]: option.opts[-1]
+    for options in option_groups().values()
+    for option in options
+    if option.is_flag and len(option.opts[0]) == 2 and option.opts[0] not in ("-c", "-r", "-h", "-v")
+}
+
+
+@given(st.lists(st.sampled_from([*LETTERS, "hi", "--verbose", "-x y"]), max_size=6))
+def test_a_letter_is_its_long_name(words):
+    arguments = [word for word in " ".join(words).replace("-x y", "--name y").split() if word]
+
+    assert parse(arguments) == parse([LETTERS.get(word, word) for word in arguments])
+    assert peek(arguments) == parse(arguments)
+
+
+@pytest.mark.parametrize("read", [parse, peek])
+def test_the_value_of_an_option_may_look_like_a_letter(read):
+    options = read(["-n", "-p", "hi"])
+
+    assert (options.name, options.print_only, options.messages) == ("-p", False, ("hi",))
+
+
+@pytest.mark.parametrize("read", [parse, peek])
+def test_an_option_that_may_go_without_value_leaves_the_letter_behind_it_alone(read):
+    options = read(["--list-models", "-p"])
+
+    assert (options.list_models, options.print_only) == ("", True)
+
+
+def test_letters_may_stand_together():
+    options = parse(["-pc", "hi"])
+
+    assert (options.print_only, options.continue_) == (True, True)
