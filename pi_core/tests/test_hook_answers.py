@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from inspect import iscoroutinefunction
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
 
 import pi_hookspecs
-from pi_core.hooks.dispatcher import HookDispatcher, HookFailure
+from pi_core.hooks.dispatcher import HookDispatcher
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AgentBeforeSettleEvent,
@@ -52,6 +52,9 @@ from pi_hookspecs import (
     hookimpl,
 )
 from pi_hookspecs.specs import agent, all_hookspecs, request, session, tools
+
+if TYPE_CHECKING:
+    from pi_core.hooks.reports import HookFailure
 
 EVENT_HOOKS = {name: spec for name, spec in all_hookspecs().items() if answers_of(spec) is not None}
 

@@ -9,11 +9,11 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookRefused, Timeouts
+from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AbortController,
@@ -26,6 +26,9 @@ from pi_hookspecs import (
     hookimpl,
 )
 from pi_hookspecs.specs import agent, tools
+
+if TYPE_CHECKING:
+    from pi_core.hooks.reports import HookFailure
 
 CTX: Any = SimpleNamespace(signal=None)
 CALL = ToolCallEvent(tool_call_id="1", tool_name="bash", input={})

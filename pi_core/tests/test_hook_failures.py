@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookRefused
+from pi_core.hooks.dispatcher import HookDispatcher, HookRefused
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AgentBeforeSettleEvent,
@@ -35,6 +35,9 @@ from pi_hookspecs import (
     hookimpl,
 )
 from pi_hookspecs.specs import agent, all_hookspecs, request, tools
+
+if TYPE_CHECKING:
+    from pi_core.hooks.reports import HookFailure
 
 CTX: Any = SimpleNamespace(signal=None)
 CALL = ToolCallEvent(tool_call_id="1", tool_name="bash", input={"command": "ls"})

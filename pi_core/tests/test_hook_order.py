@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookImplementation
+from pi_core.hooks.dispatcher import HookDispatcher, HookImplementation
 from pi_core.hooks.order import in_order
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import Order, hookimpl
+
+if TYPE_CHECKING:
+    from pi_core.hooks.reports import HookFailure
 
 
 def listener(**options: Any) -> Any:

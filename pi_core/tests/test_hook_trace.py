@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, HookTrace, Timeouts
+from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import ToolCallEvent, ToolCallResult, TurnStartEvent
 from pi_hookspecs.specs import tools
+
+if TYPE_CHECKING:
+    from pi_core.hooks.reports import HookTrace
 
 CTX: Any = SimpleNamespace(signal=None)
 CALL = ToolCallEvent(tool_call_id="1", tool_name="ls", input={})

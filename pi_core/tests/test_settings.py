@@ -275,6 +275,39 @@ class TestUnusableFiles:
 
         assert len(Settings.load(project, home, trust=True).problems) == 2
 
+    @pytest.mark.parametrize(
+        ("text", "keys"),
+        [
+            ('{"a": {"b": 1}, }', ["a", "a.b", "a.c"]),
+            ('[{"a": 1}]', ["a", "a.b", "a.c"]),
+            ('{"x": 1', ["a", "a.b", "a.c", "d"]),
+            ('{"x": {"y": 1}', ["a", "a.b", "a.c", "d"]),
+            ('{"x": "', ["a", "a.b", "a.c", "d"]),
+            ('{"x": 1,}', []),
+            ('{"x": 1} }', []),
+            ("[]", []),
+            ('{"a": 1}', []),
+            ("", []),
+        ],
+    )
+    def test_one_that_may_set_a_key_is_told_to_who_asks(self, home, project, write, text, keys):
+        write(text, {"x": 2})
+
+        settings = Settings.load(project, home, trust=True)
+
+        assert [key for key in ("a", "a.b", "a.c", "d") if settings.unread(key)] == keys
+        assert all(settings.unread(key) + "; the file is ignored." == settings.problems[0] for key in keys)
+
+    def test_one_that_cannot_be_read_may_set_anything(self, home, project, write):
+        write(None, {"a": {"b": 1}, "c": 2})
+        (home / "settings.json").mkdir()
+
+        settings = Settings.load(project, home, trust=True)
+
+        assert settings.unread("anything") == f"{home / 'settings.json'}: cannot be read: it is a directory"
+        assert settings.unread("a") == settings.unread("a.x") == settings.unread("anything")
+        assert settings.unread("a.b") is settings.unread("c") is None
+
     @pytest.mark.parametrize("content", [b"", b"  \n", b"\xef\xbb\xbf"])
     def test_an_empty_file_sets_nothing(self, home, project, content):
         (home / "settings.json").write_bytes(content)

@@ -27,14 +27,17 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.project import *
     from pi_hookspecs.events.prompt import *
     from pi_hookspecs.events.request import *
+    from pi_hookspecs.events.run_start import *
     from pi_hookspecs.events.session import *
     from pi_hookspecs.events.session_changes import *
     from pi_hookspecs.events.tools import *
+    from pi_hookspecs.front_ends import *
     from pi_hookspecs.messages import *
     from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
     from pi_hookspecs.provider import *
     from pi_hookspecs.rare_entries import *
+    from pi_hookspecs.rare_messages import *
     from pi_hookspecs.registrations import *
     from pi_hookspecs.resources import *
     from pi_hookspecs.service_values import *
@@ -62,10 +65,7 @@ _HOMES: dict[str, str] = {
         "MessageUpdateEvent TurnEndEvent TurnStartEvent"
     ),
     "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
-    "events.boundaries": (
-        "AgentBeforeSettleEvent AgentBeforeSettleResult BeforeAgentStartEvent BeforeAgentStartResult "
-        "MessageEndResult NewEntry TurnEndResult"
-    ),
+    "events.boundaries": ("AgentBeforeSettleEvent AgentBeforeSettleResult MessageEndResult NewEntry TurnEndResult"),
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
     "events.notices": (
         "AutoRetryEndEvent AutoRetryStartEvent BashExecutionUpdateEvent CompactionEndEvent CompactionStartEvent "
@@ -77,6 +77,7 @@ _HOMES: dict[str, str] = {
         "PROMPT_SECTIONS ExpandPromptEvent ExpandPromptResult PromptSection SystemPromptEvent SystemPromptResult"
     ),
     "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
+    "events.run_start": "BeforeAgentStartEvent BeforeAgentStartResult",
     "events.session": "SessionShutdownEvent SessionStartEvent",
     "events.session_changes": (
         "SessionBeforeCompactEvent SessionBeforeCompactResult SessionBeforeForkEvent "
@@ -89,10 +90,9 @@ _HOMES: dict[str, str] = {
         "ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionUpdateEvent "
         "ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
+    "front_ends": "Mode Subcommand",
     "messages": (
-        "AgentMessage AssistantMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage "
-        "Cost CustomMessage Message StopReason SystemMessage ToolResultMessage UnknownMessage Usage "
-        "UserMessage now_ms text_of"
+        "AssistantMessage Cost Message StopReason SystemMessage ToolResultMessage Usage UserMessage now_ms text_of"
     ),
     "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
@@ -101,9 +101,10 @@ _HOMES: dict[str, str] = {
         "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent "
         "LabelEntry SessionEntry SessionInfoEntry UnknownEntry UsageEntry"
     ),
-    "registrations": (
-        "Command CredentialSource Exporter ExportRequest Flag Login Mode Renderer Shortcut Subcommand Theme"
+    "rare_messages": (
+        "AgentMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage CustomMessage UnknownMessage"
     ),
+    "registrations": ("Command CredentialSource Exporter ExportRequest Flag Login Renderer Shortcut Theme"),
     "resources": (
         "Resource ResourceContent ResourceFile ResourceKind ResourceLoader ResourceProblem ResourceRequest "
         "ResourceScope ResourceSet Shadowed"

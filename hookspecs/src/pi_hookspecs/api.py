@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import EventBus, ExecResult, ToolInfo
     from pi_hookspecs.events.commands import CommandInfo
-    from pi_hookspecs.messages import AssistantMessage, CustomMessage, UserContent
+    from pi_hookspecs.messages import AssistantMessage, UserContent
     from pi_hookspecs.models import Model, ProviderInfo, ThinkingLevel
     from pi_hookspecs.provider import StreamFunction
+    from pi_hookspecs.rare_messages import CustomMessage
     from pi_hookspecs.registrations import Login, Renderer
     from pi_hookspecs.tools import ExecutionMode, Tool
 
@@ -234,7 +235,11 @@ class PiAPI(Protocol):
         ...
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
-        """Store plain data in the session, outside the model's context; returns the entry's id."""
+        """Store plain data in the session, outside the model's context; returns the entry's id.
+
+        Raises:
+            PluginError: JSON cannot say it; of what it can, a copy is stored.
+        """
         ...
 
     def set_label(self, entry_id: str, label: str | None = None, /) -> str:

@@ -9,7 +9,7 @@ from attrs import Factory, frozen
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
-    from pi_hookspecs.messages import AgentMessage
+    from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = [
     "MessageEntry",

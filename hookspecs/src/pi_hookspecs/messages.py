@@ -1,7 +1,7 @@
 """Messages of a conversation, what they cost and why they stopped (pi.md 1.2 to 1.4).
 
 Times are Unix milliseconds, money is US dollars. Values are frozen: to change a message, make
-another with ``attrs.evolve``.
+another with ``attrs.evolve``. What stands in a conversation beside these is in ``rare_messages``.
 """
 
 from __future__ import annotations
@@ -15,18 +15,12 @@ from pi_hookspecs.content import Content, ImageContent, TextContent, ThinkingCon
 from pi_hookspecs.values import Value
 
 __all__ = [
-    "AgentMessage",
     "AssistantMessage",
-    "BashExecutionMessage",
-    "BranchSummaryMessage",
-    "CompactionSummaryMessage",
     "Cost",
-    "CustomMessage",
     "Message",
     "StopReason",
     "SystemMessage",
     "ToolResultMessage",
-    "UnknownMessage",
     "Usage",
     "UserMessage",
     "now_ms",
@@ -176,73 +170,5 @@ class SystemMessage(Value):
     extra: dict[str, Any] = Factory(dict)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class BashExecutionMessage(Value):
-    """A command that the user ran with ``!``; ``exclude_from_context`` is ``!!``."""
-
-    command: str
-    output: str
-    exit_code: int | None = None
-    cancelled: bool = False
-    truncated: bool = False
-    full_output_path: str | None = None
-    exclude_from_context: bool | None = None
-    timestamp: int = field(factory=now_ms)
-    role: Literal["bashExecution"] = "bashExecution"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class CustomMessage(Value):
-    """A plugin's message. The model sees ``content``; ``display`` says whether people do."""
-
-    custom_type: str
-    content: str | tuple[UserContent, ...]
-    display: bool = True
-    details: Any = None
-    timestamp: int = field(factory=now_ms)
-    role: Literal["custom"] = "custom"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class BranchSummaryMessage(Value):
-    """Summary of a branch that the conversation came back from; ``from_id`` is its abandoned leaf."""
-
-    summary: str
-    from_id: str
-    timestamp: int = field(factory=now_ms)
-    role: Literal["branchSummary"] = "branchSummary"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class CompactionSummaryMessage(Value):
-    """Summary that stands for everything before it; ``tokens_before`` is the context's size before."""
-
-    summary: str
-    tokens_before: int
-    timestamp: int = field(factory=now_ms)
-    role: Literal["compactionSummary"] = "compactionSummary"
-    extra: dict[str, Any] = Factory(dict)
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class UnknownMessage(Value):
-    """A message of a role that this version does not know; ``extra`` holds all of it but the role."""
-
-    role: str
-    extra: dict[str, Any] = Factory(dict)
-
-
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
 """What a provider understands."""
-
-AgentMessage: TypeAlias = (
-    Message | BashExecutionMessage | CustomMessage | BranchSummaryMessage | CompactionSummaryMessage | UnknownMessage
-)
-"""What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing.
-
-Code that is type-checked tells messages apart with ``isinstance``: to a type checker an unknown role may be
-any text, so that comparing ``role`` proves nothing. The same holds for content blocks and session entries.
-"""

@@ -22,7 +22,7 @@ __all__ = ["Wrong", "field_of", "headers_of", "line_of", "models_of", "override_
 _T = TypeVar("_T")
 _D = TypeVar("_D")
 
-_VARIABLE = re.compile(r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
+_VARIABLE = r"\$(?:(?P<bare>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})"
 _RATES = {"input": "input", "output": "output", "cacheRead": "cache_read", "cacheWrite": "cache_write"}
 _MODEL_FIELDS = frozenset(
     (
@@ -144,7 +144,7 @@ def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
     key = field_of(data, "apiKey", str, None)
     if key is None:
         return tuple(names)
-    match = _VARIABLE.fullmatch(key)
+    match = re.fullmatch(_VARIABLE, key)
     if match is None:  # the value may be a key: it is not shown
         raise Wrong('apiKey must be the name of an environment variable, as "$ACME_API_KEY"', "apiKey")
     return (match["bare"] or match["braced"], *names)

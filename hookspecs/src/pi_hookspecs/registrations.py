@@ -1,4 +1,4 @@
-"""What the ``register_*`` hooks return, beside tools, providers and models.
+"""What the ``register_*`` hooks return, beside tools, providers, models and front ends.
 
 Each is found by its name, across all plugins. Two of one name are no error: the later plugin in load
 order wins, settings can prefer another, and the loser stays reachable as ``plugin:name``.
@@ -26,10 +26,8 @@ __all__ = [
     "Exporter",
     "Flag",
     "Login",
-    "Mode",
     "Renderer",
     "Shortcut",
-    "Subcommand",
     "Theme",
 ]
 
@@ -76,41 +74,6 @@ class Shortcut(Shown):
     name: str
     handler: Callable[[PiContext], Awaitable[None] | None]
     description: str = ""
-
-
-@frozen(eq=False, repr=False)
-class Mode(Shown):
-    """A front end: ``run(session, options)`` drives a session and returns the exit code.
-
-    Attributes:
-        name: What ``--mode`` takes.
-        run: Gets the ``AgentSession``, not started yet, and the command line's options: subscribe first, then
-            enter the session with ``async with``, which starts it and in the end shuts it down.
-        interactive: Whether ``pi`` may start it when the user gave no prompt.
-        priority: Among interactive modes the highest is started.
-        description: For ``--help``.
-    """
-
-    name: str
-    run: Callable[[Any, Any], Awaitable[int]] = field(kw_only=True)
-    interactive: bool = field(default=False, kw_only=True)
-    priority: int = field(default=0, kw_only=True)
-    description: str = field(default="", kw_only=True)
-
-
-@frozen(eq=False, repr=False)
-class Subcommand(Shown):
-    """``pi NAME ...``: ``run(arguments, host)`` gets what follows the name, and returns the exit code.
-
-    Attributes:
-        name: The first argument that selects it.
-        run: Gets the arguments and the ``PluginHost``.
-        description: For ``--help``.
-    """
-
-    name: str
-    run: Callable[[list[str], Any], int] = field(kw_only=True)
-    description: str = field(default="", kw_only=True)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

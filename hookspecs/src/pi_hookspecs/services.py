@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
-    from pi_hookspecs.messages import AssistantMessage, BashExecutionMessage
+    from pi_hookspecs.messages import AssistantMessage
+    from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.service_values import (
         BranchSummary,
         BranchSummaryRequest,

@@ -201,7 +201,10 @@ class SessionStore(Protocol):
         ...
 
     def latest(self, cwd: str) -> str | None:
-        """Return the reference of the session of a working directory that was stored to last; None if none was."""
+        """Return the reference of the session of a working directory that was stored to last; None if none was.
+
+        It may be one that ``open`` refuses: the user is told why, and not given an older session in silence.
+        """
         ...
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> StoredSession:

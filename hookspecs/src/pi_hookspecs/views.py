@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_hookspecs.entries import SessionHeader
-    from pi_hookspecs.messages import AgentMessage
     from pi_hookspecs.rare_entries import BranchSummaryEntry, SessionEntry
+    from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = [
     "ContextUsage",
@@ -189,6 +189,13 @@ class SettingsView(Protocol):
 
     def place(self, key: str | Sequence[str]) -> str | None:
         """Return where the value in force was set, a file with its line where it is one: ``/a/settings.json:3``."""
+        ...
+
+    def unread(self, key: str | Sequence[str]) -> str | None:
+        """Return why a file that may set a key, or a part of it, cannot be used; None where no such file counts.
+
+        Its values count as not set, which is a notice to the user. What must hold where somebody set it looks here.
+        """
         ...
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pi_core.create import create_agent_session, run
     from pi_core.event_stream import EventStream
     from pi_core.frontmatter import Frontmatter, parse_frontmatter
-    from pi_core.hooks.dispatcher import HookDispatcher, HookFailure, HookTrace, Timeouts
+    from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
+    from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
     from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
     from pi_core.models.auth_storage import AuthStorage
@@ -54,7 +55,8 @@ _HOMES = {
     "create": "create_agent_session run",
     "event_stream": "EventStream",
     "frontmatter": "Frontmatter parse_frontmatter",
-    "hooks.dispatcher": "HookDispatcher HookFailure HookTrace Timeouts",
+    "hooks.dispatcher": "HookDispatcher Timeouts",
+    "hooks.reports": "HookFailure HookTrace",
     "host": "PluginHost PluginRecord Problem",
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",

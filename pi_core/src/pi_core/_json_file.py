@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["NotUsable", "change_text", "object_of", "shown", "text_of", "written"]
+__all__ = ["NotUsable", "change_text", "is_cut_off", "object_of", "shown", "text_of", "written"]
 
 _SHOWN = 60
 _DEEPEST = 100
@@ -65,6 +65,15 @@ def object_of(text: str, origin: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise NotUsable(f"{origin}: must hold a JSON object, not {shown(values)}")
     return values
+
+
+def is_cut_off(text: str, error: UserError) -> bool:
+    """Return whether a text is no JSON because it ends too early: nobody knows what else it would have said."""
+    cause = error.__cause__
+    if not isinstance(cause, json.JSONDecodeError) or cause.msg == "Extra data":
+        return False
+    whole = text.rstrip()
+    return cause.pos >= len(whole) or not whole.endswith("}")
 
 
 def written(values: dict[str, Any]) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 __all__ = ["read_json"]
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
-_LAST_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])')
+_COMMENT = r'"(?:\\.|[^"\\])*"|//[^\n]*'
+_LAST_COMMA = r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])'
 
 
 def read_json(text: str) -> tuple[Any, str]:
@@ -22,7 +22,7 @@ def read_json(text: str) -> tuple[Any, str]:
     try:
         return json.loads(text), text
     except json.JSONDecodeError:
-        strict = _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
+        strict = re.sub(_LAST_COMMA, _blank, re.sub(_COMMENT, _blank, text))
         return json.loads(strict), strict
 
 

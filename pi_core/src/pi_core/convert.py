@@ -9,21 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import TextContent
-from pi_hookspecs.messages import (
-    AssistantMessage,
-    BashExecutionMessage,
-    BranchSummaryMessage,
-    CompactionSummaryMessage,
-    CustomMessage,
-    SystemMessage,
-    ToolResultMessage,
-    UserMessage,
-)
+from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_hookspecs.messages import AgentMessage, Message
+    from pi_hookspecs.messages import Message
+    from pi_hookspecs.rare_messages import AgentMessage, BashExecutionMessage
 
 __all__ = ["bash_execution_text", "convert_to_llm", "default_convert_to_llm"]
 
@@ -69,6 +61,13 @@ def bash_execution_text(message: BashExecutionMessage) -> str:
 def _convert(message: AgentMessage) -> Message | None:
     if isinstance(message, _FOR_THE_MODEL):
         return message
+    from pi_hookspecs.rare_messages import (
+        BashExecutionMessage,
+        BranchSummaryMessage,
+        CompactionSummaryMessage,
+        CustomMessage,
+    )
+
     if isinstance(message, BashExecutionMessage):
         return None if message.exclude_from_context else _user(bash_execution_text(message), message.timestamp)
     if isinstance(message, CustomMessage):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pi_core.agent_session.choices import ScopedModel
-    from pi_core.hooks.dispatcher import HookTrace
+    from pi_core.hooks.reports import HookTrace
     from pi_core.models.auth_storage import AuthStorage
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 

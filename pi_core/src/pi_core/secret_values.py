@@ -23,7 +23,7 @@ MOST_BYTES = 65_536
 _END_SECONDS = 1.0
 """How long the end of one that was killed is waited for."""
 
-_REFERENCE = re.compile(r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
+_REFERENCE = r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})"
 
 
 class SecretValues:
@@ -58,7 +58,7 @@ class SecretValues:
         """Return the variables that a value names and that are not set; a command is not run to find out."""
         if value.startswith("!"):
             return []
-        names = (match["name"] or match["braced"] for match in _REFERENCE.finditer(value))
+        names = (match["name"] or match["braced"] for match in re.finditer(_REFERENCE, value))
         return [name for name in names if name and not self._environ.get(name)]
 
     def _interpolated(self, value: str) -> str | None:
@@ -72,7 +72,7 @@ class SecretValues:
             missing = missing or not found
             return found or ""
 
-        resolved = _REFERENCE.sub(stand_in, value)
+        resolved = re.sub(_REFERENCE, stand_in, value) if "$" in value else value
         return None if missing else resolved
 
     async def _output_of(self, command: str) -> str:

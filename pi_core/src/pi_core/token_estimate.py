@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.content import ImageContent, TextContent, ThinkingContent, ToolCall
-from pi_hookspecs.messages import (
-    AssistantMessage,
-    BashExecutionMessage,
-    BranchSummaryMessage,
-    CompactionSummaryMessage,
-)
+from pi_hookspecs.messages import AssistantMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pi_hookspecs.messages import AgentMessage
+    from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = ["context_tokens", "estimate_tokens"]
 
@@ -35,7 +30,8 @@ def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
     Answers that failed count nothing of their own; an answer from before the compaction that the context begins
     with counted another context. None when no answer counts.
     """
-    since = messages[0].timestamp if messages and isinstance(messages[0], CompactionSummaryMessage) else None
+    compacted = bool(messages) and messages[0].role == "compactionSummary"
+    since: int | None = getattr(messages[0], "timestamp", None) if compacted else None
     later = 0
     for message in reversed(messages):
         if isinstance(message, AssistantMessage):
@@ -56,11 +52,9 @@ def _counted(answer: AssistantMessage) -> int:
 
 
 def _chars(message: AgentMessage) -> int:
-    if isinstance(message, BashExecutionMessage):
-        return len(message.command) + len(message.output)
-    if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage):
-        return len(message.summary)
-    content: Any = getattr(message, "content", "")
+    content: Any = getattr(message, "content", None)
+    if content is None:  # a command of the user, a summary
+        return sum(len(getattr(message, name, "")) for name in ("command", "output", "summary"))
     return len(content) if isinstance(content, str) else _block_chars(content)
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from pi_core.hooks.dispatcher import HookDispatcher, HookTrace
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
     from pi_core.trust import ProjectTrust
     from pi_hookspecs import ProjectTrustResult, SettingsView, UserInterface

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from pi_hookspecs.content import Content
     from pi_hookspecs.entries import SessionHeader
     from pi_hookspecs.events.agent import MessageUpdateEvent
-    from pi_hookspecs.messages import AgentMessage, Usage
+    from pi_hookspecs.messages import Usage
     from pi_hookspecs.models import Model
     from pi_hookspecs.rare_entries import SessionEntry
+    from pi_hookspecs.rare_messages import AgentMessage
     from pi_hookspecs.stream import AssistantMessageEvent, Done, Error
 
 __all__ = [

@@ -16,7 +16,7 @@ from pi_core.settings import Settings
 from pi_hookspecs import Command, Flag, Mode, Tool, TurnStartEvent, hookimpl
 
 if TYPE_CHECKING:
-    from pi_core.hooks.dispatcher import HookFailure
+    from pi_core.hooks.reports import HookFailure
 
 LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from pi_hookspecs import AgentBusy, CustomMessage, PiError
+from pi_hookspecs import AgentBusy, CustomMessage, PiError, PluginError
 from pi_testing import stop, text, tool_call
 
 
@@ -149,6 +150,46 @@ async def test_names_labels_and_entries(pi):
     view = pi.session.ctx.session
 
     assert (view.label(entry), pi.get_session_name(), view.entry(entry).data) == ("here", "Gap", {"a": 1})
+
+
+class Secretive:
+    def __repr__(self):
+        raise ValueError("no")
+
+
+ENDLESS: list = []
+ENDLESS.append(ENDLESS)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (Path("/a"), "entry of PosixPath('/a'): root: must be JSON, not PosixPath."),
+        ({"seen": [1, {2}]}, "entry of {'seen': [1, {2}]}: seen.1: must be JSON, not set."),
+        ({1: "one"}, "entry of {1: 'one'}: root: property names 1 are invalid."),
+        (float("nan"), "entry of nan: root: must be number."),
+        (b"abc", "entry of b'abc': root: must be JSON, not bytes."),
+        (Secretive(), "entry of <Secretive instance at "),
+        (ENDLESS, "it is nested too deeply, or contains itself."),
+    ],
+    ids=range(7),
+)
+async def test_data_that_json_cannot_say_is_refused_where_it_is_stored(pi, data, told):
+    before = len(pi.session.ctx.session.entries())
+    with pytest.raises(PluginError) as refused:
+        pi.append_entry("note", data)
+
+    assert str(refused.value).startswith(f"plugin {pi.plugin!r} cannot store a 'note' entry of ")
+    assert told in str(refused.value)
+    assert len(pi.session.ctx.session.entries()) == before
+
+
+async def test_an_entry_keeps_what_it_was_given_whatever_the_plugin_does_to_it_later(pi):
+    todos = [{"text": "milk"}]
+    entry = pi.append_entry("todo", todos)
+    todos[0]["text"] = "bread"
+
+    assert pi.session.ctx.session.entry(entry).data == [{"text": "milk"}]
 
 
 async def test_the_thinking_level_is_what_the_model_can(pi):

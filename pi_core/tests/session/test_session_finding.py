@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from pi_core import SessionManager
 from pi_hookspecs import AssistantMessage, SessionInfo, UserError, UserMessage
@@ -69,14 +70,19 @@ def test_continuing_where_nothing_was_begins_anew(saved, host):
     assert SessionManager.continue_recent("/nowhere", host=host).cwd == "/nowhere"
 
 
-def test_continuing_a_session_that_cannot_be_opened_begins_anew_and_says_so(saved, store, host, monkeypatch):
+@pytest.mark.parametrize(("cwd", "which"), [("/work", "the one before"), ("/nowhere", "a new one")])
+def test_continuing_a_session_that_cannot_be_opened_takes_the_one_before_and_says_so(
+    saved, store, host, monkeypatch, cwd, which
+):
     monkeypatch.setattr(store, "latest", lambda self, cwd: "gone")
+    store.infos = [evolve(info(each), path=each) for each in ("gone", "gone, too", saved.reference)]
 
-    manager = SessionManager.continue_recent("/work", host=host)
+    manager = SessionManager.continue_recent(cwd, host=host)
 
-    assert manager.id != saved.id
+    assert (manager.id == saved.id) is (which == "the one before")
+    assert manager.cwd == cwd
     assert manager.notices == [
-        "The last session could not be opened, this is a new one. nothing is stored under 'gone'"
+        f"The last session could not be opened, this is {which}. nothing is stored under 'gone'"
     ]
 
 

@@ -10,7 +10,8 @@ from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from pi_hookspecs.events.tools import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
-    from pi_hookspecs.messages import AgentMessage, AssistantMessage, ToolResultMessage
+    from pi_hookspecs.messages import AssistantMessage, ToolResultMessage
+    from pi_hookspecs.rare_messages import AgentMessage
     from pi_hookspecs.stream import AssistantMessageEvent
 
 __all__ = [

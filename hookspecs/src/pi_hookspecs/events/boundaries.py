@@ -1,4 +1,4 @@
-"""Where plugins may act: before a run starts, when a message or a turn ends, before the run settles (pi.md 10.2)."""
+"""Where plugins may act: when a message or a turn ends, and before the run settles (pi.md 10.2)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from pi_hookspecs.values import Shown, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pi_hookspecs.content import ImageContent
     from pi_hookspecs.events.agent import MessageEndEvent, TurnEndEvent
-    from pi_hookspecs.messages import AgentMessage, CustomMessage
     from pi_hookspecs.rare_entries import SessionEntry
+    from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = [
     "AgentBeforeSettleEvent",
     "AgentBeforeSettleResult",
-    "BeforeAgentStartEvent",
-    "BeforeAgentStartResult",
     "MessageEndResult",
     "NewEntry",
     "TurnEndResult",
@@ -39,42 +36,6 @@ class MessageEndResult(Value):
         if self.message is None or role == event.message.role:
             return None
         return f"answered a message of role {role!r} for one of role {event.message.role!r}"
-
-
-def _no_message(value: object) -> bool:
-    return not isinstance(getattr(value, "role", None), str)
-
-
-def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
-    return tuple(messages)  # a plain ``tuple`` tells type checkers nothing of what goes in
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class BeforeAgentStartEvent(Shown):
-    """A prompt is about to run, with this system prompt."""
-
-    type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
-    prompt: str
-    images: tuple[ImageContent, ...] = ()
-    system_prompt: str = ""
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class BeforeAgentStartResult(Value):
-    """Messages to add after the user's, and another system prompt, for this run."""
-
-    messages: tuple[CustomMessage, ...] = field(default=(), converter=_messages)
-    system_prompt: str | None = None
-
-    def problem(self, event: BeforeAgentStartEvent) -> str | None:
-        """Say what is wrong with messages or prompt."""
-        del event
-        prompt: object = self.system_prompt
-        if not isinstance(prompt, str | None):
-            return f"answered system_prompt={prompt!r:.60}, which is no text"
-        return next(
-            (f"answered {each!r:.60}, which is no message" for each in self.messages if _no_message(each)), None
-        )
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -11,8 +11,8 @@ from pi_hookspecs.values import Shown, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_hookspecs.messages import AgentMessage
     from pi_hookspecs.models import Model
+    from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = [
     "AfterProviderResponseEvent",

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_hookspecs.content import ImageContent, TextContent
-    from pi_hookspecs.messages import BashExecutionMessage, Usage
+    from pi_hookspecs.messages import Usage
+    from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.tools import ToolResult
 
 __all__ = [

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pi_hookspecs.events.boundaries import (
         AgentBeforeSettleEvent,
         AgentBeforeSettleResult,
-        BeforeAgentStartEvent,
-        BeforeAgentStartResult,
         MessageEndResult,
         TurnEndResult,
     )
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
         SystemPromptEvent,
         SystemPromptResult,
     )
+    from pi_hookspecs.events.run_start import BeforeAgentStartEvent, BeforeAgentStartResult
 
 
 @hookspec

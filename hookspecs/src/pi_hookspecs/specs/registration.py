@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_hookspecs.api import PiAPI
+    from pi_hookspecs.front_ends import Mode, Subcommand
     from pi_hookspecs.models import ProviderInfo
     from pi_hookspecs.provider import Provider
     from pi_hookspecs.registrations import (
@@ -18,10 +19,8 @@ if TYPE_CHECKING:
         Exporter,
         Flag,
         Login,
-        Mode,
         Renderer,
         Shortcut,
-        Subcommand,
         Theme,
     )
     from pi_hookspecs.resources import ResourceKind

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from pi_core.agent_session.unshared import Copies, unshared_event
 from pi_core.session.unshared import copied, unshared
-from pi_hookspecs import CustomMessage, PiError, now_ms
+from pi_hookspecs import PiError, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         AbortSignal,
         AgentMessage,
         AssistantMessage,
+        CustomMessage,
         Model,
         NewEntry,
         PiContext,
@@ -150,6 +151,8 @@ class HookBridge:
 
 def custom_message(entry: NewEntry) -> CustomMessage:
     """Return the message of an entry that belongs in the model's context."""
+    from pi_hookspecs import CustomMessage
+
     return CustomMessage(
         custom_type=entry.custom_type,
         content=entry.content or "",

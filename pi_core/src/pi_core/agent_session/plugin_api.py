@@ -14,6 +14,7 @@ from pi_core.agent_session.plugin_arguments import (
     check_message,
     check_session_name,
     check_text,
+    entry_data,
     flag_name,
     texts,
     user_content,
@@ -310,7 +311,7 @@ class PluginAPI(Handle):
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""
-        return self._session.append_entry(custom_type, data)
+        return self._session.append_entry(custom_type, entry_data(self.plugin, custom_type, data))
 
     def set_label(self, entry_id: str, label: str | None = None, /) -> str:
         """Name an entry of the session, or take its name away; returns the id of the entry that says so."""

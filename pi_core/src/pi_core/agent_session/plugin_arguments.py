@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_core._plugin_text import shown
-from pi_hookspecs import CustomMessage, ImageContent, PluginError, TextContent, UnknownName
+from pi_hookspecs import ImageContent, PluginError, TextContent, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ __all__ = [
     "check_message",
     "check_session_name",
     "check_text",
+    "entry_data",
     "flag_name",
     "texts",
     "user_content",
@@ -70,6 +71,8 @@ def texts(method: str, what: str, values: Sequence[str]) -> list[str]:
 
 def check_message(message: object) -> None:
     """Raise ``TypeError`` for what is no message of a plugin."""
+    from pi_hookspecs import CustomMessage
+
     if not isinstance(message, CustomMessage):
         raise TypeError(
             f"send_message takes a CustomMessage, as in CustomMessage(custom_type='note', content='...'),"
@@ -95,6 +98,27 @@ def check_delivery(deliver_as: object, *ways: str) -> None:
     """Raise ``ValueError`` for a way to queue that there is not."""
     if deliver_as is not None and deliver_as not in ways:
         raise ValueError(f"deliver_as is {shown(deliver_as)}; it may be {', '.join(map(repr, ways))}")
+
+
+def entry_data(plugin: str, custom_type: str, data: object) -> Any:
+    """Return a copy of what a plugin wants stored: it must come back as it was, and not as its ``repr``.
+
+    Raises:
+        PluginError: It is nothing that JSON can say.
+    """
+    from pi_core._json import NotJson, json_copy
+
+    try:
+        return json_copy(data)
+    except NotJson as error:
+        problem = str(error)
+    except RecursionError:
+        problem = "it is nested too deeply, or contains itself"
+    raise PluginError(
+        plugin,
+        f"plugin {plugin!r} cannot store a {shown(custom_type)} entry of {shown(data)}: {problem}. append_entry takes"
+        f" what JSON can say: texts, finite numbers, booleans, None, lists, and dicts whose keys are texts",
+    )
 
 
 def check_event_object(event: object) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core._listeners import Listener
-    from pi_core.hooks.dispatcher import HookFailure, HookTrace
+    from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager

@@ -27,7 +27,7 @@ __all__ = ["ExtensionSource", "find_extensions"]
 
 Scope = Literal["user", "project", "settings", "run"]
 
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])")
+_REQUIREMENT = r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])"
 
 
 @frozen(eq=False, repr=False)
@@ -109,7 +109,7 @@ def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[Exte
     if path.exists():
         yield from _named(path, "run", f"-e {text}", problems)
         return
-    match = _REQUIREMENT.match(text)
+    match = re.match(_REQUIREMENT, text)
     if match is None or text.endswith(".py"):
         raise UserError(f"Cannot load extension {text!r}: there is no such file, and it is no requirement to install.")
     yield ExtensionSource(match[1], None, "run", text)

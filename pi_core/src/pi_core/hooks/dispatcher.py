@@ -18,10 +18,8 @@ from pi_core.hooks.order import in_order
 from pi_core.hooks.records import (
     CompiledHook,
     HookCall,
-    HookFailure,
     HookImplementation,
     HookRefused,
-    HookTrace,
     Timeouts,
     adapted,
     parameters,
@@ -35,9 +33,10 @@ if TYPE_CHECKING:
 
     import pluggy
 
+    from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_hookspecs import AbortSignal, Answers, PiContext
 
-__all__ = ["HookDispatcher", "HookFailure", "HookImplementation", "HookRefused", "HookTrace", "Timeouts"]
+__all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -181,7 +180,7 @@ class HookDispatcher:
                 if circle not in hook.circles:
                     hook.circles.append(circle)
                     message = f"before= and after= go round in a circle ({' -> '.join(circle)}); load order decides"
-                    self._report(HookFailure(hook=name, plugin=circle[0], kind="order", message=message))
+                    self._tell_failure(hook=name, plugin=circle[0], kind="order", message=message)
         self._watchdog.shortest = min(
             (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0
         )
@@ -299,17 +298,15 @@ class HookDispatcher:
             implementation.quarantined = True
         if implementation.quarantined:
             self.compile(hook.name)
-        self._report(
-            HookFailure(
-                hook=hook.name,
-                plugin=implementation.plugin,
-                kind=kind,
-                message=message,
-                milliseconds=running.elapsed * 1000,
-                quarantined=implementation.quarantined,
-                refuses=implementation.quarantined and hook.refuses,
-                stack=stack,
-            )
+        self._tell_failure(
+            hook=hook.name,
+            plugin=implementation.plugin,
+            kind=kind,
+            message=message,
+            milliseconds=running.elapsed * 1000,
+            quarantined=implementation.quarantined,
+            refuses=implementation.quarantined and hook.refuses,
+            stack=stack,
         )
         self._trace(implementation, running, changed=False)
 
@@ -322,18 +319,19 @@ class HookDispatcher:
         self.compile()
 
     def _stalled(self, message: str) -> None:
-        self._report(HookFailure(hook="(none)", plugin="(unknown)", kind="stall", message=message))
+        self._tell_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
+
+    def _tell_failure(self, **what: Any) -> None:
+        from pi_core.hooks.reports import HookFailure  # most runs have none
+
+        self._report(HookFailure(**what))
 
     def _trace(self, implementation: HookImplementation, running: RunningCall, *, changed: bool) -> None:
         if self.trace is not None:
-            self.trace(
-                HookTrace(
-                    hook=implementation.hook,
-                    plugin=implementation.plugin,
-                    milliseconds=running.elapsed * 1000,
-                    changed=changed,
-                )
-            )
+            from pi_core.hooks.reports import HookTrace
+
+            hook, plugin, took = implementation.hook, implementation.plugin, running.elapsed * 1000
+            self.trace(HookTrace(hook=hook, plugin=plugin, milliseconds=took, changed=changed))
 
     # Combining answers
 

@@ -1,9 +1,9 @@
-"""What the dispatcher keeps of each implementation, and what it tells of calls and failures."""
+"""What the dispatcher keeps of each implementation, and what a call of it is."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from attrs import Factory, define, field, frozen
 
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CompiledHook",
     "HookCall",
-    "HookFailure",
     "HookImplementation",
     "HookRefused",
-    "HookTrace",
     "Timeouts",
     "adapted",
     "parameters",
@@ -32,50 +30,6 @@ __all__ = [
 
 class HookRefused(PiError):
     """An implementation failed in a hook whose failures refuse; the message says which, and what to do."""
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class HookFailure(Value):
-    """A failed implementation, for the report.
-
-    Attributes:
-        kind: ``raised``, ``deadline``, ``blocked`` (it held up the event loop), ``answer`` (of a wrong
-            type), ``order`` (wishes that go round in a circle), or ``stall`` (the loop stood still and no
-            implementation is to blame).
-        milliseconds: How long the call took.
-        quarantined: It is not called any more from now on.
-        refuses: And from now on counts as a refusal, because it guards something.
-    """
-
-    hook: str
-    plugin: str
-    kind: Literal["raised", "deadline", "blocked", "answer", "order", "stall"]
-    message: str
-    milliseconds: float = 0.0
-    quarantined: bool = False
-    refuses: bool = False
-    stack: str | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        if self.kind == "stall":
-            return self.message[:1].upper() + self.message[1:]
-        if self.kind == "order":
-            return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
-        text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"
-        if self.quarantined:
-            kept = "refuses from now on without being asked" if self.refuses else "is not asked any more"
-            text += f". It {kept} in this session; disable it with --disable {self.plugin}"
-        return text
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class HookTrace(Value):
-    """One call, for ``PI_TRACE_HOOKS=1``."""
-
-    hook: str
-    plugin: str
-    milliseconds: float
-    changed: bool
 
 
 @frozen(kw_only=True, eq=False, repr=False)

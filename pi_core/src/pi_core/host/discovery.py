@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pi_core._plugin_text import said
-from pi_core.host.records import FoundPlugin, Problem
+from pi_core.host.records import PluginRecord, Problem
 
 __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
 
@@ -23,11 +23,11 @@ SOURCE_SUFFIXES = frozenset({".py", ".json"})
 """Of what an editable plugin is made: code, and tables of models and the like."""
 
 
-def find_plugins() -> tuple[list[FoundPlugin], list[Problem]]:
-    """Return every entry point of group ``pi``, by name, and those whose name another distribution has already."""
+def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
+    """Return every entry point of group ``pi``, by name, and what is wrong with others; no plugin is looked into."""
     import importlib_metadata  # the scan is rare, its import is not cheap
 
-    everything: list[FoundPlugin] = []
+    everything: list[PluginRecord] = []
     problems: list[Problem] = []
     seen: set[str] = set()
     for distribution in importlib_metadata.distributions():
@@ -40,7 +40,7 @@ def find_plugins() -> tuple[list[FoundPlugin], list[Problem]]:
         if name not in seen:  # else an older copy further down the path
             seen.add(name)
             everything += found
-    used: dict[str, FoundPlugin] = {}
+    used: dict[str, PluginRecord] = {}
     for plugin in sorted(everything, key=_claim):
         first = used.setdefault(plugin.name, plugin)
         if first is not plugin:
@@ -52,7 +52,7 @@ def find_plugins() -> tuple[list[FoundPlugin], list[Problem]]:
     return list(used.values()), problems
 
 
-def _claim(plugin: FoundPlugin) -> tuple[str, bool, str]:
+def _claim(plugin: PluginRecord) -> tuple[str, bool, str]:
     """Sort plugins of one name: the distribution called after it comes first, so that no other can take its place."""
     return plugin.name, _canonical(plugin.distribution) != f"pluggypi-{_canonical(plugin.name)}", plugin.distribution
 
@@ -62,15 +62,16 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _entry_points(distribution: Any) -> tuple[str, list[FoundPlugin]]:
+def _entry_points(distribution: Any) -> tuple[str, list[PluginRecord]]:
     """Return a distribution's canonical name, and its plugins."""
     name = distribution.metadata["Name"] or "(unnamed)"
     found = [
-        FoundPlugin(
-            name=entry_point.name,
-            distribution=name,
-            version=distribution.version or "",
-            value=entry_point.value.partition("[")[0].strip(),  # extras are history
+        PluginRecord(
+            entry_point.name,
+            name,
+            distribution.version or "",
+            entry_point.value.partition("[")[0].strip(),  # extras are history
+            indexed=False,
         )
         for entry_point in distribution.entry_points.select(group=ENTRY_POINT_GROUP)
     ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pi_core.agent_session.plugin_api import PluginAPI
     from pi_core.extensions import LocalExtensions
-    from pi_core.hooks.dispatcher import HookFailure, HookTrace
+    from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.settings import Settings
 
 __all__ = ["PluginHost"]
@@ -70,7 +70,7 @@ class PluginHost:
             return {}
         marks = fingerprint()
         stored = self._index.read(marks)
-        records, problems = stored if stored is not None else self._found()
+        records, problems = stored if stored is not None else find_plugins()
         stale = [record for record in records if self._is_stale(record)]
         by_name = {record.name: record for record in records}
         self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
@@ -230,13 +230,6 @@ class PluginHost:
         names = self.settings.get_object(("hooks", kind))
         found = {name: read(("hooks", kind, name, "timeout"), None, minimum=SHORTEST_TIMEOUT) for name in names}
         return {name: seconds for name, seconds in found.items() if seconds is not None}
-
-    def _found(self) -> tuple[list[PluginRecord], list[Problem]]:
-        found, problems = find_plugins()
-        records = [
-            PluginRecord(each.name, each.distribution, each.version, each.value, indexed=False) for each in found
-        ]
-        return records, problems
 
     def _is_stale(self, record: PluginRecord) -> bool:
         """Whether to look into a plugin (again)."""

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from pi_hookspecs.values import Shown, Value
 
-__all__ = ["DEFAULT_PLUGINS", "FoundPlugin", "PluginRecord", "Problem"]
+__all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem"]
 
 DEFAULT_PLUGINS = frozenset(
     {
@@ -55,20 +55,10 @@ class Problem(Value):
         """Whether both tell the same; the addresses of objects differ from one process to the next."""
         if (self.plugin, self.step) != (other.plugin, other.step):
             return False
-        return _ADDRESS.sub("", self.message) == _ADDRESS.sub("", other.message)
+        return re.sub(_ADDRESS, "", self.message) == re.sub(_ADDRESS, "", other.message)
 
 
-_ADDRESS = re.compile(r"0x[0-9a-f]+")
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class FoundPlugin(Value):
-    """An entry point of group ``pi``: the plugin's name, its distribution, and what to import."""
-
-    name: str
-    distribution: str
-    version: str
-    value: str
+_ADDRESS = r"0x[0-9a-f]+"
 
 
 @define(eq=False, repr=False)

@@ -211,10 +211,12 @@ class ModelAuth:
             hint = '"apiKey" of the provider in models.json, or "keyless": true if it needs none'
         else:
             hint = "its key"
+        # A key in a file that cannot be used may be the very one that is missing.
+        missing = " ".join(filter(None, (f"No API key found for {info.id}.", self._storage.problem)))
         if info.id not in self.logins():
-            return MissingKey(f"No API key found for {info.id}. Set {hint}.")
+            return MissingKey(f"{missing} Set {hint}.")
         ways = f"Set {hint}, or sign in: pi auth login {info.id}" if wanted else f"Sign in: pi auth login {info.id}"
-        return MissingKey(f"No API key found for {info.id}. {ways}")
+        return MissingKey(f"{missing} {ways}")
 
     def _wanted(self, info: ProviderInfo) -> Iterator[str]:
         yield from info.key_variables

@@ -173,7 +173,10 @@ class AuthStorage:
     async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
         """Refresh an expired token under the lock, unless another process has just done it."""
         if login is None:
-            message = f'The login for "{provider}" has expired and no installed plugin can refresh it.'
+            message = (
+                f'The login for "{provider}" has expired and no installed plugin can refresh it. Install the plugin that'
+                f" signs in to it, or run pi auth logout {provider} and set a key."
+            )
             raise UserError(message)
         async with self._locked():
             stored = self._read(again=True)

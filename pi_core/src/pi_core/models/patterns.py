@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelMatch", "ModelScope", "is_glob", "ranked", "scope_of", "searched", "split_level"]
 
-_DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
+_DATE = r"-(\d{8}|\d{4}-\d{2}-\d{2})$"
 
 
 class ModelMatch(NamedTuple):
@@ -63,7 +63,7 @@ def ranked(pattern: str, models: Iterable[Model]) -> list[Model]:
     fits = _fits_glob if is_glob(wanted) else _fits_part
     found = [model for model in pool if fits(wanted, model)]
     found.sort(key=lambda model: model.id.lower(), reverse=True)  # as many have one id, they stay in their order
-    return sorted(found, key=lambda model: _DATE.search(model.id) is not None)
+    return sorted(found, key=lambda model: re.search(_DATE, model.id) is not None)
 
 
 def _fits_part(wanted: str, model: Model) -> bool:

@@ -12,7 +12,6 @@ from pi_core.session.reading import SessionReads
 from pi_core.session.tree import NOWHERE
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.errors import PiError
-from pi_hookspecs.messages import BranchSummaryMessage, CompactionSummaryMessage, CustomMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,14 +33,14 @@ class SessionAppends(SessionReads):
         Raises:
             PiError: It is a summary, which has a method of its own.
         """
-        if isinstance(message, CustomMessage):
+        if message.role == "compactionSummary":
+            raise PiError("A compaction's summary is no message of the session: append it with append_compaction.")
+        if message.role == "branchSummary":
+            raise PiError("A branch's summary is no message of the session: append it with branch_with_summary.")
+        if message.role == "custom" and isinstance(message, pi_hookspecs.CustomMessage):
             return self.append_custom_message_entry(
                 message.custom_type, message.content, display=message.display, details=message.details
             )
-        if isinstance(message, CompactionSummaryMessage):
-            raise PiError("A compaction's summary is no message of the session: append it with append_compaction.")
-        if isinstance(message, BranchSummaryMessage):
-            raise PiError("A branch's summary is no message of the session: append it with branch_with_summary.")
         return self._append(MessageEntry, message=message)
 
     def append_custom_message_entry(

@@ -14,14 +14,7 @@ from pi_core.session.ids import milliseconds
 from pi_core.session.told import ToldMessages, collector_at_rest
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
-from pi_hookspecs.messages import (
-    AssistantMessage,
-    BranchSummaryMessage,
-    CompactionSummaryMessage,
-    CustomMessage,
-    ToolResultMessage,
-    UnknownMessage,
-)
+from pi_hookspecs.messages import AssistantMessage, ToolResultMessage
 from pi_hookspecs.values import Value
 from pi_hookspecs.views import ModelChoice, SessionContext
 
@@ -62,11 +55,16 @@ def entry_message(entry: SessionEntry) -> AgentMessage | None:
 def _as_told(entry: SessionEntry) -> AgentMessage:
     """Return the message of an entry that has one; in place of a damaged one stands one that no model is told."""
     message = entry_message(entry)
-    return message if message is not None else UnknownMessage(role=entry.type, extra=entry.extra)
+    if message is not None:
+        return message
+    from pi_hookspecs.rare_messages import UnknownMessage
+
+    return UnknownMessage(role=entry.type, extra=entry.extra)
 
 
 def _rare_message(entry: SessionEntry) -> AgentMessage | None:
     from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, CustomMessageEntry
+    from pi_hookspecs.rare_messages import BranchSummaryMessage, CompactionSummaryMessage, CustomMessage
 
     if isinstance(entry, CustomMessageEntry):
         return CustomMessage(
@@ -263,6 +261,8 @@ def edited_message(message: AgentMessage, content: Any) -> AgentMessage:
         if isinstance(content, str) and isinstance(message, AssistantMessage | ToolResultMessage):
             content = (TextContent(content),)
         return evolve(message, content=content)
+    from pi_hookspecs.rare_messages import BranchSummaryMessage, CompactionSummaryMessage
+
     if isinstance(message, BranchSummaryMessage | CompactionSummaryMessage) and isinstance(content, str):
         return evolve(message, summary=content)
     return message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.session.stores import ChosenStore
     from pi_hookspecs import SessionInfo, StoredSession
 
-__all__ = ["is_empty", "matching", "new_header", "opened"]
+__all__ = ["is_empty", "matching", "new_header", "newest_but", "opened"]
 
 _SHOWN = 10
 
@@ -44,6 +45,15 @@ def opened(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tup
             raise
         return chosen.store.create(new_header(cwd), str(path)), False
     return stored, len(stored.entries) > 0
+
+
+def newest_but(reference: str, chosen: ChosenStore, cwd: str) -> StoredSession | None:
+    """Return the newest session of a working directory that can be opened, apart from one; None where there is none."""
+    for info in chosen.store.list(cwd):
+        if info.path != reference:
+            with suppress(UserError):
+                return chosen.store.open(info.path)
+    return None
 
 
 def is_empty(stored: StoredSession) -> bool:

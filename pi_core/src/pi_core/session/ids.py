@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["checked_session_id", "milliseconds", "new_entry_id", "new_session_id", "timestamp"]
 
 _TRIES = 100
-_CHOSEN_ID = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_CHOSEN_ID = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 def new_session_id() -> str:
@@ -36,7 +36,7 @@ def checked_session_id(chosen: str | None) -> str:
     """
     if chosen is None:
         return new_session_id()
-    if not _CHOSEN_ID.fullmatch(chosen):
+    if not re.fullmatch(_CHOSEN_ID, chosen):
         raise UserError(
             f"Session id {chosen!r} cannot be used: it must be letters, digits, '.', '_' and '-', "
             "and begin and end with a letter or digit."

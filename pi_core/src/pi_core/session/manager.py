@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Self
 
 from pi_core.session.appending import SessionAppends
-from pi_core.session.finding import is_empty, matching, new_header, opened
+from pi_core.session.finding import is_empty, matching, new_header, newest_but, opened
 from pi_core.session.stores import NoStore, chosen_store, memory_store
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
@@ -106,7 +106,10 @@ class SessionManager(SessionAppends):
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open the session of a working directory that was stored to last; a new one where there is none."""
+        """Open the session of a working directory that was stored to last; a new one where there is none (pi.md 7.4).
+
+        One that cannot be opened is named in ``notices``, and the one before it is opened.
+        """
         try:
             chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
         except NoStore:
@@ -118,8 +121,10 @@ class SessionManager(SessionAppends):
         try:
             return cls(chosen, chosen.store.open(latest), begun=True)
         except UserError as error:
-            manager = cls._new(chosen, header)
-            manager.notices.append(f"The last session could not be opened, this is a new one. {error}")
+            before = newest_but(latest, chosen, header.cwd)
+            manager = cls._new(chosen, header) if before is None else cls(chosen, before, begun=True)
+            which = "a new one" if before is None else "the one before"
+            manager.notices.append(f"The last session could not be opened, this is {which}. {error}")
             return manager
 
     @classmethod

@@ -259,6 +259,21 @@ class Settings:
         line = _line_of(self._source.text(layer.scope), steps)
         return layer.origin if line is None else f"{layer.origin}:{line}"
 
+    def unread(self, key: Key) -> str | None:
+        """Return why a file that may set a key, or a part of it, cannot be used; None where no such file counts.
+
+        It may where it cannot be read at all, where it ends too early, and where the first step of the key stands in
+        it. It does not count where a stronger layer sets the key, unless to an object: those are merged.
+        """
+        steps = steps_of(key)
+        for layer in reversed(self._layers):
+            if layer.unread is not None and layer.unread.may_say(steps[0]):
+                return layer.unread.why
+            value = look_up(layer.values, steps)
+            if value is not MISSING and not isinstance(value, dict):
+                break
+        return None
+
     # Inside
 
     def _layer_of(self, steps: Sequence[str]) -> Layer | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from attrs import frozen
 
-from pi_core._json_file import NotUsable, change_text, object_of, text_of, written
+from pi_core._json_file import NotUsable, change_text, is_cut_off, object_of, text_of, written
 from pi_core.settings.migrations import migrated, take_global_only
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
@@ -29,6 +29,7 @@ __all__ = [
     "Scope",
     "SettingsStorage",
     "StoredSource",
+    "Unread",
 ]
 
 COMMAND_LINE = "command line"
@@ -47,17 +48,36 @@ Scope: TypeAlias = Literal["global", "project"]
 
 
 @frozen(eq=False, repr=False)
+class Unread(Shown):
+    """A place that says something that cannot be used.
+
+    Attributes:
+        why: The reason, with the place in it.
+        text: What it says; None where that is not known, or not all of it.
+    """
+
+    why: str
+    text: str | None
+
+    def may_say(self, name: str) -> bool:
+        """Return whether a setting of this name, the first step of a key, may be among what it says."""
+        return self.text is None or name in self.text
+
+
+@frozen(eq=False, repr=False)
 class Layer(Shown):
     """What one place says.
 
     Attributes:
         origin: A file's path, a variable's name, ``COMMAND_LINE`` or ``IN_MEMORY``.
         scope: Which of the two that can be changed it is, if it is one.
+        unread: What is known of it where it cannot be used; it has no values then.
     """
 
     origin: str
     values: dict[str, Any]
     scope: Scope | None = None
+    unread: Unread | None = None
 
 
 class SettingsStorage(Protocol):
@@ -166,11 +186,14 @@ class StoredSource:
 
     def _layer(self, scope: Scope, complain: Callable[[str], None]) -> Layer:
         origin = self.storage.origin(scope)
+        text: str | None = None
         try:
-            values = migrated(object_of(self.storage.read(scope) or "", origin))
+            text = self.storage.read(scope)
+            values = migrated(object_of(text or "", origin))
         except UserError as error:
             complain(f"{error}; the file is ignored.")
-            values = {}
+            known = text if text is not None and not is_cut_off(text, error) else None
+            return Layer(origin, {}, scope, Unread(str(error), known))
         if scope == "project":
             for key in take_global_only(values):
                 complain(f"Setting {key!r} counts in the user's own settings alone, not in {origin}; it is ignored.")

@@ -10,6 +10,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO, cast
 
+from pi_core.process_streams import copy_of, is_open
+
 if TYPE_CHECKING:
     from pi_cli._options import Options
 
@@ -31,20 +33,12 @@ def keep_stdout(*, when: bool) -> None:
         when: Whether to do it.
     """
     out = sys.__stdout__
-    if not when or out is None or sys.stdout is not out or not _is_open(_STDOUT):
+    if not when or out is None or sys.stdout is not out or not is_open(_STDOUT):
         return  # it is on a copy already, or no stream of the process
     out.flush()
     mine = os.dup(_STDOUT)
     ours = open(mine, "w", buffering=1 if out.line_buffering else -1, encoding=out.encoding, errors=out.errors)  # noqa: PTH123, SIM115 - a descriptor, for as long as the process lives
-    elsewhere = os.dup(_STDERR) if _is_open(_STDERR) else os.open(os.devnull, os.O_WRONLY)
+    elsewhere = copy_of(_STDERR, os.O_WRONLY)
     os.dup2(elsewhere, _STDOUT)
     os.close(elsewhere)
     sys.stdout = cast("TextIO", ours)
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pi_cli._words import one_line
 
 if TYPE_CHECKING:
-    from pi_core.hooks.dispatcher import HookTrace
+    from pi_core.hooks.reports import HookTrace
 
 __all__ = ["say", "trace_line", "warn"]
 

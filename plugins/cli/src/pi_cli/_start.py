@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_cli._arguments import parse, peek, plugin_flags
+from pi_cli._arguments import common_options, parse, peek, plugin_flags
 from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
 from pi_cli._leftovers import LastMoment
 from pi_cli._own_stdout import keep_stdout, says_whose_stdout_is
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_core.extensions.places import ExtensionSource
-    from pi_core.hooks.dispatcher import HookTrace
+    from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
     from pi_hookspecs import Mode, Subcommand
 
@@ -62,6 +62,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     subcommand = _subcommand(host, word)
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
+    _check_order(arguments, early, host)
     keep_stdout(when=early.mode is None and not _may_interact(early))
     load_extensions(host, cwd, early, environ)
     options = _options(arguments, host, environ)
@@ -177,6 +178,24 @@ def _subcommand(host: PluginHost, word: str | None) -> Subcommand | None:
         return None
     found = host.find("register_subcommands", word)
     return found.thing if found is not None else _own_subcommands().get(word)
+
+
+def _check_order(arguments: Sequence[str], early: Options, host: PluginHost) -> None:
+    """Refuse a subcommand behind options that it takes itself: they would send its name to the model."""
+    if early.print_only or not arguments[:1] or arguments[0][:1] != "-":
+        return
+    takes = {name: option for option in common_options() for name in option.opts}
+    rest = iter(arguments)
+    word = None
+    for argument in rest:
+        name, given, _ = argument.partition("=")
+        if name not in takes:
+            word = argument
+            break
+        if not given and not getattr(takes[name], "is_flag", True):
+            next(rest, None)  # its value
+    if _subcommand(host, word) is not None:
+        raise UserError(f"{word!r} is a subcommand, which comes first: pi {word} ... As a prompt it goes behind --")
 
 
 def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, str]) -> Options:

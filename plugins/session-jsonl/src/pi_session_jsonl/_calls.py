@@ -11,7 +11,7 @@ from pi_hookspecs.messages import AssistantMessage, ToolResultMessage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pi_hookspecs.messages import AgentMessage
+    from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = ["ToolCalls"]
 

@@ -16,8 +16,8 @@ from pi_session_jsonl._lines import parse_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_hookspecs.messages import AgentMessage
     from pi_hookspecs.rare_entries import SessionEntry
+    from pi_hookspecs.rare_messages import AgentMessage
     from pi_session_jsonl._lines import Lines
 
 __all__ = ["DAMAGED", "StoredEntries"]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["resolve", "resolve_existing", "variants"]
 
-_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-_BEFORE_AM_PM = re.compile(r" (AM|PM)\.", re.IGNORECASE)
+_SPACES = "[\u00a0\u2000-\u200a\u202f\u205f\u3000]"
+_BEFORE_AM_PM = r"(?i: (AM|PM)\.)"
 
 
 def resolve(path: str, cwd: str) -> str:
@@ -25,7 +25,7 @@ def resolve(path: str, cwd: str) -> str:
     Raises:
         ToolFailure: No system call takes such a path.
     """
-    return _absolute(_SPACES.sub(" ", path.removeprefix("@")), path, cwd)
+    return _absolute(re.sub(_SPACES, " ", path.removeprefix("@")), path, cwd)
 
 
 def _absolute(path: str, given: str, cwd: str) -> str:
@@ -45,7 +45,7 @@ def _absolute(path: str, given: str, cwd: str) -> str:
 def variants(path: str) -> Iterator[str]:
     """Yield other names that a screen shows as this one: how macOS writes times, accents and apostrophes."""
     decomposed = unicodedata.normalize("NFD", path)
-    yield _BEFORE_AM_PM.sub("\u202f\\1.", path)
+    yield re.sub(_BEFORE_AM_PM, "\u202f\\1.", path)
     yield decomposed
     yield path.replace("'", "\u2019")
     yield decomposed.replace("'", "\u2019")

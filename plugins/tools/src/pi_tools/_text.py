@@ -11,15 +11,16 @@ if TYPE_CHECKING:
 
 __all__ = ["as_count", "clean", "number_text", "show_name", "show_names", "to_utf8"]
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_UNSHOWABLE_LINES = re.compile("[\x00-\x09\x0b-\x1f\x7f\udc80-\udcff]")
-_UNSHOWABLE = re.compile("[\x00-\x1f\x7f\udc80-\udcff]")
+# Patterns are compiled when they are first used: defining the tools needs none.
+_SURROGATES = "[\ud800-\udfff]"
+_UNSHOWABLE_LINES = "[\x00-\x09\x0b-\x1f\x7f\udc80-\udcff]"
+_UNSHOWABLE = "[\x00-\x1f\x7f\udc80-\udcff]"
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e", "\\": "\\\\", "'": "\\'"}
 
 
 def clean(text: str) -> str:
     """Return the text with U+FFFD for every lone surrogate, which no encoder takes; pairs are joined."""
-    if text.isascii() or _SURROGATES.search(text) is None:
+    if text.isascii() or re.search(_SURROGATES, text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -35,7 +36,7 @@ def show_name(name: str) -> str:
     A name with a newline would read as two entries, and one that is not UTF-8 could not be stored;
     in this form both can be handed to ``bash`` as they are.
     """
-    if _UNSHOWABLE.search(name) is None:
+    if re.search(_UNSHOWABLE, name) is None:
         return clean(name)
 
     def escape(char: str) -> str:
@@ -43,7 +44,7 @@ def show_name(name: str) -> str:
             return _ESCAPES[char]
         if "\udc80" <= char <= "\udcff":
             return f"\\x{ord(char) - 0xDC00:02x}"
-        return f"\\x{ord(char):02x}" if _UNSHOWABLE.match(char) else char
+        return f"\\x{ord(char):02x}" if re.match(_UNSHOWABLE, char) else char
 
     return clean("$'" + "".join(map(escape, name)) + "'")
 
@@ -52,7 +53,7 @@ def show_names(names: Sequence[str]) -> str:
     """Return file names one per line, each as ``show_name`` has it."""
     joined = "\n".join(names)
     one_line_each = joined.count("\n") == len(names) - 1
-    if one_line_each and (joined.replace("\n", " ").isprintable() or _UNSHOWABLE_LINES.search(joined) is None):
+    if one_line_each and (joined.replace("\n", " ").isprintable() or re.search(_UNSHOWABLE_LINES, joined) is None):
         return clean(joined)
     return "\n".join(map(show_name, names))
 

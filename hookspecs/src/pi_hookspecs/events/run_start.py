@@ -1,0 +1,53 @@
+"""Where plugins may act before a run starts: another system prompt, messages of their own (pi.md 10.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from attrs import field, frozen
+
+from pi_hookspecs.values import Shown, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pi_hookspecs.content import ImageContent
+    from pi_hookspecs.rare_messages import CustomMessage
+
+__all__ = ["BeforeAgentStartEvent", "BeforeAgentStartResult"]
+
+
+def _no_message(value: object) -> bool:
+    return not isinstance(getattr(value, "role", None), str)
+
+
+def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
+    return tuple(messages)  # a plain ``tuple`` tells type checkers nothing of what goes in
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeAgentStartEvent(Shown):
+    """A prompt is about to run, with this system prompt."""
+
+    type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"
+    prompt: str
+    images: tuple[ImageContent, ...] = ()
+    system_prompt: str = ""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeAgentStartResult(Value):
+    """Messages to add after the user's, and another system prompt, for this run."""
+
+    messages: tuple[CustomMessage, ...] = field(default=(), converter=_messages)
+    system_prompt: str | None = None
+
+    def problem(self, event: BeforeAgentStartEvent) -> str | None:
+        """Say what is wrong with messages or prompt."""
+        del event
+        prompt: object = self.system_prompt
+        if not isinstance(prompt, str | None):
+            return f"answered system_prompt={prompt!r:.60}, which is no text"
+        return next(
+            (f"answered {each!r:.60}, which is no message" for each in self.messages if _no_message(each)), None
+        )

@@ -1,0 +1,49 @@
+"""What can be started: front ends, which drive a session, and subcommands, which need none (pi.md 12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from pi_hookspecs.values import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+__all__ = ["Mode", "Subcommand"]
+
+
+@frozen(eq=False, repr=False)
+class Mode(Shown):
+    """A front end: ``run(session, options)`` drives a session and returns the exit code.
+
+    Attributes:
+        name: What ``--mode`` takes.
+        run: Gets the ``AgentSession``, not started yet, and the command line's options: subscribe first, then
+            enter the session with ``async with``, which starts it and in the end shuts it down.
+        interactive: Whether ``pi`` may start it when the user gave no prompt.
+        priority: Among interactive modes the highest is started.
+        description: For ``--help``.
+    """
+
+    name: str
+    run: Callable[[Any, Any], Awaitable[int]] = field(kw_only=True)
+    interactive: bool = field(default=False, kw_only=True)
+    priority: int = field(default=0, kw_only=True)
+    description: str = field(default="", kw_only=True)
+
+
+@frozen(eq=False, repr=False)
+class Subcommand(Shown):
+    """``pi NAME ...``: ``run(arguments, host)`` gets what follows the name, and returns the exit code.
+
+    Attributes:
+        name: The first argument that selects it.
+        run: Gets the arguments and the ``PluginHost``.
+        description: For ``--help``.
+    """
+
+    name: str
+    run: Callable[[list[str], Any], int] = field(kw_only=True)
+    description: str = field(default="", kw_only=True)

@@ -1,0 +1,91 @@
+"""Messages that not every conversation has: commands of the user, plugins' messages, summaries (pi.md 1.3).
+
+They stand apart from ``messages`` so that a run without them need not define them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from attrs import Factory, field, frozen
+
+from pi_hookspecs.messages import Message, UserContent, now_ms
+from pi_hookspecs.values import Value
+
+__all__ = [
+    "AgentMessage",
+    "BashExecutionMessage",
+    "BranchSummaryMessage",
+    "CompactionSummaryMessage",
+    "CustomMessage",
+    "UnknownMessage",
+]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BashExecutionMessage(Value):
+    """A command that the user ran with ``!``; ``exclude_from_context`` is ``!!``."""
+
+    command: str
+    output: str
+    exit_code: int | None = None
+    cancelled: bool = False
+    truncated: bool = False
+    full_output_path: str | None = None
+    exclude_from_context: bool | None = None
+    timestamp: int = field(factory=now_ms)
+    role: Literal["bashExecution"] = "bashExecution"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CustomMessage(Value):
+    """A plugin's message. The model sees ``content``; ``display`` says whether people do."""
+
+    custom_type: str
+    content: str | tuple[UserContent, ...]
+    display: bool = True
+    details: Any = None
+    timestamp: int = field(factory=now_ms)
+    role: Literal["custom"] = "custom"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BranchSummaryMessage(Value):
+    """Summary of a branch that the conversation came back from; ``from_id`` is its abandoned leaf."""
+
+    summary: str
+    from_id: str
+    timestamp: int = field(factory=now_ms)
+    role: Literal["branchSummary"] = "branchSummary"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CompactionSummaryMessage(Value):
+    """Summary that stands for everything before it; ``tokens_before`` is the context's size before."""
+
+    summary: str
+    tokens_before: int
+    timestamp: int = field(factory=now_ms)
+    role: Literal["compactionSummary"] = "compactionSummary"
+    extra: dict[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class UnknownMessage(Value):
+    """A message of a role that this version does not know; ``extra`` holds all of it but the role."""
+
+    role: str
+    extra: dict[str, Any] = Factory(dict)
+
+
+AgentMessage: TypeAlias = (
+    Message | BashExecutionMessage | CustomMessage | BranchSummaryMessage | CompactionSummaryMessage | UnknownMessage
+)
+"""What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing.
+
+Code that is type-checked tells messages apart with ``isinstance``: to a type checker an unknown role may be
+any text, so that comparing ``role`` proves nothing. The same holds for content blocks and session entries.
+"""

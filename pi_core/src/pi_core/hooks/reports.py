@@ -1,0 +1,55 @@
+"""What the dispatcher tells of calls, and of what went wrong in them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from pi_hookspecs.values import Value
+
+__all__ = ["HookFailure", "HookTrace"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class HookFailure(Value):
+    """A failed implementation, for the report.
+
+    Attributes:
+        kind: ``raised``, ``deadline``, ``blocked`` (it held up the event loop), ``answer`` (of a wrong
+            type), ``order`` (wishes that go round in a circle), or ``stall`` (the loop stood still and no
+            implementation is to blame).
+        milliseconds: How long the call took.
+        quarantined: It is not called any more from now on.
+        refuses: And from now on counts as a refusal, because it guards something.
+    """
+
+    hook: str
+    plugin: str
+    kind: Literal["raised", "deadline", "blocked", "answer", "order", "stall"]
+    message: str
+    milliseconds: float = 0.0
+    quarantined: bool = False
+    refuses: bool = False
+    stack: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        if self.kind == "stall":
+            return self.message[:1].upper() + self.message[1:]
+        if self.kind == "order":
+            return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
+        text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"
+        if self.quarantined:
+            kept = "refuses from now on without being asked" if self.refuses else "is not asked any more"
+            text += f". It {kept} in this session; disable it with --disable {self.plugin}"
+        return text
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class HookTrace(Value):
+    """One call, for ``PI_TRACE_HOOKS=1``."""
+
+    hook: str
+    plugin: str
+    milliseconds: float
+    changed: bool
