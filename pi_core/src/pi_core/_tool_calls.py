@@ -22,6 +22,7 @@ from pi_hookspecs import (
     ToolExecutionUpdateEvent,
     ToolResultMessage,
 )
+from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -41,8 +42,8 @@ CUT_OFF = (
 )
 
 
-@frozen(kw_only=True, eq=False)
-class BeforeToolCall:
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeToolCall(Shown):
     """A call about to run. ``args`` is a copy of the validated arguments."""
 
     assistant_message: AssistantMessage
@@ -51,8 +52,8 @@ class BeforeToolCall:
     context: AgentContext
 
 
-@frozen(kw_only=True, eq=False)
-class AfterToolCall:
+@frozen(kw_only=True, eq=False, repr=False)
+class AfterToolCall(Shown):
     """A call that has run."""
 
     assistant_message: AssistantMessage
@@ -62,8 +63,8 @@ class AfterToolCall:
     context: AgentContext
 
 
-@define(eq=False)
-class _Slot:
+@define(eq=False, repr=False)
+class _Slot(Shown):
     """A call of the answer, and what became of it. Identity counts: models repeat calls, ids included."""
 
     call: ToolCall
@@ -72,8 +73,8 @@ class _Slot:
     message: ToolResultMessage | None = None
 
 
-@frozen(eq=False)
-class _Prepared:
+@frozen(eq=False, repr=False)
+class _Prepared(Shown):
     """A call that may run."""
 
     slot: _Slot
@@ -81,8 +82,8 @@ class _Prepared:
     args: dict[str, Any]
 
 
-@frozen(eq=False)
-class _Update:
+@frozen(eq=False, repr=False)
+class _Update(Shown):
     slot: _Slot
     partial: ToolResult
 
@@ -90,8 +91,8 @@ class _Update:
 _News: TypeAlias = "_Update | tuple[_Prepared, ToolResult, int]"
 
 
-@define(eq=False)
-class ToolCallBatch:
+@define(eq=False, repr=False)
+class ToolCallBatch(Shown):
     """Runs the calls of one answer, and delivers a result message for each.
 
     After ``run``: ``steering`` holds the messages that interrupted the batch, ``terminates`` says

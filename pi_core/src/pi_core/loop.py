@@ -112,7 +112,7 @@ class LoopCallbacks(Shown):
         return (self.steering_interrupt or _DEFAULT_INTERRUPT[self.tool_execution]) == "skip"
 
 
-@frozen(kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False, repr=False)
 class LoopConfig(LoopCallbacks):
     """One run: the callbacks, who answers, and what is queued.
 
@@ -230,19 +230,20 @@ class _Run(Shown):
             if answer.stop_reason in ("error", "aborted"):
                 await self.end_turn(answer, ())
                 return False
-            batch = self.batch_of(answer)
-            results = await batch.run()
+            batch = self.batch_of(answer) if answer.tool_calls else None
+            results = await batch.run() if batch is not None else ()
             wish = await self.end_turn(answer, results)
             if wish == "end" or await self.stops_here():
                 return False
-            pending = batch.steering or await self.poll(self.config.get_steering_messages)
-            calls_for_more = bool(answer.tool_calls) and not batch.terminates
+            interrupted_by = batch.steering if batch is not None else ()
+            pending = interrupted_by or await self.poll(self.config.get_steering_messages)
+            calls_for_more = batch is not None and not batch.terminates
             if not (calls_for_more or pending or wish == "continue"):
                 return True
             await self.begin_turn()
 
     def batch_of(self, answer: AssistantMessage) -> ToolCallBatch:
-        from pi_core._tool_calls import ToolCallBatch  # not needed before the first request
+        from pi_core._tool_calls import ToolCallBatch  # many answers have no calls
 
         return ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.deliver)
 

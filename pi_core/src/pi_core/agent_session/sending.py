@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import pi_hookspecs  # as in compaction.py
 from pi_hookspecs import (
     AgentBusy,
-    CustomMessage,
     MessageEndEvent,
     MessageStartEvent,
     PiError,
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 
     from pi_core.agent_session.session import AgentSession
-    from pi_hookspecs import AgentMessage, AssistantMessage, ImageContent
+    from pi_hookspecs import AgentMessage, AssistantMessage, CustomMessage, ImageContent
     from pi_hookspecs.messages import UserContent
 
 __all__ = ["Sending", "user_message"]
