@@ -91,7 +91,7 @@ def fingerprint() -> list[list[str | int]]:
                 )
         except OSError:
             continue
-    return sorted(marks, key=repr)
+    return sorted(marks)
 
 
 def source_files(value: str) -> dict[str, int]:

@@ -297,9 +297,13 @@ class PluginHost:
     def _ask(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
         """Ask one plugin what it registers under one hook, and keep what can be used."""
         seen: set[str] = set()
-        for thing in self._answer(hook, name):
+        things = iter(self._answer(hook, name))
+        went_through = False
+        while not went_through:  # a thing that cannot be looked at ends a guard, and the next guard goes on behind it
             with self._guarded(name, hook, hook):
-                self._keep(hook, name, thing, seen, record, describe=describe)
+                for thing in things:
+                    self._keep(hook, name, thing, seen, record, describe=describe)
+                went_through = True
 
     def _keep(
         self, hook: str, name: str, thing: Any, seen: set[str], record: PluginRecord | None, *, describe: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -43,8 +44,7 @@ class Registry:
         def remove() -> None:
             self._all[hook] = [each for each in self._all[hook] if each is not mine]
 
-        self._all[hook].append(mine)
-        self._all[hook].sort(key=lambda each: self._rank(each.plugin))  # plugins are loaded when they are needed
+        insort(self._all[hook], mine, key=lambda each: self._rank(each.plugin))  # plugins are loaded when needed
         return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
