@@ -182,7 +182,7 @@ def run(llm, log):
 @pytest.fixture
 def short_grace(monkeypatch):
     """What does not end after an abort is cancelled soon."""
-    for module in ("_model_request", "_tool_run", "_tool_calls"):
+    for module in ("_model_request", "tools._running", "tools._calls"):
         monkeypatch.setattr(f"pi_core.{module}.ABORT_GRACE", 0.02)
 
 

@@ -67,7 +67,7 @@ async def test_in_another_thread_nothing_is_handled():
 
 HANGS = """
     import asyncio
-    from pi_core.process_signals import OrderlyEnd
+    from pi_core.process.signals import OrderlyEnd
 
     async def work():
         with OrderlyEnd(lambda: True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pi_core.process_streams import copy_of, is_open
+from pi_core.process.streams import copy_of, is_open
 
 
 def test_a_copy_of_an_open_descriptor_leads_to_the_same_place(tmp_path):

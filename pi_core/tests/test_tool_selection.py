@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_core.tool_selection import ToolSelection
+from pi_core.tools.selection import ToolSelection
 
 KNOWN = ["read", "bash", "edit", "write", "grep", "find", "ls", "git_log", "git_diff"]
 DEFAULT = ["read", "bash", "edit", "write"]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core import ProjectTrust, Settings, TrustStore, create_agent_session
-from pi_core.trust import project_resources
+from pi_core.trust.decisions import project_resources
 from pi_hookspecs import UserError
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.validation import ArgumentValidator
+from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import InvalidArguments, Tool, ToolCall, tool
 
 READ = {
@@ -548,7 +548,7 @@ class TestCompiling:
         assert gone() is None
 
     def test_jsonschema_comes_with_the_first_call(self):
-        code = "import sys, pi_core.validation as v; v.ArgumentValidator(); print('jsonschema' in sys.modules)"
+        code = "import sys, pi_core.tools.validation as v; v.ArgumentValidator(); print('jsonschema' in sys.modules)"
 
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -558,7 +558,7 @@ class TestCompiling:
 def test_the_schema_library_is_loaded_once_a_call_begins_and_not_before():
     code = """
 import asyncio, sys
-from pi_core.validation import ArgumentValidator
+from pi_core.tools.validation import ArgumentValidator
 
 async def main():
     validator = ArgumentValidator()

@@ -14,8 +14,7 @@ def project_trust(event):
 
 # Shown by
 
-from pi_core.trust import ProjectTrust
-from pi_core.trust_asking import ask_for_trust
+from pi_core import ProjectTrust, ask_for_trust
 
 
 async def shown(pi_host, tmp_path):

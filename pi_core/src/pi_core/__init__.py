@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.registry import ModelRegistry
     from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
-    from pi_core.process_signals import OrderlyEnd
+    from pi_core.process.signals import OrderlyEnd
     from pi_core.resources import DefaultResourceLoader
     from pi_core.resources.inside import leads_out
     from pi_core.session import SessionManager
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
     from pi_core.token_estimate import context_tokens, estimate_tokens
-    from pi_core.trust import ProjectTrust, TrustStore
-    from pi_core.trust_asking import ask_for_trust, confirm_trust
+    from pi_core.trust.asking import ask_for_trust, confirm_trust
+    from pi_core.trust.decisions import ProjectTrust, TrustStore
 
 _HOMES = {
     "_json_file": "change_text",
@@ -61,7 +61,7 @@ _HOMES = {
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",
-    "process_signals": "OrderlyEnd",
+    "process.signals": "OrderlyEnd",
     "resources": "DefaultResourceLoader",
     "resources.inside": "leads_out",
     "session": "SessionManager",
@@ -70,8 +70,8 @@ _HOMES = {
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",
     "token_estimate": "context_tokens estimate_tokens",
-    "trust": "ProjectTrust TrustStore",
-    "trust_asking": "ask_for_trust confirm_trust",
+    "trust.decisions": "ProjectTrust TrustStore",
+    "trust.asking": "ask_for_trust confirm_trust",
 }
 __all__ = [  # literal, because type checkers read it
     "Agent",

@@ -16,7 +16,7 @@ from pi_core._listeners import Listeners
 from pi_core._plugin_text import message_of
 from pi_core._queue import MessageQueue
 from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, run_loop
-from pi_core.validation import ArgumentValidator
+from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import (
     AbortController,
     AgentBusy,

@@ -14,7 +14,7 @@ from pi_core.models.registry import ModelRegistry
 from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
-from pi_core.toolbox import READ_ONLY_TOOLS, Toolbox
+from pi_core.tools.toolbox import READ_ONLY_TOOLS, Toolbox
 from pi_hookspecs import THINKING_LEVELS, PiError, UserError, hookimpl
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from attrs import Factory, define, field, frozen
 from pi_core._model_request import ask_model
 from pi_core.convert import default_convert_to_llm
 from pi_core.event_stream import EventStream
-from pi_core.validation import ArgumentValidator
+from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import (
     AbortSignal,
     AgentEndEvent,
@@ -33,7 +33,7 @@ from pi_hookspecs.values import Shown
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pi_core._tool_calls import AfterToolCall, BeforeToolCall, ToolCallBatch
+    from pi_core.tools._calls import AfterToolCall, BeforeToolCall, ToolCallBatch
     from pi_hookspecs import (
         AgentEvent,
         AgentMessage,
@@ -243,7 +243,7 @@ class _Run(Shown):
             await self.begin_turn()
 
     def batch_of(self, answer: AssistantMessage) -> ToolCallBatch:
-        from pi_core._tool_calls import ToolCallBatch  # many answers have no calls
+        from pi_core.tools._calls import ToolCallBatch  # many answers have no calls
 
         return ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.deliver)
 

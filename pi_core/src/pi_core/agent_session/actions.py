@@ -318,7 +318,7 @@ class SessionActions:
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program in the session's working directory, see ``PiAPI.exec``."""
-        from pi_core.program import run_program
+        from pi_core.process.program import run_program
 
         return await run_program(command, args, cwd=self.cwd / (cwd or ""), signal=signal, timeout=timeout, env=env)
 

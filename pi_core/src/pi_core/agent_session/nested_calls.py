@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_core._plugin_text import message_of
-from pi_core._tool_calls import BLOCKED, AfterToolCall, BeforeToolCall
-from pi_core._tool_run import failure, run_tool
 from pi_core.agent_session.context import ToolCallContext
 from pi_core.loop import AgentContext
-from pi_core.validation import ArgumentValidator
+from pi_core.tools._calls import BLOCKED, AfterToolCall, BeforeToolCall
+from pi_core.tools._running import failure, run_tool
+from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import AssistantMessage, PiError, ToolCall, UnknownName
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
-    from pi_core.toolbox import Toolbox
+    from pi_core.tools.toolbox import Toolbox
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,

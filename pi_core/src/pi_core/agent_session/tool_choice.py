@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from pi_core.agent import Agent
     from pi_core.system_prompt import SystemPromptBuilder
-    from pi_core.toolbox import Toolbox
+    from pi_core.tools.toolbox import Toolbox
     from pi_hookspecs import Tool, ToolInfo
 
 __all__ = ["SessionTools"]

@@ -358,7 +358,7 @@ class PluginHost:
         except TypeError as error:
             problem = f"{KINDS[hook].name} {described['name']!r} cannot be described as JSON: {error}"
         if problem is None and hook == "register_tools":
-            from pi_core.validation import ArgumentValidator  # jsonschema is paid for only while indexing
+            from pi_core.tools.validation import ArgumentValidator  # jsonschema is paid for only while indexing
 
             problem = ArgumentValidator().check_schema(thing)
         if problem is not None:

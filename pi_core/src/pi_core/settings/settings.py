@@ -16,7 +16,7 @@ from pi_core._json_file import shown
 from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
 from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, steps_of, take
-from pi_core.trust import ProjectTrust
+from pi_core.trust.decisions import ProjectTrust
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pi_core.trust import ProjectTrust
+    from pi_core.trust.decisions import ProjectTrust
 
 __all__ = [
     "COMMAND_LINE",

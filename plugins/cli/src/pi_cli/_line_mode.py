@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_core.agent_session import AgentSession
-    from pi_core.process_signals import OrderlyEnd
+    from pi_core.process.signals import OrderlyEnd
     from pi_hookspecs import AssistantMessage, ImageContent, UserInterface
 
 __all__ = ["LineRun", "run_line"]

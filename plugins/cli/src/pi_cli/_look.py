@@ -33,7 +33,7 @@ async def session_to_look_at(
     from pi_core.agent_session import AgentSession
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
-    from pi_core.toolbox import Toolbox
+    from pi_core.tools.toolbox import Toolbox
 
     cwd, loader = Path.cwd(), resource_loader(said)
     loader.use(cwd=cwd, settings=host.settings, host=host)

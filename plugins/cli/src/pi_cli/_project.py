@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pi_cli._report import warn
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
-from pi_core.trust import ProjectTrust
+from pi_core.trust.decisions import ProjectTrust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,7 +76,7 @@ def _has_opinions(host: PluginHost) -> bool:
 
 async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> ProjectTrust:
     """Ask plugins, and the user on lines: a front end that draws is the project's to choose, and not there yet."""
-    from pi_core.trust_asking import ask_for_trust, confirm_trust
+    from pi_core.trust.asking import ask_for_trust, confirm_trust
 
     if not may_ask:
         return await ask_for_trust(host, trust, report=warn)

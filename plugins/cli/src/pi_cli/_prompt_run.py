@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._report import trace_line
 from pi_cli._words import one_line
 from pi_core.agent_session.context import NoUserInterface
-from pi_core.process_signals import OrderlyEnd
+from pi_core.process.signals import OrderlyEnd
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pi_core.process_signals import OrderlyEnd
+from pi_core.process.signals import OrderlyEnd
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
 from pi_rpc._streams import LineReader, own_streams

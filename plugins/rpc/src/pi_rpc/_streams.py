@@ -14,6 +14,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
 from pi_client.framing import MAX_LINE, LineSplitter
+from pi_core.process.streams import copy_of, is_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,12 +31,12 @@ _AHEAD = 16
 def own_streams() -> Iterator[tuple[int, int]]:
     """Keep stdin and stdout for the protocol inside the block; gives their descriptors."""
     sys.stdout.flush()
-    mine = (_copy(0, os.O_RDONLY), _copy(_stdout(), os.O_WRONLY))
-    before = _copy(1, os.O_WRONLY)
+    mine = (copy_of(0, os.O_RDONLY), copy_of(_stdout(), os.O_WRONLY))
+    before = copy_of(1, os.O_WRONLY)
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         os.dup2(nothing, 0)
-        os.dup2(2 if _is_open(2) else nothing, 1)
+        os.dup2(2 if is_open(2) else nothing, 1)
         with redirect_stdout(sys.stderr):
             yield mine
     finally:
@@ -53,18 +54,6 @@ def _stdout() -> int:
         return sys.stdout.fileno()
     except (AttributeError, OSError, ValueError):  # it is none of the process's streams
         return 1
-
-
-def _copy(number: int, flags: int) -> int:
-    return os.dup(number) if _is_open(number) else os.open(os.devnull, flags)
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 class LineReader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.tool_selection import ToolSelection
+from pi_core.tools.selection import ToolSelection
 from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_core._coercion import coerced
 from pi_core._json import NotJson, json_copy
+from pi_core.tools._coercion import coerced
 from pi_hookspecs.errors import InvalidArguments
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from attrs import evolve
 
 import pi_hookspecs
 from pi_core.agent_session.context import NoUserInterface, patient_ui
-from pi_core.trust import TrustStore
+from pi_core.trust.decisions import TrustStore
 from pi_hookspecs import UserError
 from pi_hookspecs.specs.session import project_trust
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
-    from pi_core.trust import ProjectTrust
+    from pi_core.trust.decisions import ProjectTrust
     from pi_hookspecs import ProjectTrustResult, SettingsView, UserInterface
 
 __all__ = ["ask_for_trust", "confirm_trust"]

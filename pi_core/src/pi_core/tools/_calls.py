@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import define, evolve, frozen
 
 from pi_core._plugin_text import message_of
-from pi_core._tool_run import failure, result_problem, run_tool
+from pi_core.tools._running import failure, result_problem, run_tool
 from pi_hookspecs import (
     ABORT_GRACE,
     ToolExecutionEndEvent,

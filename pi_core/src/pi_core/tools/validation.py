@@ -17,7 +17,7 @@ from pi_core._plugin_text import message_of
 from pi_hookspecs.errors import InvalidArguments
 
 if TYPE_CHECKING:
-    from pi_core._schema import CompiledSchema
+    from pi_core.tools._schema import CompiledSchema
     from pi_hookspecs.content import ToolCall
     from pi_hookspecs.tools import Tool
 
@@ -90,7 +90,7 @@ class ArgumentValidator:
     def _schema(self, tool: Tool) -> CompiledSchema:
         compiled = self._compiled.get(tool)
         if compiled is None:
-            from pi_core._schema import CompiledSchema  # brings jsonschema
+            from pi_core.tools._schema import CompiledSchema  # brings jsonschema
 
             compiled = self._compiled[tool] = CompiledSchema(tool.name, tool.parameters)
         return compiled
