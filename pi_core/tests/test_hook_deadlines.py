@@ -594,6 +594,24 @@ async def test_a_stall_outside_of_hooks_is_only_reported():
 
 
 @needs_signals
+async def test_a_process_that_was_asleep_itself_has_no_stall():
+    asked = Asked(deadline=30, slow=hang)
+    asked.hooks._watchdog.shortest = SOON
+    call = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    time.sleep(2 * SOON)  # noqa: ASYNC251 - a process that sleeps gets the alarm when it wakes up
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    await asyncio.sleep(SOON)  # several ticks
+    call.cancel()
+    await asyncio.wait([call])
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+@needs_signals
 async def test_a_report_that_fails_does_not_surface_in_whatever_code_stands_still():
     async def short(event: Any) -> None:
         await asyncio.sleep(2 * SOON)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 import pytest
 from attrs import evolve
@@ -122,6 +123,18 @@ async def test_who_does_not_answer_in_time_is_called_off(registry, servers):
     assert [each.id for each in found] == ["den"]
     assert ended == ["box"]
     assert {options.timeout_ms for options in servers.options} == {45}
+
+
+async def test_while_the_event_loop_stands_still_nobody_is_late(registry, servers):
+    async def imports_first():
+        time.sleep(0.6)  # noqa: ASYNC251 - as an import does
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return ("there",)
+
+    servers.there = {"box": imports_first}
+
+    assert [each.id for each in await registry().discover(seconds=0.5)] == ["box"]
 
 
 async def test_who_will_not_be_called_off_is_left_behind(registry, servers):

@@ -61,15 +61,9 @@ async def test_stdin_is_empty(python):
     assert (await python("import sys; print(repr(sys.stdin.read()))")).stdout == "''\n"
 
 
-async def test_a_timeout_kills_what_the_program_started_too(python, tmp_path):
-    code = (
-        "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        "open('child', 'w').write(str(child.pid))\n"
-        "print('begun', flush=True)\n"
-        "time.sleep(60)"
-    )
-    done = await python(code, timeout=1.5)
+async def test_a_timeout_kills_what_the_program_started_too(tmp_path):
+    script = "sleep 60 & echo $! > child; echo begun; wait"  # a shell, unlike Python, has surely begun by then
+    done = await run_program("sh", ["-c", script], cwd=tmp_path, timeout=1.5)
 
     assert (done.killed, done.stdout) == (True, "begun\n")
     assert done.code > 128

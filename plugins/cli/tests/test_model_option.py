@@ -140,6 +140,7 @@ def model_server(*ids):
 
 
 def test_what_ollama_has_is_listed_where_its_variable_says(pi):
+    (pi.agent_dir / "settings.json").write_text('{"localServersTimeoutMs": 10000}')
     with model_server("qwen3:8b", "gpt-oss:20b") as host:
         done = pi.run("--list-models", "ollama/", OLLAMA_HOST=host)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -78,6 +79,19 @@ async def test_a_server_that_says_nothing_is_waited_for_as_long_as_was_said():
         server.answers(silence())
 
         assert (await discover(at(f"{server.url}/v1"), timeout_ms=50)).models == ()
+
+
+async def test_what_takes_long_to_import_is_not_in_the_servers_time():
+    httpx = import_httpx()
+
+    def imported():
+        time.sleep(0.6)
+        return httpx.AsyncHTTPTransport()
+
+    async with FakeOpenAI(models=["m"], keyless=True) as server:
+        row = await discover(at(server.base_url), Http(imported), timeout_ms=500)
+
+    assert [model.id for model in row.models] == ["m"]
 
 
 def test_a_name_that_takes_long_to_look_up_is_not_waited_for():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from pi_hookspecs import UserError
 from pi_hookspecs.rare_entries import SessionInfoEntry
 from pi_session_jsonl import _listing
 from pi_session_jsonl._store import JsonlSessionStore
@@ -153,8 +154,8 @@ def test_the_index_is_never_trusted_over_the_file(change, store, stored, tmp_pat
         (tmp_path / "new").replace(path)
     else:
         path.write_bytes(data)
-    if change != "time":
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    later = 10**9 if change == "time" else 0  # a file system may not tell two moments apart that are this close
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + later))
 
     assert store.list()[0].first_message.startswith("other")
 
@@ -209,11 +210,21 @@ def test_the_latest_is_what_was_written_to_last(store, stored, said):
     for number, path in enumerate(paths):
         os.utime(path, (number, number))
     os.utime(paths[0], (100, 100))
-    garbage = Path(paths[0]).with_name("newer.jsonl")
-    garbage.write_bytes(b"garbage")
+    Path(paths[0]).with_name("newer.jsonl").touch()
 
     assert store.latest("/home/me/project") == paths[0]
     assert store.latest("/other") is None
+
+
+def test_the_latest_may_be_none_that_can_be_opened(store, stored):
+    path = Path(stored("a"))
+    os.utime(path, (1, 1))
+    garbage = path.with_name("newer.jsonl")
+    garbage.write_bytes(b"garbage")
+
+    assert store.latest("/home/me/project") == str(garbage)
+    with pytest.raises(UserError, match=f"not a valid pi session: {garbage}"):
+        store.open(str(garbage))
 
 
 @pytest.mark.parametrize("before", [b"", b"x" * 5000 + b"\n", b"\n" * 5000], ids=["nothing", "noise", "blank lines"])

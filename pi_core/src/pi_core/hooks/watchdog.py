@@ -153,6 +153,7 @@ class Watchdog:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._watch: Watch | None = None
+        self._suspected = False
         self._told = False
         self.shortest = 30.0
         """The shortest deadline in force, in seconds; the tick follows it."""
@@ -203,7 +204,7 @@ class Watchdog:
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
-        self._told = False
+        self._suspected = self._told = False
         if not self._running:
             self.close()
             return
@@ -236,6 +237,10 @@ class Watchdog:
         if self._loop is None or not self._loop.is_running():  # nothing waits: the program has left the loop behind
             self.close()
             return float("inf")
+        if not self._suspected:
+            # It may be the whole process that slept, stopped or out of turn: then the loop, awake again, ticks first.
+            self._suspected = True
+            return self._tick_seconds
         if not self._told:
             self._told = True
             try:

@@ -28,6 +28,9 @@ _SHARE = 0.9
 _GRACE_SECONDS = 0.05
 """How long a question that was called off is awaited."""
 
+_STEPS = 20
+"""That time is counted in so many steps: one in which the event loop stood still counts no longer than another."""
+
 
 class ModelDiscoverer:
     """Asks servers, and keeps what they answer in the tables.
@@ -50,12 +53,12 @@ class ModelDiscoverer:
         tasks = {asyncio.ensure_future(self._asked(info, ask, seconds)): info for info, ask in questions}
         if not tasks:
             return []
-        done, late = await asyncio.wait(tasks, timeout=seconds)
+        late = await _late(tasks, seconds)
         for task in late:
             task.cancel()
         if late:
             await asyncio.wait(late, timeout=_GRACE_SECONDS)
-        rows = [row for task, info in tasks.items() if task in done and (row := self._row(info, task.result()))]
+        rows = [row for task, info in tasks.items() if task not in late and (row := self._row(info, task.result()))]
         self._tables.keep(rows)
         return [row for row in rows if row.models]
 
@@ -85,3 +88,12 @@ class ModelDiscoverer:
             problem = str(answer) if isinstance(answer, PiError) else said(answer)
         self._warn(f"Provider {info.id!r} cannot be asked for its models: {problem}")
         return None
+
+
+async def _late(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> set[asyncio.Future[Any]]:
+    """Return who does not answer in this time, in which a loop that stands still for an import does not count."""
+    late = set(tasks)
+    for _ in range(_STEPS):
+        if late:
+            _, late = await asyncio.wait(late, timeout=seconds / _STEPS)
+    return late

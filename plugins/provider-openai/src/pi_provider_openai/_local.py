@@ -53,11 +53,15 @@ async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> 
     """
     if row.id == "ollama" and row.base_url == _OLLAMA:
         row = evolve(row, base_url=ollama_url(os.environ.get("OLLAMA_HOST", "")))
-    try:
-        async with asyncio.timeout((options.timeout_ms or 0) / 1000 or None):
-            listed = await _listed(http, row, options)
-    except TimeoutError:
-        listed = None
+    seconds = (options.timeout_ms or 0) / 1000 or None
+    listed = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            is_there = await _listens(row.base_url)
+        if is_there:
+            await http.transport()  # httpx is imported only for a server that is there, and not in the server's time
+            async with asyncio.timeout(seconds):
+                listed = await _listed(http, row, options)
     rows = listed.get("data") if isinstance(listed, dict) else None
     named = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
     models = {each["id"]: _model(each, row) for each in named if isinstance(each.get("id"), str) and each["id"]}
@@ -65,11 +69,9 @@ async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> 
 
 
 async def _listed(http: Http, row: ProviderInfo, options: StreamOptions) -> Any:
-    """Return what ``GET .../models`` answers; None where nobody does, or something that is no model server."""
-    if not await _listens(row.base_url):
-        return None
+    """Return what ``GET .../models`` answers; None where something else than a model server does."""
     from pi_hookspecs.errors import RequestFailed
-    from pi_provider_kit import HttpRequest, fetch_json  # httpx is imported only for a server that is there
+    from pi_provider_kit import HttpRequest, fetch_json
 
     key = {"Authorization": f"Bearer {options.api_key}"} if options.api_key else {}
     request = HttpRequest(url=f"{row.base_url}/models", method="GET", headers=key)
