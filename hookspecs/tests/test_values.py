@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 import pkgutil
 from typing import Any
 
@@ -118,3 +120,30 @@ def test_no_class_of_the_contract_has_methods_compiled_that_values_share(each):
 
     assert issubclass(each, Shown) or each.__name__.startswith("_")
     assert not compiled
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda extra: extra.__setitem__("a", 1),
+        lambda extra: extra.update(a=1),
+        lambda extra: extra.setdefault("a", 1),
+        lambda extra: extra.__ior__({"a": 1}),
+    ],
+    ids=range(4),
+)
+def test_what_has_nothing_extra_cannot_be_given_it_in_place(write):
+    one, two = (UserMessage(content="hi", timestamp=1) for _ in range(2))
+    with pytest.raises(TypeError, match=r"make another value with attrs\.evolve"):
+        write(one.extra)
+
+    assert two.extra == one.extra == {}
+    assert attrs.evolve(one, extra={"a": 1}).extra == {**one.extra, "a": 1}
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])  # noqa: S301 - our own
+def test_nothing_extra_stays_it_in_a_copy(copied):
+    message = UserMessage(content="hi", timestamp=1)
+
+    assert copied(message) == message
+    assert copied(message).extra is message.extra

@@ -690,6 +690,19 @@ async def test_steering_and_follow_ups_take_text_and_images(session_of, script):
     assert session.messages[1].content[1] is image
 
 
+@pytest.mark.parametrize("blocks", [True, False])
+async def test_images_stay_here_where_the_user_says_so(session_of, script, blocks):
+    session = session_of(settings={"images": {"blockImages": blocks}})
+    image = ImageContent("AAAA", "image/png")
+    script.turn(text("1"))
+    await session.prompt("go", images=[image, image])
+    sent = script.requests[0].context.messages[0]
+
+    assert session.messages[0].content == (TextContent("go"), image, image)
+    assert [block.type for block in sent.content] == (["text", "text"] if blocks else ["text", "image", "image"])
+    assert ("images.blockImages" in sent.text) is blocks
+
+
 async def test_modes_come_from_the_settings(session_of, script):
     session = session_of(settings={"steeringMode": "all", "followUpMode": "all", "toolExecution": "sequential"})
 

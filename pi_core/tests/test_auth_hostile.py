@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -166,6 +167,25 @@ async def test_a_command_that_gives_no_key_is_told_and_ended(file, command, said
 
 
 # Variables stored with a key
+
+
+def test_a_command_that_was_given_up_with_its_event_loop_is_asked_anew(file, tmp_path):
+    waits = tmp_path / "waits"
+    waits.touch()
+    command = f"!if [ -e {waits} ]; then touch {tmp_path}/asked; sleep 60; fi; echo k"
+    file.write_text(json.dumps({"acme": {"type": "api_key", "key": command}}))
+    stored = AuthStorage.create(file, environ={"PATH": os.environ["PATH"]})
+
+    async def give_up():
+        asking = asyncio.ensure_future(stored.get_api_key("acme"))
+        while not (tmp_path / "asked").exists():
+            await asyncio.sleep(0.01)
+        asking.cancel()
+
+    asyncio.run(give_up())
+    waits.unlink()
+
+    assert asyncio.run(stored.get_api_key("acme")) == "k"
 
 
 async def test_variables_that_are_stored_with_a_key_count_for_its_provider_alone(file):

@@ -7,12 +7,13 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.convert import convert_to_llm, default_convert_to_llm
+from pi_core.convert import convert_to_llm, default_convert_to_llm, without_images
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
     BranchSummaryMessage,
     CompactionSummaryMessage,
+    Context,
     CustomMessage,
     ImageContent,
     SystemMessage,
@@ -137,3 +138,18 @@ def test_order_is_kept_and_converting_twice_changes_nothing(messages):
 
     assert [message.timestamp for message in once] == [m.timestamp for m in messages if m is not UNKNOWN]
     assert convert_to_llm(once) == once
+
+
+def test_a_line_stands_for_images_that_stand_together_and_nothing_else_changes():
+    image, said = ImageContent("aGk=", "image/png"), TextContent("x")
+    result = ToolResultMessage(tool_call_id="1", tool_name="read", content=(image, image, said, image), is_error=True)
+    context = Context(system_prompt="s", messages=(*FOR_THE_MODEL, result))
+    changed = without_images(context).messages
+
+    assert [one is other for one, other in zip(changed, context.messages, strict=True)] == [
+        *(isinstance(each.content, str) or each.text != "look" for each in FOR_THE_MODEL),
+        False,
+    ]
+    assert [block.type for block in changed[-1].content] == ["text", "text", "text"]
+    assert changed[-1].content[1] is said
+    assert evolve(changed[-1], content=result.content) == result

@@ -212,6 +212,13 @@ async def test_options_are_completed_from_settings_and_environment(registry):
     assert options.max_retry_delay_ms == 60_000
 
 
+async def test_the_limit_of_a_request_counts_before_that_of_all_silence(registry):
+    settings = {"httpIdleTimeoutMs": 1500, "retry": {"provider": {"timeoutMs": 700}}}
+    models = registry(row("acme"), settings=settings, ACME_API_KEY="k")
+
+    assert (await models.prepare(models.find("acme/m"), StreamOptions()))[1].timeout_ms == 700
+
+
 async def test_options_that_say_so_count_before_what_is_configured(registry):
     models = registry(row("acme"), PI_CACHE_RETENTION="long", providers={"acme": {"headers": {"a": "1", "b": "1"}}})
     said = StreamOptions(api_key="mine", headers={"b": "2"}, timeout_ms=5, transport="ws", cache_retention="none")

@@ -126,6 +126,15 @@ def test_a_model_of_the_same_id_replaces_the_one_of_the_table_and_others_are_add
     assert models.get_model("acme", "big") == BIG
 
 
+@pytest.mark.parametrize("provider", ["acme", "own"])
+def test_of_a_model_that_stands_there_twice_the_last_counts(registry, provider):
+    twice = [{"id": "big", "name": "One"}, {"id": "new", "name": "One"}, {"id": "Big", "name": "Two"}]
+    models = registry({provider: {"api": "chat", "baseUrl": "https://own.test", "models": twice}})
+
+    assert [each.name for each in models.get_models(provider) if each.id.lower() == "big"] == ["Two"]
+    assert models.get_model(provider, "big").name == models.find(f"{provider}/BIG").name == "Two"
+
+
 def test_overrides_change_what_they_name(registry):
     override = {
         "name": "Bigger",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from pi_testing import text, tool_call
@@ -39,6 +41,8 @@ def spoil(value, seen=None):
         ):
             spoil(getattr(value, name, None), seen)
         spoil(getattr(value, "assistant_message_event", None), seen)
+        with suppress(TypeError):  # of what has none, it stays none
+            spoil(getattr(value, "extra", None), seen)
 
 
 @pytest.mark.parametrize("hook", HOOKS)

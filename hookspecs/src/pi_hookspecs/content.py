@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from attrs import Factory, frozen
 
-from pi_hookspecs.values import Value
+from pi_hookspecs.values import Value, nothing_more
 
 __all__ = ["Content", "ImageContent", "TextContent", "ThinkingContent", "ToolCall", "UnknownContent"]
 
@@ -23,7 +23,7 @@ class TextContent(Value):
     text: str
     text_signature: str | None = None
     type: Literal["text"] = "text"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(eq=False, repr=False)
@@ -34,7 +34,7 @@ class ThinkingContent(Value):
     thinking_signature: str | None = None
     redacted: bool | None = None
     type: Literal["thinking"] = "thinking"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(eq=False, repr=False)
@@ -44,7 +44,7 @@ class ImageContent(Value):
     data: str
     mime_type: str
     type: Literal["image"] = "image"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(eq=False, repr=False)
@@ -68,7 +68,7 @@ class ToolCall(Value):
     namespace: str | None = None
     arguments_error: str | None = None
     type: Literal["toolCall"] = "toolCall"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(eq=False, repr=False)
@@ -76,7 +76,7 @@ class UnknownContent(Value):
     """A block of a type that this version does not know; ``extra`` holds all of it but the type."""
 
     type: str
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 Content = TextContent | ThinkingContent | ImageContent | ToolCall | UnknownContent

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import Factory, frozen
 
-from pi_hookspecs.values import Value
+from pi_hookspecs.values import Value, nothing_more
 
 if TYPE_CHECKING:
     from pi_hookspecs.rare_messages import AgentMessage
@@ -29,7 +29,7 @@ class SessionHeader(Value):
     parent_session: str | None = None
     version: int = 3
     type: Literal["session"] = "session"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class MessageEntry(EntryBase):
 
     message: AgentMessage
     type: Literal["message"] = "message"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -57,7 +57,7 @@ class ModelChangeEntry(EntryBase):
     provider: str
     model_id: str
     type: Literal["model_change"] = "model_change"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -66,4 +66,4 @@ class ThinkingLevelChangeEntry(EntryBase):
 
     thinking_level: str
     type: Literal["thinking_level_change"] = "thinking_level_change"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from attrs import Factory, field, frozen
 
 from pi_hookspecs.content import Content, ImageContent, TextContent, ThinkingContent, ToolCall, UnknownContent
-from pi_hookspecs.values import Value
+from pi_hookspecs.values import Value, nothing_more
 
 __all__ = [
     "AssistantMessage",
@@ -56,7 +56,7 @@ class Cost(Value):
     cache_write: float = 0.0
     total: float = 0.0
     total_from_provider: bool | None = None
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
@@ -80,7 +80,7 @@ class Usage(Value):
     cost: Cost = Factory(Cost)
     cache_write_1h: int | None = None
     reasoning: int | None = None
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -100,7 +100,7 @@ class UserMessage(Value):
     content: str | tuple[UserContent, ...]
     timestamp: int = field(factory=now_ms)
     role: Literal["user"] = "user"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
     @property
     def text(self) -> str:
@@ -126,7 +126,7 @@ class AssistantMessage(Value):
     duration_ms: int | None = None
     timestamp: int = field(factory=now_ms)
     role: Literal["assistant"] = "assistant"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
     @property
     def text(self) -> str:
@@ -152,7 +152,7 @@ class ToolResultMessage(Value):
     duration_ms: int | None = None
     timestamp: int = field(factory=now_ms)
     role: Literal["toolResult"] = "toolResult"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
     @property
     def text(self) -> str:
@@ -167,7 +167,7 @@ class SystemMessage(Value):
     content: str | tuple[Content, ...] = ""
     timestamp: int = field(factory=now_ms)
     role: Literal["system"] = "system"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage

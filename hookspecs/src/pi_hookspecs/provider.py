@@ -38,6 +38,7 @@ class StreamOptions(Shown):
         api_key: The key or token; never in ``repr``.
         reasoning: Thinking level; None is off.
         thinking_budgets: Tokens per level, where the API counts budgets.
+        max_retries: How often the transport makes a request again that was not answered, before the stream begins.
         on_payload: Called with the payload before it is sent; its answer replaces the payload.
         on_response: Called with status and headers when the answer begins.
     """
@@ -54,6 +55,7 @@ class StreamOptions(Shown):
     transport: str | None = None
     tool_choice: Any = None
     metadata: dict[str, Any] | None = None
+    max_retries: int | None = None
     max_retry_delay_ms: int | None = None
     timeout_ms: int | None = None
     on_payload: Callable[[Any, Model], Awaitable[Any]] | None = field(default=None, repr=False)

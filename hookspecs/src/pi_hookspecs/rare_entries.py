@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from attrs import Factory, frozen
 
 from pi_hookspecs.entries import EntryBase, MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
-from pi_hookspecs.values import Value
+from pi_hookspecs.values import Value, nothing_more
 
 if TYPE_CHECKING:
     from pi_hookspecs.content import Content
@@ -39,7 +39,7 @@ class CompactionEntry(EntryBase):
     from_hook: bool | None = None
     usage: Usage | None = None
     type: Literal["compaction"] = "compaction"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -52,7 +52,7 @@ class BranchSummaryEntry(EntryBase):
     from_hook: bool | None = None
     usage: Usage | None = None
     type: Literal["branch_summary"] = "branch_summary"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -62,7 +62,7 @@ class CustomEntry(EntryBase):
     custom_type: str
     data: Any = None
     type: Literal["custom"] = "custom"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -74,7 +74,7 @@ class CustomMessageEntry(EntryBase):
     display: bool = True
     details: Any = None
     type: Literal["custom_message"] = "custom_message"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -84,7 +84,7 @@ class LabelEntry(EntryBase):
     target_id: str
     label: str | None = None
     type: Literal["label"] = "label"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ class SessionInfoEntry(EntryBase):
 
     name: str | None = None
     type: Literal["session_info"] = "session_info"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -106,7 +106,7 @@ class UsageEntry(EntryBase):
     usage: Usage
     note: str | None = None
     type: Literal["usage"] = "usage"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(eq=False, repr=False)
@@ -114,7 +114,7 @@ class EditedContent(Value):
     """What the model is told in place of a message's content."""
 
     content: str | tuple[Content, ...]
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -124,7 +124,7 @@ class ContextEditEntry(EntryBase):
     target_id: str
     replacement: EditedContent | None
     type: Literal["context_edit"] = "context_edit"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -135,7 +135,7 @@ class UnknownEntry(Value):
     id: str
     parent_id: str | None
     timestamp: str = ""
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 SessionEntry: TypeAlias = (

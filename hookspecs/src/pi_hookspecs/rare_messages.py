@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from attrs import Factory, field, frozen
 
 from pi_hookspecs.messages import Message, UserContent, now_ms
-from pi_hookspecs.values import Value
+from pi_hookspecs.values import Value, nothing_more
 
 __all__ = [
     "AgentMessage",
@@ -35,7 +35,7 @@ class BashExecutionMessage(Value):
     exclude_from_context: bool | None = None
     timestamp: int = field(factory=now_ms)
     role: Literal["bashExecution"] = "bashExecution"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -48,7 +48,7 @@ class CustomMessage(Value):
     details: Any = None
     timestamp: int = field(factory=now_ms)
     role: Literal["custom"] = "custom"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -59,7 +59,7 @@ class BranchSummaryMessage(Value):
     from_id: str
     timestamp: int = field(factory=now_ms)
     role: Literal["branchSummary"] = "branchSummary"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -70,7 +70,7 @@ class CompactionSummaryMessage(Value):
     tokens_before: int
     timestamp: int = field(factory=now_ms)
     role: Literal["compactionSummary"] = "compactionSummary"
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -78,7 +78,7 @@ class UnknownMessage(Value):
     """A message of a role that this version does not know; ``extra`` holds all of it but the role."""
 
     role: str
-    extra: dict[str, Any] = Factory(dict)
+    extra: dict[str, Any] = Factory(nothing_more)
 
 
 AgentMessage: TypeAlias = (

@@ -12,7 +12,7 @@ from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any
 
-__all__ = ["Shown", "Value"]
+__all__ = ["Shown", "Value", "nothing_more"]
 
 
 class Shown:
@@ -38,6 +38,32 @@ class Value(Shown):
 
     def __hash__(self) -> int:
         return hash((type(self), _compared(self)))
+
+
+class _Nothing(dict[str, Any]):
+    """An empty dict that stays empty."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("values are frozen: to add to extra, make another value with attrs.evolve(value, extra={...})")
+
+    __setitem__ = setdefault = update = __ior__ = _refuse
+
+    def __reduce__(self) -> Any:
+        return nothing_more, ()
+
+
+_NOTHING = _Nothing()
+
+
+def nothing_more() -> dict[str, Any]:
+    """Return the ``extra`` of what has none.
+
+    All messages of a session share one: plugins are given them as they are, and what one plugin put into a dict of its
+    own would be in the conversation.
+    """
+    return _NOTHING
 
 
 def _fields(value: Shown) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ import attrs
 
 from pi_core._structure import OLD_FIELDS, OLD_TAGS, Names, json_type, tag_of
 from pi_core.wire import keeps_unknown_fields, wire_name
+from pi_hookspecs.values import nothing_more
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,12 @@ class _Writer:
 
     def __init__(self, cls: Any) -> None:
         self._cls = cls
-        self._names: dict[str, Any] = {"Misfit": Misfit, "new": _thawed(cls), "cls": cls}
+        self._names: dict[str, Any] = {
+            "Misfit": Misfit,
+            "new": _thawed(cls),
+            "cls": cls,
+            "nothing_more": nothing_more(),
+        }
         self._lines: list[str] = []
         self._numbers = count()
 
@@ -136,7 +142,7 @@ class _Writer:
         names = self._named(known)
         self._write(
             f"if {names}.issuperset(data):",
-            "    extra = {}",
+            "    extra = nothing_more",
             "else:",
             f"    extra = {{key: value for key, value in data.items() if key not in {names}}}",
             *(line for name in old for line in (f"    if {name!r} in extra:", "        raise Misfit")),

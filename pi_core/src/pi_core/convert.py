@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.content import TextContent
+from attrs import evolve
+
+from pi_hookspecs.content import ImageContent, TextContent
 from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pi_hookspecs.messages import Message
+    from pi_hookspecs.provider import Context
     from pi_hookspecs.rare_messages import AgentMessage, BashExecutionMessage
 
-__all__ = ["bash_execution_text", "convert_to_llm", "default_convert_to_llm"]
+__all__ = ["bash_execution_text", "convert_to_llm", "default_convert_to_llm", "without_images"]
 
 _FOR_THE_MODEL = (UserMessage, AssistantMessage, ToolResultMessage, SystemMessage)
+
+_NO_IMAGE = TextContent("(image omitted: the setting images.blockImages keeps images from models)")
 
 _BRANCH_SUMMARY = (
     "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n{}</summary>"
@@ -46,6 +51,11 @@ def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     return [message for message in messages if isinstance(message, _FOR_THE_MODEL)]
 
 
+def without_images(context: Context) -> Context:
+    """Return the context with a line in place of images, for who set ``images.blockImages`` (pi.md 17)."""
+    return evolve(context, messages=tuple(map(_imageless, context.messages)))
+
+
 def bash_execution_text(message: BashExecutionMessage) -> str:
     """Return what the model reads of a command that the user ran (pi.md 1.3, bashExecution)."""
     parts = [f"Ran `{message.command}`\n" + (f"```\n{message.output}\n```" if message.output else "(no output)")]
@@ -56,6 +66,19 @@ def bash_execution_text(message: BashExecutionMessage) -> str:
     if message.truncated and message.full_output_path:
         parts.append(f"[Output truncated. Full output: {message.full_output_path}]")
     return "\n\n".join(parts)
+
+
+def _imageless(message: Message) -> Message:
+    if not isinstance(message, UserMessage | ToolResultMessage) or isinstance(message.content, str):
+        return message
+    if not any(isinstance(block, ImageContent) for block in message.content):
+        return message
+    content: list[Any] = []
+    for block in message.content:
+        shown = _NO_IMAGE if isinstance(block, ImageContent) else block
+        if shown is not _NO_IMAGE or content[-1:] != [_NO_IMAGE]:  # one line for images that stand together
+            content.append(shown)
+    return evolve(message, content=tuple(content))
 
 
 def _convert(message: AgentMessage) -> Message | None:

@@ -76,10 +76,11 @@ class SecretValues:
         return None if missing else resolved
 
     async def _output_of(self, command: str) -> str:
-        if command not in self._outputs:
-            self._outputs[command] = asyncio.ensure_future(_run(command, self._environ))
+        output = self._outputs.get(command)
+        if output is None or output.cancelled():  # its event loop ended before it did
+            output = self._outputs[command] = asyncio.ensure_future(_run(command, self._environ))
         try:
-            return await asyncio.shield(self._outputs[command])
+            return await asyncio.shield(output)
         except UserError:
             self._outputs.pop(command, None)  # the next request may find the password store unlocked
             raise

@@ -101,12 +101,23 @@ def test_import_failure_is_told_beside_the_error_that_follows_from_it(pi):
 
 
 def test_broken_settings_file_is_named_and_the_run_goes_on(fake):
-    (fake.agent_dir / "settings.json").write_text("{")
+    (fake.agent_dir / "settings.json").write_text('{"theme": dark}')
 
     done = fake.run("--model", "fake/echo", "-p", "hello")
 
     assert (done.returncode, done.stdout) == (0, "hello\n")
-    assert f"Warning: {fake.agent_dir}/settings.json:1:2" in done.stderr
+    assert f"Warning: {fake.agent_dir}/settings.json:1:11" in done.stderr
+
+
+def test_settings_file_that_was_cut_off_may_have_said_that_there_is_a_guard(fake):
+    (fake.agent_dir / "settings.json").write_text('{"theme": "dark",')
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert (
+        f"Guardrails refuse every run until the settings are mended: {fake.agent_dir}/settings.json:1:" in done.stderr
+    )
 
 
 def test_unexpected_error_is_one_line_with_a_hint(fake):

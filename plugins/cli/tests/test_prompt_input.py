@@ -92,6 +92,49 @@ def test_subcommand_is_a_message_behind_print_and_after_the_first_place(fake):
     assert said(fake, "pluginz") == "pluginz"
 
 
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--approve"], "prompt"),
+        (["-na", "--verbose"], "plugins"),
+        (["--disable", "memory"], "config"),
+        (["--disable=memory"], "sessions"),
+    ],
+    ids=range(4),
+)
+def test_a_subcommand_behind_options_of_its_own_is_neither_run_nor_said(fake, options, word):
+    done = fake.run(*options, word, "show")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"Error: {word!r} is a subcommand, which comes first: pi {word} ... As a prompt it goes behind --\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["-a", "--model", "fake/echo", "plugins"],
+        ["--model=fake/echo", "plugins", "-a"],
+        ["-a", "-p", "plugins", "--model=fake/echo"],
+        ["-a", "plugins", "-p", "--model=fake/echo"],
+        ["-a", "--model=fake/echo", "--", "plugins"],
+        ["--disable", "memory", "--model=fake/echo", "plugins"],
+    ],
+    ids=range(6),
+)
+def test_a_subcommand_behind_other_options_is_a_message(fake, line):
+    done = fake.run(*line)
+
+    assert (done.returncode, done.stdout) == (0, "plugins\n")
+
+
+def test_a_word_that_is_no_subcommand_is_a_message_behind_any_options(fake):
+    done = fake.run("-a", "pluginz", "--model=fake/echo")
+
+    assert (done.returncode, done.stdout) == (0, "pluginz\n")
+
+
 def test_messages_are_sent_one_after_another_and_the_last_answer_is_printed(fake):
     assert said(fake, "-p", "one", "two") == "two"
 

@@ -67,6 +67,24 @@ def test_without_a_session_to_continue_a_new_one_begins(memory):
     assert ask(memory, "-c", "--model", "memory/one", "first") == "one: first"
 
 
+@pytest.mark.parametrize("mode", ["text", "json"])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_last_session_that_cannot_be_read_is_named_and_the_one_before_continued(memory, earlier, mode):
+    ask(memory, "--model", "memory/one", "first")
+    first = memory.files()[0]
+    broken = first.with_name("broken.jsonl")
+    broken.write_text("no session\n")
+    if not earlier:
+        first.unlink()
+
+    done = memory.run("-p", "--mode", mode, "-c", "--model", "memory/one", "second")
+
+    assert ("one: first + second" in done.stdout) is earlier
+    which = "the one before" if earlier else "a new one"
+    why = f"Session file is not a valid pi session: {broken}"
+    assert done.stderr == f"Warning: The last session could not be opened, this is {which}. {why}\n"
+
+
 def test_a_file_begins_with_its_header_the_model_and_the_thinking_level(memory):
     ask(memory, "--model", "memory/one", "first")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 
@@ -233,6 +234,38 @@ async def test_every_command_has_a_method():
     methods = {name for name in dir(PiClient) if not name.startswith("_")}
 
     assert set(COMMANDS) <= methods
+
+
+ANSWERS = f"""
+import signal, sys
+FIRST
+sys.stdin.readline()
+print({json.dumps({"id": "c1", "type": "response", "success": True, "data": STATE})!r}, flush=True)
+sys.stdin.read()
+LAST
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "code"),
+    [
+        ("", "raise SystemExit(3)", 3),
+        ("", "signal.pause()", -signal.SIGTERM),
+        ("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "while True: signal.pause()", -signal.SIGKILL),
+    ],
+    ids=["ends with stdin", "ends with SIGTERM", "does not end"],
+)
+async def test_a_pi_that_hangs_is_asked_twice_and_then_killed(monkeypatch, first, last, code):
+    hangs = last != "raise SystemExit(3)"
+    monkeypatch.setattr("pi_client._client._ORDERLY_SECONDS", 0.2 if hangs else 20)
+    monkeypatch.setattr("pi_client._client._POLITE_SECONDS", 20 if code == -signal.SIGTERM else 0.2)
+    monkeypatch.setattr("pi_client._client._LAST_SECONDS", 20)
+    script = ANSWERS.replace("FIRST", first).replace("LAST", last)
+    client = await PiClient.start(command=(sys.executable, "-c", script))
+    await client.get_state()
+
+    assert await client.close() == code
+    assert await client.close() == code
 
 
 def test_a_program_that_waits_gets_the_same(tmp_path):

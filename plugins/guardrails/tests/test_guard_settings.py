@@ -117,3 +117,81 @@ async def test_mended_settings_let_the_next_run_begin(pi_session: AgentSession, 
     assert refused.stop_reason == "error"
     assert answer is not None
     assert answer.stop_reason == "stop"
+
+
+def settings_of(tmp_path: Path, everywhere: str | bytes, project: str = "") -> Settings:
+    """Return the settings of a user's file and a trusted project's."""
+    (tmp_path / "project" / ".pi").mkdir(parents=True)
+    (tmp_path / "project" / ".pi" / "settings.json").write_text(project)
+    file = tmp_path / "settings.json"
+    file.write_bytes(everywhere if isinstance(everywhere, bytes) else everywhere.encode())
+    return Settings.load(tmp_path / "project", tmp_path, trust=True, environ={})
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"guardrails": {"enabled": true}\n "theme": "dark"}', "settings.json:2:2: Expecting ',' delimiter"),
+        ('{"guardrails": {"limits": {"run": {"dollars": NaN}}}}', "settings.json: cannot be read: NaN is not JSON"),
+        ('[{"guardrails": {"enabled": true}}]', "settings.json: must hold a JSON object, not "),
+        ('{"theme": "dark",\n "guard', "settings.json:2:2: Unterminated string"),
+        ('{"theme": {"name": "dark"}', "settings.json:1:27: Expecting ',' delimiter"),
+        ('{"theme": tru', "settings.json:1:11: Expecting value"),
+        (b'{"theme": "\xff"}', "settings.json: cannot be read: "),
+    ],
+)
+async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_and_commands(
+    pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, text: str | bytes, where: str
+) -> None:
+    pi_session.settings = settings_of(tmp_path, text)
+    await pi_session.reload()
+
+    answer = await pi_session.prompt("go")
+    command = await pi_session.execute_bash("ls")
+
+    assert answer is not None
+    assert not script.requests
+    for said in (answer.error_message, command.output):
+        assert f"Guardrails refuse every run until the settings are mended: {tmp_path / where}" in said
+        assert ", in a file that may set guardrails. Edit the file" in said
+
+
+@pytest.mark.parametrize("typed", ['{"theme": "dark",}', '{"theme": dark}', '{"theme": "dark"} // mine', "[]"])
+async def test_a_typing_mistake_where_nobody_speaks_of_the_guard_refuses_nothing(
+    pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, typed: str
+) -> None:
+    pi_session.settings = settings_of(tmp_path, typed)
+    await pi_session.reload()
+    script.turn(text("said"))
+
+    answer = await pi_session.prompt("go")
+
+    assert answer is not None
+    assert answer.stop_reason == "stop"
+    assert not pi_session.hooks.listens("tool_call")
+
+
+BROKEN = '{"guardrails": {"enabled": true} "theme": "dark"}'
+
+
+def test_a_stronger_place_that_switches_the_guard_off_settles_it(tmp_path: Path) -> None:
+    assert not is_enabled(settings_of(tmp_path, BROKEN, '{"guardrails": {"enabled": false}}'))
+
+
+def test_a_weaker_place_that_switches_the_guard_off_does_not(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="in a file that may set guardrails"):
+        is_enabled(settings_of(tmp_path, '{"guardrails": {"enabled": false}}', BROKEN))
+
+
+async def test_a_file_that_breaks_while_the_guard_is_on_duty_shuts_the_gate(
+    pi_session: AgentSession, tmp_path: Path
+) -> None:
+    pi_session.settings = settings_of(tmp_path, '{"guardrails": {"enabled": true, "rules": []}}')
+    await pi_session.reload()
+    (tmp_path / "settings.json").write_text(BROKEN)
+    pi_session.settings.reload()
+
+    command = await pi_session.execute_bash("ls")
+
+    assert command.cancelled
+    assert "Guardrails refuse every call until the settings are mended" in command.output

@@ -115,6 +115,7 @@ async def test_model_s_data_may_ask_for_the_sdk(ask, server):
         ),
         (silence(), r"Connection error. 127.0.0.1:\d+ took the request and did not answer for 0.2 s"),
         (stream([b"event: message_start\ndata: {not json\n\n"]), "Anthropic stream is broken: an event is not JSON"),
+        (message(text("a")).with_headers(content_encoding="gzip"), "terminated: the answer cannot be decompres"),
     ],
 )
 async def test_failures_of_the_wire_read_as_those_of_the_default_transport(ask, server, answer, words):

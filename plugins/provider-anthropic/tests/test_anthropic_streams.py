@@ -183,7 +183,8 @@ def test_any_value_at_any_place(data):
     assert all(each.delta.encode() for each in heard if hasattr(each, "delta"))
     assert len({call.id for call in message.tool_calls}) == len(message.tool_calls)
     assert all(call.id and call.name for call in message.tool_calls)
-    assert json.dumps(wire.to_wire(message), allow_nan=False)
+    stored = json.dumps(wire.to_wire(message), allow_nan=False)
+    assert wire.message_from_wire(json.loads(stored)).content == message.content
     if heard[-1].type == "error":
         assert message.error_message.endswith(".")
 
@@ -303,6 +304,17 @@ def test_input_that_comes_with_the_beginning_of_a_call_counts():
     events[2]["content_block"]["input"] = {"path": "x"}
 
     assert read([stream(events).body])[-1].message.tool_calls[0].arguments == {"path": "x"}
+
+
+@pytest.mark.parametrize("data", [None, 5, {"a": 1}], ids=repr)
+def test_redacted_thinking_without_its_data_can_be_stored(data):
+    events = message_events(redacted_thinking("b3BhcXVl"), text("so"))
+    begun = next(each for each in events if each["type"] == "content_block_start")
+    begun["content_block"]["data"] = data
+    done = read([event(each) for each in events])[-1]
+
+    assert done.message.content[0] == ThinkingContent("", redacted=True)
+    assert wire.message_from_wire(wire.to_wire(done.message)).content == done.message.content
 
 
 def test_text_that_comes_with_the_beginning_of_a_block_counts():

@@ -85,3 +85,11 @@ def test_an_abort_and_other_errors_end_it_too(builder):
     assert builder.end_for(Aborted("enough")).error.error_message == "Request was aborted"
     assert builder.end_for(ValueError("odd")).error.error_message == "odd"
     assert builder.end_for(RequestFailed("Stream ended")).error.extra == {}
+
+
+@pytest.mark.parametrize("slip", [TypeError("unhashable type: 'list'"), IndexError("out of range"), KeyError("x")])
+def test_what_python_says_of_a_slip_is_put_in_words(builder, slip):
+    said = builder.end_for(slip).error.error_message
+
+    assert said.startswith(f"The request cannot be made, or its answer not read ({type(slip).__name__}: {slip}). ")
+    assert "models.json" in said

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from pi_core.overflow import is_context_overflow, is_throttling
 from pi_hookspecs import RequestFailed, StreamOptions
-from pi_provider_kit import AnswerBuilder, HttpFailed, explain, explained
+from pi_provider_kit import AnswerBuilder, HttpFailed, answer_failure, explain, explained
 from pi_provider_kit._explain import _BY_KIND, _BY_STATUS
 
 STATUSES = (400, 401, 402, 403, 404, 407, 408, 413, 429, 500, 502, 503, 504, 529)
@@ -28,7 +28,7 @@ PATTERNS = re.compile(
 @pytest.mark.parametrize("status", STATUSES)
 def test_advice_on_a_status_keeps_out_of_the_patterns(model, status):
     for wait in (None, 7200):
-        advice = explain(RequestFailed("words", status=status, retry_after_ms=wait), model)
+        advice = explain(RequestFailed("words", status=status, retry_after_ms=wait), model, 1000)
 
         assert not PATTERNS.search(advice), advice
 
@@ -71,6 +71,17 @@ def test_the_raw_text_comes_first(model):
     )
 
 
+def test_who_asks_for_more_patience_than_the_user_has_is_told_of(model):
+    failure = RequestFailed("429 slow down", status=429, retry_after_ms=700_000)
+    said = AnswerBuilder(model).end_for(failure, StreamOptions(max_retry_delay_ms=60_000)).error.error_message
+
+    assert said == (
+        "429 slow down. Wait 700 s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself, "
+        "or choose another model with --model."
+    )
+    assert explain(failure, model, 700_000) == explain(failure, model, 0) == explain(failure, model)
+
+
 def test_a_bad_request_is_told_from_its_words(model):
     assert explained(RequestFailed("400 {}", status=400), model) == (
         "400 {} Provider 'acme' does not take the request as it is and says why: compact the conversation if it is the "
@@ -85,10 +96,23 @@ def test_a_bad_request_is_told_from_its_words(model):
         (429, "insufficient_quota: You exceeded your current quota", "has to be topped up"),
         (400, "API key not valid. Please pass a valid API key.", "was not accepted"),
         (429, "Rate limit reached", "Wait a moment"),
+        (200, 'The server sent no events: {"error":{"message":"Insufficient balance"}}', "has to be topped up"),
+        (200, 'The server sent no events: {"error":{"message":"Invalid API key"}}', "was not accepted"),
     ],
 )
 def test_what_the_host_says_counts_more_than_its_status(model, status, words, advice):
     assert advice in explain(RequestFailed(words, status=status), model)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405])
+def test_a_page_in_place_of_a_refusal_says_nothing_of_the_key_or_the_model(model, status):
+    page = answer_failure(status, {}, b"<html><title>Blocked</title></html>")
+    plain = answer_failure(status, {}, b'{"error":"no"}')
+
+    assert explain(page, model) == (
+        "Check the base URL of provider 'acme', 'https://api.acme.test/v1', and what stands between pi and it."
+    )
+    assert explain(plain, model) != explain(page, model)
 
 
 def test_a_host_that_says_when_to_come_back_need_not_be_paid_first(model):

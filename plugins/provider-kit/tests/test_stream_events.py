@@ -230,7 +230,7 @@ async def test_a_redirect_is_refused(serve, http):
     ("content", "kind", "says"),
     [
         (b"<html><title>Welcome</title></html>", HTML, "Welcome (an HTML page"),
-        (b'{"error":{"message":"no stream"}}', JSON, '{"error":{"message":"no stream"}}'),
+        (b'{"object":"list","data":[]}', JSON, '{"object":"list","data":[]}'),
     ],
 )
 async def test_a_page_or_json_with_status_200_is_an_error(serve, http, content, kind, says):
@@ -242,9 +242,10 @@ async def test_a_page_or_json_with_status_200_is_an_error(serve, http, content, 
     assert says in str(failure)
 
 
-async def test_an_error_in_the_disguise_of_a_stream_is_told(serve, http):
+@pytest.mark.parametrize("kind", [b"content-type: text/event-stream", JSON], ids=["stream", "JSON"])
+async def test_an_error_in_the_disguise_of_an_answer_is_told(serve, http, kind):
     said = b'\n {"error":{"message":"Overloaded"}}'
-    async with serve(lambda wire: wire.whole(b"200 OK", said, b"content-type: text/event-stream")) as server:
+    async with serve(lambda wire: wire.whole(b"200 OK", said, kind)) as server:
         received, failure = await collect(http, server.url)
 
     assert received == []
@@ -293,7 +294,13 @@ async def test_a_password_that_makes_the_base_url_unusable_is_not_shown(http):
     assert "ss-0123" not in str(failure)
 
 
-@pytest.mark.parametrize("url", ["ftp://host/", "localhost:8080/v1", "", "http://", "http://[::1/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("ftp://host/", "localhost:8080/v1", "", "http://", "http://[::1/", "http://localhost:99999", "http://h:0/"),
+        *("http://a..b/", "http://xn--/", f"http://{'a' * 70}.test/"),
+    ],
+)
 async def test_an_unusable_base_url_is_named(http, url):
     _, failure = await collect(http, url)
 
@@ -305,6 +312,12 @@ async def test_a_key_that_no_header_can_hold_is_not_shown(http):
     _, failure = await collect(http, "http://localhost:9", headers={"x-api-key": "sk-…"})
 
     assert str(failure) == "The header 'x-api-key' has a character that HTTP headers cannot have: check the key in it"
+
+
+async def test_a_header_that_cannot_be_called_so_is_named(http):
+    _, failure = await collect(http, "http://localhost:9", headers={"é": "1"})
+
+    assert str(failure).startswith("The header 'é' has a character that HTTP headers cannot have")
 
 
 async def test_a_server_that_takes_the_request_and_never_answers_ends_in_time(serve, http):

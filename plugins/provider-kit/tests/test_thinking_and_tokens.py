@@ -13,6 +13,7 @@ from pi_hookspecs import (
     Context,
     ImageContent,
     Model,
+    StreamOptions,
     TextContent,
     ToolCall,
     Usage,
@@ -20,6 +21,7 @@ from pi_hookspecs import (
 )
 from pi_provider_kit import (
     clamp_thinking_level,
+    claude_thinking,
     default_max_tokens,
     estimate_context_tokens,
     estimate_tokens,
@@ -130,3 +132,37 @@ def test_an_estimate_counts_characters_and_trusts_the_last_usage():
     assert estimate_context_tokens(Context(system_prompt="x" * 40, messages=(image,))) == 1212
     assert estimate_context_tokens(Context(system_prompt="x" * 40, messages=(image, answer, image))) == 1702
     assert estimate_context_tokens(Context(messages=(answer, failed))) == 503
+
+
+NO_THINKING = {"thinking": {"type": "disabled"}}
+BUDGET = {"type": "enabled"}
+
+
+@pytest.mark.parametrize(
+    ("level", "most", "how", "asked"),
+    [
+        ("off", 8000, {"adaptive": True}, (8000, NO_THINKING)),
+        ("minimal", 8000, {"budgets": {"minimal": 10}}, (8010, {"thinking": {**BUDGET, "budget_tokens": 1024}})),
+        ("high", 8000, {}, (24_384, {"thinking": {**BUDGET, "budget_tokens": 16_384}})),
+        ("high", 25_000, {}, (30_000, {"thinking": {**BUDGET, "budget_tokens": 16_384}})),
+        ("low", 500, {"room": 500}, (500, NO_THINKING)),
+        (
+            "minimal",
+            8000,
+            {"adaptive": True},
+            (8000, {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}),
+        ),
+        (
+            "xhigh",
+            8000,
+            {"adaptive": True, "display": True},
+            (8000, {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "max"}}),
+        ),
+    ],
+)
+def test_claude_is_told_a_budget_that_fits_or_an_effort(level, most, how, asked):
+    how = {"room": 30_000, "adaptive": False, "display": False, "budgets": None, **how}
+    options = StreamOptions(reasoning=level, thinking_budgets=how.pop("budgets"))
+    model = evolve(MODEL, thinking_level_map={"xhigh": "max"})
+
+    assert claude_thinking(model, options, most, **how) == asked

@@ -93,6 +93,7 @@ def check(heard):
     assert all(ids)
     assert len(set(ids)) == len(ids)
     assert all(call.name for call in message.tool_calls)
-    assert json.dumps(wire.to_wire(message), allow_nan=False)
+    stored = json.dumps(wire.to_wire(message), allow_nan=False)
+    assert wire.message_from_wire(json.loads(stored)).content == message.content
     if last.type == "error":
         assert message.error_message.endswith(".")

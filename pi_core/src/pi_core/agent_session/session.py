@@ -356,6 +356,10 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
 
     def stream(self, model: Model, context: Any, options: StreamOptions) -> Any:
         """Ask the provider that speaks the model's API."""
+        if self.settings.get_bool("images.blockImages", default=False):
+            from pi_core.convert import without_images
+
+            context = without_images(context)
         return self.models.stream_of(model)(model, context, options)
 
     # Events

@@ -239,7 +239,8 @@ def _joined(
         "baseUrl": base_url if base_url is not None or base is None else under.base_url,
         "compat": {**(under.compat or {}), **compat},
     }
-    models = models_of(name, {**shared, "models": [_public(each) for each in field_of(data, "models", list, [])]})
+    told = models_of(name, {**shared, "models": [_public(each) for each in field_of(data, "models", list, [])]})
+    models = tuple({model.id.lower(): model for model in told}.values())  # of the same id the last counts
     if base is None and not models and not (shared["api"] and base_url):
         raise Wrong(f"no plugin knows provider {name!r}, so it needs baseUrl and api, or models that have them")
     join = _Join(base, base_url, compat, changes, models)
@@ -268,8 +269,8 @@ class _Join(Shown):
 
     def __call__(self) -> tuple[Model, ...]:
         table = self.base.models if self.base is not None else ()
-        joined = {model.id: self.changed(model) for model in table}
-        joined.update({model.id: model for model in self.models})
+        joined = {model.id.lower(): self.changed(model) for model in table}
+        joined.update({model.id.lower(): model for model in self.models})
         return tuple(joined.values())
 
     def changed(self, model: Model) -> Model:

@@ -297,7 +297,8 @@ class ModelRegistry:
         """
         auth = await self._keys.for_model(model, self.provider(model.provider), options.api_key)
         read = self._settings.get_number
-        idle = read("httpIdleTimeoutMs", IDLE_TIMEOUT_MS, minimum=0)
+        idle = read("retry.provider.timeoutMs", read("httpIdleTimeoutMs", IDLE_TIMEOUT_MS, minimum=0), minimum=0)
+        again = read("retry.provider.maxRetries", 0, minimum=0)
         longest = read("retry.provider.maxRetryDelayMs", LONGEST_RETRY_DELAY_MS, minimum=0)
         complete = evolve(
             options,
@@ -305,6 +306,7 @@ class ModelRegistry:
             headers={**auth.headers, **(options.headers or {})} or None,
             transport=options.transport or auth.transport or self._settings.get_str("transport", None),
             timeout_ms=int(idle) if options.timeout_ms is None else options.timeout_ms,
+            max_retries=int(again) if options.max_retries is None else options.max_retries,
             max_retry_delay_ms=int(longest) if options.max_retry_delay_ms is None else options.max_retry_delay_ms,
             cache_retention=options.cache_retention or self._cache_retention(),
             thinking_budgets=options.thinking_budgets or self._thinking_budgets(),

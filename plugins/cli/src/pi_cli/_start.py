@@ -62,8 +62,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     subcommand = _subcommand(host, word)
     if subcommand is not None:
         return subcommand.run([*arguments[1:]], host)
-    _check_order(arguments, early, host)
     keep_stdout(when=early.mode is None and not _may_interact(early))
+    _check_order(arguments, early, host)
     load_extensions(host, cwd, early, environ)
     options = _options(arguments, host, environ)
     done = _without_a_session(options, host, cwd, environ)
@@ -182,19 +182,17 @@ def _subcommand(host: PluginHost, word: str | None) -> Subcommand | None:
 
 def _check_order(arguments: Sequence[str], early: Options, host: PluginHost) -> None:
     """Refuse a subcommand behind options that it takes itself: they would send its name to the model."""
-    if early.print_only or not arguments[:1] or arguments[0][:1] != "-":
+    if early.print_only or not arguments or not arguments[0].startswith("-"):
         return
     takes = {name: option for option in common_options() for name in option.opts}
     rest = iter(arguments)
-    word = None
-    for argument in rest:
-        name, given, _ = argument.partition("=")
+    for word in rest:
+        name, given, _ = word.partition("=")
         if name not in takes:
-            word = argument
             break
         if not given and not getattr(takes[name], "is_flag", True):
             next(rest, None)  # its value
-    if _subcommand(host, word) is not None:
+    if not word.startswith(("-", "@")) and _subcommand(host, word) is not None:
         raise UserError(f"{word!r} is a subcommand, which comes first: pi {word} ... As a prompt it goes behind --")
 
 

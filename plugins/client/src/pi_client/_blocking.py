@@ -75,7 +75,7 @@ class BlockingPiClient:
                 self._wait(events.aclose())
 
     def close(self) -> int | None:
-        """End pi and return its exit code."""
+        """End pi, as ``PiClient.close`` does, and return its exit code."""
         if self._loop.is_closed():
             return None
         try:

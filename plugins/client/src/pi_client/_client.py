@@ -11,7 +11,7 @@ from pi_client._methods import CommandMethods
 from pi_client.errors import ConnectionLost
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping, Sequence
     from pathlib import Path
 
     from pi_client._connection import UiHandler
@@ -23,8 +23,14 @@ __all__ = ["PiClient"]
 
 R = TypeVar("R")
 
-_SECONDS = 10.0
-"""How long pi may take to end when it is asked to."""
+_ORDERLY_SECONDS = 5.0
+"""How long pi may take to end when nothing more is said to it: a tool that is being stopped has seconds of its own."""
+
+_POLITE_SECONDS = 2.0
+"""How long it may take when it is asked with SIGTERM, after that."""
+
+_LAST_SECONDS = 1.0
+"""How long the operating system may take to end it."""
 
 
 class PiClient(CommandMethods):
@@ -77,8 +83,7 @@ class PiClient(CommandMethods):
         except ConnectionLost as lost:
             if self.process is None:
                 raise
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.process.wait(), _SECONDS)
+            await _no_longer_than(_ORDERLY_SECONDS, self.process.wait())
             raise ConnectionLost(f"{lost} (exit code {self.process.returncode})", self.process.returncode) from lost
 
     async def events(self) -> AsyncGenerator[Event, None]:
@@ -117,17 +122,22 @@ class PiClient(CommandMethods):
         return await self.get_last_assistant_text() or ""
 
     async def close(self) -> int | None:
-        """End pi and return its exit code; None over streams."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._connection.close(), _SECONDS)
+        """End pi and return its exit code; None over streams.
+
+        pi ends in good order when its stdin does. One that hangs gets SIGTERM after 5 seconds, and is killed 2 later.
+        """
         if self.process is None:
+            await _no_longer_than(_ORDERLY_SECONDS, self._connection.close())
             return None
-        try:
-            return await asyncio.wait_for(self.process.wait(), _SECONDS)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self.process.kill()
-            return await self.process.wait()
+        insisting = ((self.process.terminate, _POLITE_SECONDS), (self.process.kill, _LAST_SECONDS))
+        for insist, seconds in ((None, _ORDERLY_SECONDS), *insisting):
+            if insist is not None:
+                with suppress(ProcessLookupError):
+                    insist()
+            await _no_longer_than(seconds, asyncio.gather(self._connection.close(), self.process.wait()))
+            if self.process.returncode is not None:
+                break
+        return self.process.returncode
 
 
 class Starting:
@@ -167,3 +177,8 @@ class Starting:
     async def __aexit__(self, *_: object) -> None:
         if self._client is not None:
             await self._client.close()
+
+
+async def _no_longer_than(seconds: float, end: Awaitable[Any]) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(end, seconds)

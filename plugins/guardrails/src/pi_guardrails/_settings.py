@@ -1,7 +1,7 @@
 """Reads the settings of the guard strictly: one that is set and cannot hold is an error, never a default.
 
-Elsewhere a wrong value costs a notice, as if it were not set. A limit or a rule that somebody wrote and that silently
-does not hold would be worse than none.
+Elsewhere a wrong value, or a file that is no JSON, costs a notice, as if it were not set. A limit or a rule that
+somebody wrote and that silently does not hold would be worse than none.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ def is_enabled(settings: SettingsView) -> bool:
     Raises:
         UserError: That is not said clearly, or it is and something else is: a name that does not exist, for one.
     """
+    switch = (*_TOP, "enabled")
+    enabled = settings.get(switch)
+    if enabled is False and settings.unread(switch) is None:
+        return False
     given = _object(settings, _TOP)
-    enabled = given.get("enabled")
     if not isinstance(enabled, bool | None):
-        raise mistake(settings, (*_TOP, "enabled"), must_be("true or false", enabled))
-    if enabled is not False:
-        _check_names(settings, _TOP, given, _KEYS)
+        raise mistake(settings, switch, must_be("true or false", enabled))
+    _check_names(settings, _TOP, given, _KEYS)
     return bool(enabled)
 
 
@@ -69,7 +71,7 @@ def list_of(settings: SettingsView, name: str) -> list[Any]:
     Raises:
         UserError: It is no list.
     """
-    given = settings.get((*_TOP, name), [])
+    given = _read(settings, (*_TOP, name), [])
     if not isinstance(given, list):
         raise mistake(settings, (*_TOP, name), must_be("a list", given))
     return given
@@ -93,8 +95,15 @@ def must_be(wanted: str, value: object) -> str:
     return f"must be {wanted}, not {value!r:.60}"
 
 
+def _read(settings: SettingsView, steps: Sequence[str], default: Any) -> Any:
+    why = settings.unread(steps)
+    if why is not None:
+        raise UserError(f"{why}, in a file that may set {'.'.join(steps)}")
+    return settings.get(steps, default)
+
+
 def _object(settings: SettingsView, steps: Sequence[str]) -> dict[str, Any]:
-    given = settings.get(steps, {})
+    given = _read(settings, steps, {})
     if not isinstance(given, dict):
         raise mistake(settings, steps, must_be("an object", given))
     return given

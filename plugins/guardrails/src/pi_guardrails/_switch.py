@@ -42,7 +42,7 @@ class Switch:
     def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
         """Go on duty, or off; where the settings are wrong, refuse everything."""
         self._go_off()
-        if ctx.settings.get("guardrails") is None:
+        if ctx.settings.get("guardrails") is None and ctx.settings.unread("guardrails") is None:
             return
         # First of all, so that whatever fails below leaves the gate shut and not open.
         self._off += [self._pi.on("tool_call", self.tool_call), self._pi.on("user_bash", self.user_bash)]

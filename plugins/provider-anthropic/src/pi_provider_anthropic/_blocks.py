@@ -117,7 +117,8 @@ class _RedactedThinking(Block):
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         event = self._builder.thinking_start()
         self._at = event.content_index
-        self._data = content.get("data")
+        data = content.get("data")
+        self._data = data if isinstance(data, str) else None
         return (event,)
 
     def _finish(self) -> Sequence[AssistantMessageEvent]:

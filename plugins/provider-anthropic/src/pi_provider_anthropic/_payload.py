@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from pi_provider_anthropic._identity import CLAUDE_CODE, ToolNames, is_oauth
 from pi_provider_anthropic._messages import mark_last, to_messages
 from pi_provider_anthropic._tools import to_tool_choice, to_tools
 from pi_provider_kit import (
-    clamp_thinking_level,
+    claude_thinking,
     clean_text,
     default_max_tokens,
     estimate_context_tokens,
-    fit_thinking_budget,
     sampling_params,
     supported_thinking_levels,
     system_prompt_of,
@@ -26,11 +23,6 @@ if TYPE_CHECKING:
     from pi_provider_anthropic._compat import Compat
 
 __all__ = ["to_payload"]
-
-_SMALLEST_BUDGET = 1024
-"""The API refuses a smaller one."""
-
-_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 
 def to_payload(
@@ -84,20 +76,8 @@ def _limits(model: Model, context: Context, options: StreamOptions, compat: Comp
     most = min(options.max_tokens or room, room)
     if not model.reasoning:
         return {"max_tokens": most}
-    level = clamp_thinking_level(model, options.reasoning)
-    if level == "off":
-        return {"max_tokens": most, "thinking": {"type": "disabled"}}
-    if compat.adaptive:
-        effort = (model.thinking_level_map or {}).get(level) or _EFFORTS[level]
-        adaptive = {"type": "adaptive", "display": "summarized"}
-        return {"max_tokens": most, "thinking": adaptive, "output_config": {"effort": effort}}
-    limits = evolve(model, max_tokens=room)
-    total, budget = fit_thinking_budget(limits, most, level, options.thinking_budgets)
-    budget = max(budget, _SMALLEST_BUDGET)
-    if budget >= total:  # so little output that no thinking fits
-        return {"max_tokens": most, "thinking": {"type": "disabled"}}
-    thinking = {"type": "enabled", "budget_tokens": budget, "display": "summarized"}
-    return {"max_tokens": total, "thinking": thinking}
+    total, fields = claude_thinking(model, options, most, room, adaptive=compat.adaptive)
+    return {"max_tokens": total, **fields}
 
 
 def _thinks(payload: dict[str, Any]) -> bool:

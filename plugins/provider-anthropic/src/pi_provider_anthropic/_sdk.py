@@ -121,7 +121,7 @@ async def _client(model: Model, options: StreamOptions, compat: Compat, waits: T
     timeout = httpx2.Timeout(waits.idle, connect=waits.connect, read=waits.idle)
     # Redirects are not followed, as in the kit: they would carry the key elsewhere.
     http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, verify=tls_context(httpx2))
-    common = {"http_client": http, "max_retries": 0}
+    common = {"http_client": http, "max_retries": options.max_retries or 0}
     makers = {"bedrock": _bedrock, "vertex": _vertex, "foundry": _foundry, "anthropic": _anthropic}
     make = makers.get(compat.sdk_client)
     if make is None:
@@ -196,7 +196,7 @@ def _failure(error: Exception, options: StreamOptions, waits: Timeouts) -> Reque
     if isinstance(error, anthropic.APIConnectionError):
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
         return transport_failure(cause, str(error.request.url), waits)
-    if isinstance(error, httpx2.TransportError):
+    if isinstance(error, httpx2.RequestError):
         return transport_failure(error, "", waits, status=200)
     if isinstance(error, JSONDecodeError):
         return broken(f"an event is not JSON ({error})")

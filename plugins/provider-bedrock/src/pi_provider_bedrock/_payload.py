@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from pi_provider_bedrock._compat import Compat
 from pi_provider_bedrock._messages import to_messages
 from pi_provider_bedrock._tools import to_tool_config
 from pi_provider_kit import (
-    clamp_thinking_level,
+    claude_thinking,
     default_max_tokens,
     estimate_context_tokens,
-    fit_thinking_budget,
     sampling_params,
     supported_thinking_levels,
     system_prompt_of,
@@ -25,11 +22,6 @@ if TYPE_CHECKING:
     from pi_provider_bedrock._tools import ToolNames
 
 __all__ = ["to_payload"]
-
-_SMALLEST_BUDGET = 1024
-"""The API refuses a smaller one."""
-
-_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 _INTERLEAVED_BETA = "interleaved-thinking-2025-05-14"
 
@@ -72,20 +64,10 @@ def _limits(model: Model, context: Context, options: StreamOptions, compat: Comp
     most = min(options.max_tokens or room, room)
     if not (model.reasoning and compat.claude):
         return most, {}
-    level = clamp_thinking_level(model, options.reasoning)
-    if level == "off":
-        return most, {"thinking": {"type": "disabled"}}
-    display = {"display": "summarized"} if compat.display else {}
-    if compat.adaptive:
-        effort = (model.thinking_level_map or {}).get(level) or _EFFORTS[level]
-        return most, {"thinking": {"type": "adaptive", **display}, "output_config": {"effort": effort}}
-    limits = evolve(model, max_tokens=room)
-    total, budget = fit_thinking_budget(limits, most, level, options.thinking_budgets)
-    budget = max(budget, _SMALLEST_BUDGET)
-    if budget >= total:  # so little output that no thinking fits
-        return most, {"thinking": {"type": "disabled"}}
-    thinking = {"type": "enabled", "budget_tokens": budget, **display}
-    return total, {"thinking": thinking, "anthropic_beta": [_INTERLEAVED_BETA]}
+    total, fields = claude_thinking(model, options, most, room, adaptive=compat.adaptive, display=compat.display)
+    if fields["thinking"]["type"] == "enabled":
+        fields["anthropic_beta"] = [_INTERLEAVED_BETA]
+    return total, fields
 
 
 def _thinks(fields: dict[str, Any]) -> bool:

@@ -47,8 +47,8 @@ _HOMES: dict[str, str] = {
     "_sse": "LineDecoder SseDecoder",
     "_text": "WholeText clean_json clean_text",
     "_thinking": (
-        "THINKING_BUDGETS budget_level clamp_thinking_level default_max_tokens fit_thinking_budget "
-        "sampling_params supported_thinking_levels thinking_budget"
+        "THINKING_BUDGETS budget_level clamp_thinking_level claude_thinking default_max_tokens "
+        "fit_thinking_budget sampling_params supported_thinking_levels thinking_budget"
     ),
     "_tokens": "estimate_context_tokens estimate_tokens",
     "_tool_ids": "completions_id mistral_id responses_id sanitized_id",

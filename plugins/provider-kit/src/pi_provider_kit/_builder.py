@@ -24,6 +24,10 @@ REPAIR_NOTE = "argumentsRepair"
 """Where a repaired call says so: ``call.extra["argumentsRepair"]`` is the note for the tool result's details."""
 
 
+_SLIPS = (AttributeError, LookupError, TypeError)
+"""What Python says of values that nobody checked, in words that mean nothing to a user."""
+
+
 class AnswerBuilder(MessageBuilder):
     """A ``MessageBuilder`` that reads half-received arguments, repairs complete ones, and words failures.
 
@@ -74,7 +78,12 @@ class AnswerBuilder(MessageBuilder):
             known = {name: value for name, value in known.items() if value is not None}
             if known:
                 self.extras["extra"] = {**self.extras.get("extra", {}), "requestFailure": known}
-            text = explained(problem, self.model)
+            text = explained(problem, self.model, options.max_retry_delay_ms if options is not None else None)
+        elif isinstance(problem, _SLIPS):
+            text = (
+                f"The request cannot be made, or its answer not read ({type(problem).__name__}: {text}). Check what"
+                f" models.json says of {self.model.reference!r}, its compat above all; if that is right, report this."
+            )
         if options is not None:
             from pi_provider_kit._failure import redact, secrets_of
 

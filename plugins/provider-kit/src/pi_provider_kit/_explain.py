@@ -51,15 +51,24 @@ _TROUBLE = "The provider has trouble: {wait_lower}, or choose another model with
 
 _AGAIN = "Send the prompt again, or choose another model with --model."
 
+_PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what stands between pi and it."
+"""For a page in place of the API's refusal: a wrong address has one, and so have firewalls."""
+
 _MONEY = re.compile(r"insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)", re.IGNORECASE)
 _KEY = re.compile(r"\bapi[ _-]?key\b|authenticat", re.IGNORECASE)
-"""What hosts also say with a status of their own choice: Anthropic and Google 400, OpenAI 429."""
+"""What hosts also say with a status of their own choice: Anthropic and Google 400, OpenAI 429, some 200."""
 
 
-def explain(failure: RequestFailed, model: Model) -> str:
+def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
     """Return what to do about the failure; "" where its own words say it (an error of ours, without a status).
 
     A failure with an attribute ``advice`` knows better than its status tells.
+
+    Args:
+        failure: What went wrong.
+        model: Who was asked.
+        longest_wait_ms: How long pi would wait because the server asks for it (``StreamOptions.max_retry_delay_ms``);
+            None or 0 is as long as it asks.
     """
     own: str = getattr(failure, "advice", "")
     if own:
@@ -67,7 +76,7 @@ def explain(failure: RequestFailed, model: Model) -> str:
     from pi_provider_kit._failure import without_secrets
 
     template = _template(failure)
-    wait = _wait(failure.retry_after_ms)
+    wait = _wait(failure.retry_after_ms, longest_wait_ms)
     return template.format(
         provider=model.provider,
         model=model.id,
@@ -81,6 +90,8 @@ def _template(failure: RequestFailed) -> str:
     kind, status = getattr(failure, "kind", "status"), _meant(failure)
     if kind in _BY_KIND:
         return _BY_KIND[kind]
+    if status in (401, 403, 404, 405) and _is_page(failure):
+        return _PAGE
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status >= 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
@@ -88,25 +99,33 @@ def _template(failure: RequestFailed) -> str:
     return _AGAIN if kind == "event" else ""
 
 
+def _is_page(failure: RequestFailed) -> bool:
+    from pi_provider_kit._failure import PAGE_NOTE
+
+    return getattr(failure, "body", "").endswith(PAGE_NOTE)
+
+
 def _meant(failure: RequestFailed) -> int:
-    """Return the status that fits what the host says; several say 400 or 429 whatever it is."""
+    """Return the status that fits what the host says; several say 200, 400 or 429 whatever it is."""
     status = failure.status or 0
-    if status in (400, 403, 429) and failure.retry_after_ms is None and _MONEY.search(str(failure)):
+    if status in (200, 400, 403, 429) and failure.retry_after_ms is None and _MONEY.search(str(failure)):
         return 402
-    return 401 if status == 400 and _KEY.search(str(failure)) else status  # noqa: PLR2004 - RFC 9110, 15.5
+    return 401 if status in (200, 400) and _KEY.search(str(failure)) else status
 
 
-def explained(failure: RequestFailed, model: Model) -> str:
-    """Return the failure's own text, unchanged, and behind it what to do."""
-    advice = explain(failure, model)
+def explained(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
+    """Return the failure's own text, unchanged, and behind it what to do (``explain``)."""
+    advice = explain(failure, model, longest_wait_ms)
     text = str(failure)
     if not advice:
         return text
     return f"{text} {advice}" if text.endswith((".", "!", "?", "}", "]")) else f"{text}. {advice}"
 
 
-def _wait(retry_after_ms: int | None) -> str:
+def _wait(retry_after_ms: int | None, longest_ms: int | None) -> str:
     if not retry_after_ms:
         return "Wait a moment"
     seconds = -(-retry_after_ms // 1000)
+    if longest_ms and retry_after_ms > longest_ms:  # decision D22
+        return f"Wait {seconds} s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself"
     return f"Wait {seconds} s"

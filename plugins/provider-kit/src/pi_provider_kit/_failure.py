@@ -26,6 +26,9 @@ _BODY_LIMIT = 4000
 
 _PAGE_LIMIT = 160
 
+PAGE_NOTE = "(an HTML page, not an answer of the API)"
+"""Stands behind what a page says; ``explain`` knows it by that."""
+
 _PAGE_READ = 8192
 """Characters of a page that are searched; the patterns below are slow on a long page made to that end."""
 
@@ -88,12 +91,22 @@ def answer_failure(
         return HttpFailed(message, kind="redirect", **known)
     if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, 15.3
         got = headers.get("content-type", "untyped content").partition(";")[0]
-        if got == expected:  # an error in the disguise of a stream
+        if got == expected or _tells_of_an_error(raw):  # in the disguise of an answer
             return HttpFailed(f"{status} The server sent no events: {body}", kind="event", **known)
         message = f"{status} The server sent {got} where {expected} was asked for: {body or 'no body'}"
         return HttpFailed(message, kind="unexpected", **known)
     text = error_text.format(status=status, body=body) if body else f"{status} status code (no body)"
     return HttpFailed(text, kind="status", **known)
+
+
+def _tells_of_an_error(text: str) -> bool:
+    import json
+
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and bool(told.get("error"))
 
 
 def readable_body(text: str) -> str:
@@ -145,7 +158,7 @@ def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status:
 
 def _unanswered(error: Exception, url: str, first_byte: float | None) -> HttpFailed:
     where = _place(url)
-    if _is(error, "UnsupportedProtocol", "InvalidURL"):
+    if _is(error, "UnsupportedProtocol", "InvalidURL", "UnicodeError"):
         reason = f": {error}" if "@" not in url else ""  # the parser may take a password for a port, and show it
         return HttpFailed(f"The base URL {without_secrets(url)!r} cannot be used{reason}", kind="url")
     if _is(error, "LocalProtocolError"):
@@ -241,4 +254,4 @@ def _page(text: str) -> str:
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", words)).split())
     if len(words) > _PAGE_LIMIT:
         words = f"{words[:_PAGE_LIMIT]}..."
-    return f"{words} (an HTML page, not an answer of the API)".lstrip()
+    return f"{words} {PAGE_NOTE}".lstrip()

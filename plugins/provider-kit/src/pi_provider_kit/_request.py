@@ -227,7 +227,7 @@ class _Exchange:
 
     async def __aenter__(self) -> Self:
         try:
-            await self._open()
+            await self._opened()
         except BaseException:
             await self._close()
             raise
@@ -275,6 +275,22 @@ class _Exchange:
             secrets=secrets_of(self._sent, self._options.api_key),
         )
 
+    async def _opened(self) -> None:
+        try:
+            await self._open()
+        except Exception as failure:
+            if not self._options.max_retries:
+                raise
+            from pi_provider_kit._again import made_again
+
+            await made_again(self._reopen, failure, self._options, self._watch)
+
+    async def _reopen(self) -> None:
+        if self._response is not None:
+            await _stream_of(self._response).aclose()
+            self._response = None
+        await self._open()
+
     async def _open(self) -> None:
         self.raise_if_aborted()
         transport = await self._http.transport()
@@ -282,7 +298,7 @@ class _Exchange:
 
         try:
             response = await self._watch(transport.handle_async_request(self._built()))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: no host can be called that
             from pi_provider_kit._failure import transport_failure
 
             raise transport_failure(error, self._request.url, self._timeouts) from error
@@ -321,7 +337,7 @@ class _Exchange:
         for more in (request.headers, self._options.headers or {}):
             headers.update({name.lower(): value.strip() for name, value in more.items()})
         self._sent = headers
-        unusable = next((name for name, value in headers.items() if not value.isascii()), None)
+        unusable = next((name for name, value in headers.items() if not (name + value).isascii()), None)
         if unusable is not None:
             from pi_provider_kit._failure import HttpFailed
 

@@ -13,6 +13,8 @@ __all__ = ["LineDecoder", "SseDecoder"]
 _EVENT_LIMIT = 64 * 1_048_576
 """Bytes of one event or line; a server that sends more without an end is cut off."""
 
+_ADVICE = "Send the prompt again, or choose another model with --model."
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -53,7 +55,8 @@ class LineDecoder:
             tail.append(rest)
             self._size += len(rest)
             if self._size > self._limit:
-                raise RequestFailed(f"The server sent more than {self._limit} bytes without the end of a line")
+                message = f"The server sent more than {self._limit} bytes without the end of a line. {_ADVICE}"
+                raise RequestFailed(message)
         return lines
 
     def close(self) -> bytes:
@@ -144,7 +147,7 @@ class SseDecoder:
     def _grow(self, data: list[bytes]) -> None:
         self._size = (self._size or len(data[0])) + len(data[-1]) + 1
         if self._size > self._limit:
-            raise RequestFailed(f"The server sent an event of more than {self._limit} bytes")
+            raise RequestFailed(f"The server sent an event of more than {self._limit} bytes. {_ADVICE}")
 
     def _field(self, line: bytes) -> None:
         name, _, value = line.partition(b":")

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from pi_hookspecs.models import THINKING_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_hookspecs.models import Model, ThinkingLevel
+    from pi_hookspecs.provider import StreamOptions
 
 __all__ = [
     "THINKING_BUDGETS",
     "budget_level",
     "clamp_thinking_level",
+    "claude_thinking",
     "default_max_tokens",
     "fit_thinking_budget",
     "sampling_params",
@@ -32,6 +36,11 @@ _WINDOW_MARGIN = 4096
 """Tokens of the window that are kept free, because the size of the context is an estimate."""
 
 _ONLY_IF_MAPPED = ("xhigh", "max")
+
+_CLAUDE_BUDGET = 1024
+"""Claude refuses a smaller one."""
+
+_CLAUDE_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 
 def supported_thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
@@ -78,6 +87,33 @@ def fit_thinking_budget(
     budget = thinking_budget(level, budgets)
     most = min(base + budget, model.max_tokens)
     return most, budget if most > budget else max(0, most - _ANSWER)
+
+
+def claude_thinking(
+    model: Model, options: StreamOptions, most: int, room: int, *, adaptive: bool, display: bool = True
+) -> tuple[int, dict[str, Any]]:
+    """Return ``(max_tokens, fields)`` of a request to a Claude that reasons, whoever serves it.
+
+    Args:
+        model: The Claude.
+        options: The level that is wanted, and the user's budgets.
+        most: Tokens that the answer may take.
+        room: Tokens that answer and thinking may take together.
+        adaptive: Whether it thinks by effort (``output_config``), not by budget.
+        display: Whether it is told to show its thinking summed up.
+    """
+    level = clamp_thinking_level(model, options.reasoning)
+    if level == "off":
+        return most, {"thinking": {"type": "disabled"}}
+    shown = {"display": "summarized"} if display else {}
+    if adaptive:
+        effort = (model.thinking_level_map or {}).get(level) or _CLAUDE_EFFORTS[level]
+        return most, {"thinking": {"type": "adaptive", **shown}, "output_config": {"effort": effort}}
+    total, budget = fit_thinking_budget(evolve(model, max_tokens=room), most, level, options.thinking_budgets)
+    budget = max(budget, _CLAUDE_BUDGET)
+    if budget >= total:  # so little output that no thinking fits
+        return most, {"thinking": {"type": "disabled"}}
+    return total, {"thinking": {"type": "enabled", "budget_tokens": budget, **shown}}
 
 
 def sampling_params(model: Model, reasoning: ThinkingLevel | None) -> dict[str, Any]:

@@ -29,6 +29,7 @@ _KEEP_SECONDS = 60.0
 _KEEP_PER_ORIGIN = 8
 
 _PORTS = {"http": 80, "https": 443}
+_LAST_PORT = 65_535
 
 _HAPPY_EYEBALLS = 0.25
 """Seconds before the next address of a name is tried beside the first (RFC 8305)."""
@@ -177,7 +178,10 @@ class _Body(httpx.AsyncByteStream):
 def _origin(url: httpx.URL) -> Origin:
     if url.scheme not in _PORTS or not url.host:
         raise httpx.UnsupportedProtocol("the URL must begin with http:// or https:// and name a host")
-    return url.scheme, url.host, url.port or _PORTS[url.scheme]
+    port = _PORTS[url.scheme] if url.port is None else url.port
+    if not 0 < port <= _LAST_PORT:
+        raise httpx.InvalidURL(f"the port must be 1 to {_LAST_PORT}")
+    return url.scheme, url.host, port
 
 
 def _head(request: httpx.Request) -> bytes:

@@ -85,7 +85,7 @@ async def _client(sdk: Any, httpx: Any, call: Call, options: StreamOptions, user
     headers = {"user-agent": user_agent, **call.headers, **(options.headers or {})}
     common: dict[str, Any] = {
         "base_url": call.base_url.rstrip("/"),
-        "max_retries": 0,
+        "max_retries": options.max_retries or 0,
         "default_headers": headers,
         "timeout": httpx.Timeout(timeouts.idle, connect=timeouts.connect),
         # A redirect would carry the key elsewhere.

@@ -56,13 +56,19 @@ class JsonlSessionStore:
         return [info for info in found if _place.same_cwd(info.cwd, cwd)]
 
     def latest(self, cwd: str) -> str | None:
-        """Return the path of the session of a working directory that was written to last; only headers are read."""
+        """Return the path of the session of a working directory that was written to last; only headers are read.
+
+        A file that something is in and that is no session, or not to be read, is one, too: who opens it says why.
+        """
         from pi_session_jsonl._listing import header_of
 
         files = sorted(_place.files_of(self.place, cwd), key=lambda file: file.modified, reverse=True)
         for file in files:
             header = header_of(file.path)
-            if header and (self.place.session_dir is None or _place.same_cwd(header.get("cwd"), cwd)):
+            if header is None:
+                if file.size:
+                    return file.path
+            elif self.place.session_dir is None or _place.same_cwd(header.get("cwd"), cwd):
                 return file.path
         return None
 
