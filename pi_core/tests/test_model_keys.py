@@ -212,11 +212,12 @@ async def test_options_are_completed_from_settings_and_environment(registry):
     assert options.max_retry_delay_ms == 60_000
 
 
-async def test_the_limit_of_a_request_counts_before_that_of_all_silence(registry):
-    settings = {"httpIdleTimeoutMs": 1500, "retry": {"provider": {"timeoutMs": 700}}}
+async def test_a_request_has_limits_of_its_own(registry):
+    settings = {"httpIdleTimeoutMs": 1500, "retry": {"provider": {"timeoutMs": 700, "maxRetries": 2}}}
     models = registry(row("acme"), settings=settings, ACME_API_KEY="k")
+    _, options = await models.prepare(models.find("acme/m"), StreamOptions())
 
-    assert (await models.prepare(models.find("acme/m"), StreamOptions()))[1].timeout_ms == 700
+    assert (options.timeout_ms, options.max_retries, options.max_retry_delay_ms) == (700, 2, 60_000)
 
 
 async def test_options_that_say_so_count_before_what_is_configured(registry):

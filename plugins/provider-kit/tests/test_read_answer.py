@@ -93,7 +93,8 @@ async def test_an_abort_is_no_failure(model):
 async def test_a_codec_s_own_bug_is_an_answer_too(model):
     (only,) = await read(model, Source(KeyError("choices")))
 
-    assert (only.type, only.error.error_message) == ("error", "'choices'")
+    assert only.type == "error"
+    assert "(KeyError: 'choices')" in only.error.error_message
 
 
 async def test_a_codec_can_make_more_of_a_failure(model):

@@ -308,6 +308,12 @@ async def test_an_unusable_base_url_is_named(http, url):
     assert str(failure).startswith("The base URL")
 
 
+async def test_a_port_that_is_none_is_shown(http):
+    _, failure = await collect(http, "http://localhost:99999/v1?key=k-0123")
+
+    assert str(failure) == "The base URL 'http://localhost:99999/v1' cannot be used: the port must be 1 to 65535"
+
+
 async def test_a_key_that_no_header_can_hold_is_not_shown(http):
     _, failure = await collect(http, "http://localhost:9", headers={"x-api-key": "sk-…"})
 

@@ -174,7 +174,7 @@ class AuthStorage:
         """Refresh an expired token under the lock, unless another process has just done it."""
         if login is None:
             message = (
-                f'The login for "{provider}" has expired and no installed plugin can refresh it. Install the plugin that'
+                f'The login for "{provider}" has expired and no installed plugin can refresh it. Install the one that'
                 f" signs in to it, or run pi auth logout {provider} and set a key."
             )
             raise UserError(message)

@@ -240,7 +240,7 @@ def without_secrets(url: str) -> str:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return "?"
+        return "?" if "@" in url else url.partition("?")[0]
     return urlunsplit((parts.scheme, f"{parts.hostname or ''}{port}", parts.path, "", ""))
 
 
