@@ -81,9 +81,7 @@ def test_continuing_a_session_that_cannot_be_opened_takes_the_one_before_and_say
 
     assert (manager.id == saved.id) is (which == "the one before")
     assert manager.cwd == cwd
-    assert manager.notices == [
-        f"The last session could not be opened, this is {which}. nothing is stored under 'gone'"
-    ]
+    assert manager.notices == [f"The last session could not be opened, this is {which}. nothing is stored under 'gone'"]
 
 
 def test_without_a_store_a_new_session_is_in_memory_and_says_what_to_install(host_of):
