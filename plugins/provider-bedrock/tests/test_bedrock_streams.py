@@ -177,7 +177,7 @@ def test_any_value_at_any_place_is_a_message_or_an_error(data):
     reading = Reading(builder, ToolNames(()))
     try:
         for kind, event in events:
-            for _ in reading.feed({":message-type": "event", ":event-type": kind}, orjson.dumps(event)):
+            for _ in reading.feed(({":message-type": "event", ":event-type": kind}, orjson.dumps(event))):
                 builder.partial()
         end = reading.end()[-1]
     except RequestFailed as problem:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from pi_provider_bedrock._advice import Circumstances
     from pi_provider_bedrock._credentials import Chain
     from pi_provider_bedrock._frames import Frame
-    from pi_provider_kit import AbortWatch, Http
+    from pi_provider_bedrock._reading import Reading
+    from pi_provider_bedrock._tools import ToolNames
+    from pi_provider_kit import Http
 
 API = "bedrock-converse-stream"
 
@@ -32,46 +35,36 @@ class BedrockConverse:
         self._http = http
         self._chain: Chain | None = None
 
-    async def stream(
-        self, model: Model, context: Context, options: StreamOptions
-    ) -> AsyncIterator[AssistantMessageEvent]:
+    def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """Yield the message as it grows, then exactly one ``Done`` or ``Error``.
 
         A failed request is an answer, not an exception: it ends the stream with an ``Error`` whose message keeps the
         text received so far.
         """
         from pi_provider_bedrock._advice import Circumstances
-        from pi_provider_bedrock._failures import advised
-        from pi_provider_bedrock._reading import Reading
         from pi_provider_bedrock._tools import ToolNames
-        from pi_provider_kit import AbortWatch, AnswerBuilder
+        from pi_provider_kit import read_answer
 
-        builder, circumstances = AnswerBuilder(model), Circumstances(model)
-        try:
-            names = ToolNames(tool.name for tool in context.tools)
-            reading = Reading(builder, names)
-            with AbortWatch(options.signal) as watch:
-                async with aclosing(self._frames(context, options, names, watch, circumstances)) as frames:
-                    async for headers, payload in frames:
-                        watch.raise_if_aborted()  # one read may bring many frames
-                        for event in reading.feed(headers, payload):
-                            yield event
-                        if reading.finished:
-                            break
-            for event in reading.end():
-                yield event
-        except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
+        names, circumstances = ToolNames(tool.name for tool in context.tools), Circumstances(model)
+
+        @cache
+        def reader() -> Reading:
+            from pi_provider_bedrock._reading import Reading
+            from pi_provider_kit import AnswerBuilder
+
+            return Reading(AnswerBuilder(model), names)
+
+        def explain(problem: Exception) -> Exception:
+            from pi_provider_bedrock._failures import advised
+
             if getattr(problem, "status", None) == 403 and self._chain is not None:  # noqa: PLR2004 - RFC 9110, 15.5.4
                 self._chain.forget()  # somebody may renew them meanwhile
-            yield builder.end_for(advised(problem, circumstances), options)
+            return advised(problem, circumstances)
+
+        return read_answer(self._frames(context, options, names, circumstances), reader, options, explain=explain)
 
     async def _frames(
-        self,
-        context: Context,
-        options: StreamOptions,
-        names: Any,
-        watch: AbortWatch,
-        circumstances: Circumstances,
+        self, context: Context, options: StreamOptions, names: ToolNames, circumstances: Circumstances
     ) -> AsyncGenerator[Frame]:
         """Make the request and yield the frames of the answer."""
         from attrs import evolve
@@ -80,7 +73,7 @@ class BedrockConverse:
         from pi_provider_bedrock._frames import MEDIA_TYPE, FrameDecoder
         from pi_provider_bedrock._payload import to_payload
         from pi_provider_bedrock._request import prepared
-        from pi_provider_kit import Http, final_payload, stream_bytes
+        from pi_provider_kit import AbortWatch, Http, final_payload, stream_bytes
 
         if self._http is None:
             self._http = Http()
@@ -88,11 +81,13 @@ class BedrockConverse:
             self._chain = Chain()
         model = circumstances.model
         payload = await final_payload(to_payload(model, context, options, names), model, options)
-        request = await prepared(payload, options, self._chain, watch, circumstances)
         heard = evolve(options, on_response=circumstances.hearing(options.on_response))
         decoder = FrameDecoder()
-        async with aclosing(stream_bytes(self._http, request, heard, accept=MEDIA_TYPE)) as chunks:
-            async for chunk in chunks:
-                for frame in decoder.feed(chunk):
-                    yield frame
+        with AbortWatch(options.signal) as watch:
+            request = await prepared(payload, options, self._chain, watch, circumstances)
+            async with aclosing(stream_bytes(self._http, request, heard, accept=MEDIA_TYPE)) as chunks:
+                async for chunk in chunks:
+                    for frame in decoder.feed(chunk):
+                        watch.raise_if_aborted()  # one read may bring many frames
+                        yield frame
         decoder.close()

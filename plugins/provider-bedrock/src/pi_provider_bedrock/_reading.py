@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.messages import StopReason
     from pi_hookspecs.stream import AssistantMessageEvent, Done
+    from pi_provider_bedrock._frames import Frame
     from pi_provider_bedrock._tools import ToolNames
     from pi_provider_kit import AnswerBuilder
 
@@ -40,7 +41,7 @@ _REFUSALS = {
 
 
 class Reading:
-    """One answer as it is read: ``feed`` it frames until it is ``finished``, then ask ``end``.
+    """One answer as it is read, see ``AnswerReader`` of the kit.
 
     Args:
         builder: Makes our events.
@@ -49,7 +50,7 @@ class Reading:
 
     def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
         self.finished = False
-        self._builder = builder
+        self.builder = builder
         self._names = names
         self._open: dict[int, Block] = {}
         self._started = False
@@ -63,12 +64,13 @@ class Reading:
             "metadata": self._metadata,
         }
 
-    def feed(self, headers: dict[str, Any], payload: bytes) -> Sequence[AssistantMessageEvent]:
+    def feed(self, frame: Frame) -> Sequence[AssistantMessageEvent]:
         """Return our events for one frame.
 
         Raises:
             HttpFailed: The frame tells of an error, cannot be read, or cannot follow those before it.
         """
+        headers, payload = frame
         if headers.get(":message-type", "event") != "event":
             raise frame_failure(headers, payload)
         handler = self._handlers.get(headers.get(":event-type", ""))
@@ -95,7 +97,7 @@ class Reading:
             raise HttpFailed(f"An unknown error occurred (stop reason {stop!r})", kind="event")
         if reason == "toolUse":
             reason = "stop"  # the builder knows whether there is a call
-        return self._builder.done(reason)
+        return self.builder.done(reason)
 
     # One kind of event each
 
@@ -109,7 +111,7 @@ class Reading:
         if self._started:
             return ()
         self._started = True
-        return (self._builder.start(),)
+        return (self.builder.start(),)
 
     def _block_start(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         index, start = event.get("contentBlockIndex"), event.get("start")
@@ -123,7 +125,7 @@ class Reading:
             raise broken("a tool call has no name")
         if not isinstance(call_id, str) or not call_id:
             call_id = f"tooluse_pi_{uuid4().hex}"
-        block = self._open[index] = Call(self._builder)
+        block = self._open[index] = Call(self.builder)
         return (*self._begun(), block.begin(call_id, self._names.ours(name)))
 
     def _delta(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
@@ -138,7 +140,7 @@ class Reading:
             if "toolUse" in delta:
                 raise broken(f"something is added to block {index}, which is not open")
             return ()
-        block = self._open[index] = kind(self._builder)
+        block = self._open[index] = kind(self.builder)
         return (*self._begun(), block.open(), *block.add(delta))
 
     def _block_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
@@ -149,13 +151,13 @@ class Reading:
     def _message_stop(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         stop = event.get("stopReason")
         if isinstance(stop, str) and stop:
-            self._stop = self._builder.extras["raw_stop_reason"] = stop
+            self._stop = self.builder.extras["raw_stop_reason"] = stop
         return self._begun()
 
     def _metadata(self, event: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         usage = event.get("usage")
         if isinstance(usage, dict):
-            self._builder.usage = with_cost(self._builder.model, usage_of(usage))
+            self.builder.usage = with_cost(self.builder.model, usage_of(usage))
         self.finished = self._stop is not None
         return self._begun()
 
