@@ -40,7 +40,8 @@ def test_the_program_streams_an_answer_uses_its_tool_and_keeps_every_event(tmp_p
     kinds = [event["type"] for event in events]
     assert (kinds[0], kinds[-2:]) == ("agent_start", ["agent_end", "agent_settled"])
     updates = [event["assistantMessageEvent"] for event in events if event["type"] == "message_update"]
-    assert "".join(update["delta"] for update in updates if update["type"] == "text_delta") == done.stdout
+    shown = {"text_delta": lambda update: update["delta"], "text_end": lambda _: "\n"}
+    assert "".join(shown[update["type"]](update) for update in updates if update["type"] in shown) == done.stdout
     (ended,) = (event for event in events if event["type"] == "tool_execution_end")
     assert (ended["toolName"], ended["result"]["content"][0]["text"]) == ("ls", "Odes\nSonnets")
 

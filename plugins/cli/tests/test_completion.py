@@ -55,6 +55,7 @@ def completions(pi, line):
         ("pi --mod", ["plain,--mode", "plain,--model", "plain,--models"]),
         ("pi --mode p", ["plain,paint", "plain,print"]),
         ("pi --disable ac", ["plain,acme"]),
+        ("pi --provider openai-c", ["plain,openai-codex"]),
         ("pi tod", ["plain,todo"]),
         ("pi --print hello tod", ["plain,todo"]),
         ("pi --session-dir s", ["dir,s"]),
@@ -63,6 +64,10 @@ def completions(pi, line):
         ("pi @no", ["plain,@notes/", "plain,@notes.txt"]),
         ("pi hello @notes/a", ["plain,@notes/a.txt"]),
         ("pi @nowhere/a", []),
+        ("pi @ no", ["plain,@notes/", "plain,@notes.txt"]),
+        ("pi hello @ notes/a", ["plain,@notes/a.txt"]),
+        ("pi --mode = p", ["plain,paint", "plain,print"]),
+        ("pi --mode =", ["plain,json", "plain,line", "plain,paint", "plain,print", "plain,rpc", "plain,text"]),
     ],
 )
 def test_what_is_typed_is_completed(acme, line, expected):
@@ -93,19 +98,26 @@ def test_the_script_is_one_that_the_shell_reads(pi, shell, syntax):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_with_it(acme, tmp_path):
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("pi --todo", "--todo-file\n"), ("pi @ no", "@notes.txt\n"), ("pi --thinking = mi", "minimal\n")],
+    ids=["option", "file", "value"],
+)
+def test_bash_completes_with_it(acme, tmp_path, words, completed):
+    (acme.cwd / "notes.txt").touch()
     program = tmp_path / "bin" / "pi"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {" ".join(acme.command)} "$@"\n')
     program.chmod(0o755)
     acme.env["PATH"] = f"{program.parent}:{acme.env['PATH']}"
     typed = (
-        'eval "$(pi completion bash)"; COMP_WORDS=(pi --todo) COMP_CWORD=1; _pi_completion pi; echo "${COMPREPLY[@]}"'
+        f'eval "$(pi completion bash)"; COMP_WORDS=({words}) COMP_CWORD={words.count(" ")}; _pi_completion pi; '
+        'echo "${COMPREPLY[@]}"'
     )
 
     done = subprocess.run(["bash", "-c", typed], cwd=acme.cwd, env=acme.env, capture_output=True, text=True, check=True)
 
-    assert done.stdout == "--todo-file\n"
+    assert done.stdout == completed
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_plugin_adds_a_format_by_its_suffix(talked):
     ("arguments", "told"),
     [
         pytest.param(["--export", "nobody"], "No session found matching 'nobody'", id="no-such-id"),
-        pytest.param(["--export", "./gone.jsonl"], "There is no session at", id="no-such-file"),
+        pytest.param(["--export", "./gone.jsonl"], "pi sessions list shows", id="no-such-file"),
         pytest.param(["--export", "zebra", "a.html", "b.html"], "at most one file", id="two-files"),
         pytest.param(["--export", "zebra", "gone/a.html"], "Cannot export to", id="no-such-folder"),
         pytest.param(["--export", "zebra", "--continue"], "exclude each other", id="with-continue"),

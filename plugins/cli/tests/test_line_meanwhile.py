@@ -126,7 +126,7 @@ def test_what_is_said_during_an_answer_that_a_plugin_asked_for_is_taken_in(talk,
 
     assert "Error" not in seen
     terminal.type("\x03")
-    terminal.until("Error: ")
+    terminal.until("Stopped")
     say(terminal, "/session", "said 1")
 
 

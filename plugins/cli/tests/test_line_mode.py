@@ -70,7 +70,7 @@ def test_an_unknown_command_is_not_sent_to_the_model(talk):
 
 
 def test_help_lists_what_there_is(talk):
-    shown = say(talk(), "/help", "!!COMMAND")
+    shown = say(talk(), "/help", "Ctrl-C  ")
 
     assert "/model" in shown
     assert "/compact" in shown
@@ -102,9 +102,19 @@ def test_ctrl_c_stops_the_answer_and_the_conversation_goes_on(talk):
 
     terminal.type("\x03")
 
-    terminal.until("Error: ")
+    assert "Error" not in terminal.until("Stopped")
     say(terminal, "/model fake/echo", "thinking")
     say(terminal, "go on", "\ngo on\r\n> ")
+
+
+def test_who_goes_on_is_told_how_much_was_said(talk):
+    first = talk("hello")
+    say(first, "/session", "you said 1, answers 1, tool calls 0")
+    say(first, "/quit", "/quit")
+    shown, _ = first.end()
+
+    assert "messages so far" not in shown
+    assert "fake/echo, 2 messages so far. /help" in say(talk("-c"), "/session", "tokens")
 
 
 def test_a_new_session_begins_in_a_new_file(talk, fake):

@@ -127,9 +127,10 @@ def test_the_command_says_what_it_wrote_and_what_comes_next(pi):
         (["new", "tools", "--kind", "tool"], "A plugin named 'tools' is installed, from pluggypi-tools"),
         (["new", "mine"], "Say what the plugin adds: --kind tool | provider | hooks | mode | store"),
         (["new", "mine", "--kind", "tol"], "Unknown kind of plugin: tol. Did you mean tool?"),
+        (["new", "mine", "--kind", "xyz"], "Unknown kind of plugin: xyz. Known are tool, provider"),
         (["new", "mine", "--kind", "tool", "--dir", "."], "The folder '.' is not empty"),
     ],
-    ids=["nothing", "command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "kind", "folder"],
+    ids=["nothing", "command", "no-name", "spelling", "length", "keyword", "taken", "no-kind", "near", "far", "folder"],
 )
 def test_what_cannot_be_is_refused_in_one_line(pi, arguments, said):
     (pi.cwd / "there").write_text("already")

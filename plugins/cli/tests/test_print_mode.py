@@ -203,14 +203,20 @@ def test_reader_that_goes_away_is_no_error_to_talk_about(fake):
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
-def test_full_disk_is_one_line(fake):
+@pytest.mark.parametrize(
+    "arguments",
+    [["--model", "fake/echo", "-p", "hello"], ["--model", "fake/echo", "--mode", "json", "hello"], ["plugins"]],
+    ids=["print", "json", "plugins"],
+)
+def test_full_disk_is_one_line(fake, arguments):
     with FULL.open("wb") as full:
-        process = fake.start("--model", "fake/echo", "-p", "hello", stdout=full)
+        process = fake.start(*arguments, stdout=full)
         _, errors = process.communicate(timeout=60)
 
     assert process.returncode == 1
-    assert errors.decode().count("\n") == 1
-    assert "No space left on device" in errors.decode()
+    assert errors.decode() == (
+        "Error: What pi prints cannot be written: No space left on device. Make room, or send it somewhere else\n"
+    )
 
 
 def test_characters_that_the_encoding_lacks_are_no_error(fake):

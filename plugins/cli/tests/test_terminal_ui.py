@@ -37,6 +37,13 @@ async def test_a_notice_stands_above_the_question_that_is_open(ui, capsys):
     assert capsys.readouterr().err == "Code: \nWarning: Not that one\nCode: Thanks\n"
 
 
+async def test_who_chose_nothing_that_there_is_learns_how_to_choose_nothing(ui, capsys):
+    ui.type("/quit\n\n")
+
+    assert await ui.select("Which?", ["one", "two"]) is None
+    assert "'/quit' is none of them; Enter alone chooses none." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("typed", "chosen"),
     [("2", "two"), ("02", "two"), ("TW", "two"), ("9" * 5000, None), ("0", None), ("\u00b2", None), ("", None)],

@@ -230,6 +230,13 @@ async def test_a_process_that_ends_tells_its_exit_code():
             await client.get_state()
 
 
+async def test_a_pi_that_is_not_on_the_path_says_how_to_name_it(tmp_path):
+    with pytest.raises(FileNotFoundError) as raised:
+        await PiClient.start(env={"PATH": str(tmp_path)})
+
+    assert raised.value.__notes__ == ["Put 'pi' on the PATH, or say with command= how pi is started."]
+
+
 async def test_every_command_has_a_method():
     methods = {name for name in dir(PiClient) if not name.startswith("_")}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+from click.shell_completion import BashComplete, CompletionItem, ShellComplete, get_completion_class
 
 from pi_cli._arguments import common_options, option_groups, parse_strictly, plugin_flags
 from pi_cli._help import subcommands
@@ -76,9 +76,18 @@ def complete(instruction: str, records: Sequence[PluginRecord]) -> int:
 
 
 def _dialogue(shell: str, program: click.Command) -> ShellComplete:
-    dialogue = get_completion_class(shell)
+    dialogue = _Bash if shell == "bash" else get_completion_class(shell)
     assert dialogue is not None  # noqa: S101 - click has had these three since it has any
     return dialogue(program, {}, "pi", VARIABLE)
+
+
+class _Bash(BashComplete):
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Put together again what bash takes apart: ``@`` and ``=`` are words of their own to it."""
+        args, incomplete = super().get_completion_args()
+        if args[-1:] == ["@"]:
+            return args[:-1], f"@{incomplete}"
+        return (args[:-1] if args[-1:] == ["="] else args), incomplete
 
 
 class _Program(click.Group):
@@ -127,6 +136,7 @@ def _values(records: Sequence[PluginRecord]) -> dict[str, Iterable[str]]:
     return {
         "--mode": sorted({"text", "print", "json"} | modes),
         "--thinking": THINKING_LEVELS,
+        "--provider": sorted({name for record in records for name in record.names("register_models")}),
         "--disable": sorted(record.name for record in records),
     }
 

@@ -38,6 +38,7 @@ async def _help(run: LineRun, _argument: str) -> None:
         run.say(f"{one_line(shortcut.name):<13} {one_line(shortcut.description)}")
     run.say("!COMMAND      Run it; the model is told with your next message")
     run.say("!!COMMAND     Run it; the model is not told")
+    run.say("Ctrl-C        Stop the answer; twice, end")
 
 
 async def _model(run: LineRun, argument: str) -> None:
@@ -133,7 +134,7 @@ async def _name(run: LineRun, argument: str) -> None:
 async def _session(run: LineRun, _argument: str) -> None:
     stats = run.session.session_manager.stats()
     run.say(f"{stats.session_file or 'in memory'}")
-    run.say(f"said {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
+    run.say(f"you said {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
     run.say(f"tokens {stats.tokens.total:,}, cost ${stats.cost:.4f}")
 
 
@@ -154,7 +155,7 @@ COMMANDS: dict[str, tuple[str, Callable[[LineRun, str], Awaitable[Any]]]] = {
     "resume": ("Go on with another session of this folder", _resume),
     "tree": ("Go on from before something that you said", _tree),
     "import": ("Copy a session file here and go on with it: /import PATH", _import),
-    "name": ("Name the session", _name),
+    "name": ("Show the session's name, or set it: /name NAME", _name),
     "session": ("Show file, size and cost of the session", _session),
     "reload": ("Load extensions, skills, prompts and themes again", _reload),
     "quit": ("End", _quit),

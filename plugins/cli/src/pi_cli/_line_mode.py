@@ -64,6 +64,7 @@ class LineRun(PrintRun):
         self._known: list[tuple[str, str]] = []
         self._interrupted_at = -_AGAIN_SECONDS
         self._doing: asyncio.Task[None] | None = None
+        self._stopped = False
         self.draft = ""
         self._line = line
         history = session.settings.agent_dir / "prompt-history.jsonl"
@@ -84,6 +85,7 @@ class LineRun(PrintRun):
         return True
 
     def _stop(self) -> None:
+        self._stopped = True
         if not self.abort() and self._doing is not None:
             self._doing.cancel()
 
@@ -96,8 +98,11 @@ class LineRun(PrintRun):
         return super().abort() or busy
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
-        """Tell why an answer failed, and go on."""
-        super().answered(answer)
+        """Tell why an answer failed, and go on; that the user stopped it is no error."""
+        if self._stopped and answer is not None and answer.stop_reason == "aborted":
+            self.say("Stopped")
+        else:
+            super().answered(answer)
         return None
 
     def say(self, line: str) -> None:
@@ -109,7 +114,9 @@ class LineRun(PrintRun):
     async def say_all(self, end: OrderlyEnd) -> int:
         """Say what the command line says, then what the user types."""
         model = self.session.model.reference if self.session.model is not None else "no model"
-        self.say(f"pi, {model}. /help lists the commands, Ctrl-D ends.")
+        said = len(self.session.messages)
+        so_far = f", {said} messages so far" if said else ""
+        self.say(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D ends.")
         for prompt in self.options.prompts:
             await self._deal_with(self._say(prompt.text, prompt.images))
             if self._is_over(end):
@@ -158,6 +165,7 @@ class LineRun(PrintRun):
     async def _deal_with(self, doing: Coroutine[Any, Any, None]) -> None:
         """Do what a line says; what cannot be done is told, and the conversation goes on."""
         self._interrupted_at = -_AGAIN_SECONDS  # what stopped the last line does not count for this one
+        self._stopped = False
         self._doing = asyncio.ensure_future(doing)
         try:
             await self._doing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ __all__ = ["run"]
 
 _PIPE_CLOSED = 141
 """What a shell shows for a program that SIGPIPE ended: 128 + 13."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Files that pi knows deal with these themselves; what is left is stdout."""
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -60,6 +64,9 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _tell_unexpected(error: BaseException, *, verbose: bool) -> None:
+    if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+        say(f"Error: What pi prints cannot be written: {error.strerror}. Make room, or send it somewhere else")
+        return
     name = type(error).__name__
     hint = "" if verbose else ". Run again with --verbose to see where"
     say(f"Error: unexpected {name}: {one_line(str(error)) or '(no message)'}{hint}")

@@ -136,7 +136,7 @@ def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
     if kind is None:
         raise UserError(f"Say what the plugin adds: --kind {' | '.join(_KINDS)}")
     if kind not in _KINDS:
-        raise UnknownName("kind of plugin", kind, _KINDS, f"known are {', '.join(_KINDS)}")
+        raise UnknownName("kind of plugin", kind, _KINDS, f"Known are {', '.join(_KINDS)}")
     return name, kind
 
 

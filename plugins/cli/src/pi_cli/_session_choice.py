@@ -43,7 +43,7 @@ def stored_session(
     if session.is_saved:
         return session
     session.close()
-    raise UserError(f"There is no session at {path!r}, or nothing in it. pi sessions lists what is stored")
+    raise UserError(f"There is no session at {path!r}, or nothing in it. pi sessions list shows what is stored")
 
 
 class _Choice:

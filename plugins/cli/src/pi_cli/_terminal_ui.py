@@ -71,7 +71,8 @@ class TerminalUI:
             if len(named) == 1:
                 return named[0]
             among = ", ".join(map(one_line, named))
-            say(f"Which of {among}?" if named else f"{one_line(answer)[:_SHOWN]!r} is none of them.")
+            unknown = f"{one_line(answer)[:_SHOWN]!r} is none of them; Enter alone chooses none."
+            say(f"Which of {among}?" if named else unknown)
         return None
 
     async def confirm(

@@ -160,9 +160,14 @@ class Starting:
 
     async def _start(self) -> PiClient:
         pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=pipe, stdout=pipe, stderr=self._stderr, cwd=self._cwd, env=self._env
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=pipe, stdout=pipe, stderr=self._stderr, cwd=self._cwd, env=self._env
+            )
+        except FileNotFoundError as error:
+            if error.filename == self._command[0]:
+                error.add_note(f"Put {self._command[0]!r} on the PATH, or say with command= how pi is started.")
+            raise
         assert process.stdin is not None  # noqa: S101 - both were asked for
         assert process.stdout is not None  # noqa: S101 - as above
         return PiClient(Connection(process.stdout, process.stdin, self._on_ui), process)
