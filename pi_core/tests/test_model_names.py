@@ -122,6 +122,16 @@ def test_a_name_that_fits_nothing_names_what_is_close(registry, name, said):
     assert said in str(caught.value)
 
 
+def test_what_half_of_all_models_look_like_is_close_to_none(registry):
+    models = registry()
+    models.register_provider("many", row("many", *(f"no-{number}-per-e" for number in range(30))))
+
+    with pytest.raises(UnknownName) as caught:
+        models.find("nope")
+
+    assert "No model has this in its id or name. pi --list-models" in str(caught.value)
+
+
 def test_an_id_that_was_stored_means_no_other(registry):
     models = registry()
 

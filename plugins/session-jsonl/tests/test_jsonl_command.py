@@ -67,7 +67,7 @@ def test_without_a_word_it_says_what_it_can(run):
         (["list", "--al"], UnknownName, "Unknown option: --al. Did you mean --all?"),
         (["fsck"], UserError, "pi sessions fsck needs FILE. See pi sessions --help"),
         (["path", "a", "b"], UserError, "pi sessions path takes no argument 'b'. See pi sessions --help"),
-        (["path", "nothing"], UserError, "No session found matching 'nothing'"),
+        (["path", "nothing"], UserError, "No session found matching 'nothing'. pi sessions list shows what there is"),
         (["fsck", "/nowhere.jsonl"], UserError, "Cannot read '/nowhere.jsonl': No such file or directory"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["ModelChoice"]
 
 _KNOWN_FIRST = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
+_CLOSE = 20
+"""A word that has its letters, in order, in more models than that is close to none."""
+
 _NAMED = 4
 """How many variables or models a message names."""
 
@@ -160,8 +163,9 @@ class ModelChoice:
         prefix, slash, _ = reference.partition("/")
         hint = f"No plugin knows a provider {prefix!r}, and no" if slash else "No"
         hint += " model has this in its id or name"
-        if close := self._named(searched(reference, models)):
-            hint += f"; close to it are {', '.join(close)}"
+        close = searched(reference, models)
+        if 0 < len(close) <= _CLOSE:
+            hint += f"; close to it are {', '.join(self._named(close))}"
         hint += ". pi --list-models [SEARCH] shows what there is"
         return UnknownName("model", reference, [model.reference for model in models], hint)
 
@@ -237,7 +241,11 @@ class ModelChoice:
     def _no_model(self, unspoken: Iterable[ProviderInfo]) -> NoModel:
         """Return the error of a choice without candidates; ``unspoken`` have keys and nobody who speaks their API."""
         variables = self._variables(info for info in self._tables.infos() if self._tables.speaks(info.api))
-        keys = f"Set a provider's key ({variables})" if variables else "Install a provider's plugin"
+        keys = (
+            f"Sign in with pi auth login, or set a provider's key ({variables})"
+            if variables
+            else "Install a provider's plugin"
+        )
         problem = next(
             (f"{info.id} has a key, but no installed plugin speaks {info.api}." for info in unspoken),
             "No API key found for any model.",

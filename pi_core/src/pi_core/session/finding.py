@@ -81,7 +81,7 @@ def matching(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> Sess
             return (exact or found)[0]
         if found:
             raise UserError(_ambiguous(partial_id, found))
-    raise UserError(f"No session found matching {partial_id!r}")
+    raise UserError(f"No session found matching {partial_id!r}. pi sessions list shows what there is")
 
 
 def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:

@@ -42,8 +42,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
 
 def until_mended(what: str, error: UserError) -> str:
     """Return what is said where the guard's own settings are wrong."""
-    how = "Edit the file, or change them with `pi config`"
-    return f"Guardrails refuse {what} until the settings are mended: {error}. {how}."
+    return f"Guardrails refuse {what} until the settings are mended: {error}. Edit the file."
 
 
 def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:
