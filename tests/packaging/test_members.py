@@ -104,3 +104,10 @@ def test_the_host_knows_which_plugins_are_default() -> None:
     projects = [member["project"] for member in MEMBERS.values() if member["project"]["name"] in wanted]
 
     assert {name for project in projects for name in project.get("entry-points", {}).get("pi", {})} == DEFAULT_PLUGINS
+
+
+def test_what_people_install_brings_the_command() -> None:
+    """Installers of tools look for scripts in the distribution that they were asked for, and in no other."""
+    scripts = WORKSPACE["project"]["scripts"]
+
+    assert scripts == load(ROOT / "plugins/cli")["project"]["scripts"] == {"pi": "pi_cli:main"}
