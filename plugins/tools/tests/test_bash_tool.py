@@ -124,11 +124,12 @@ async def test_a_child_that_keeps_the_pipe_open_does_not_hang_the_tool(text, tok
 
 
 async def test_a_child_that_never_stops_writing_does_not_hang_the_tool(call):
-    start = time.monotonic()
-    result = await call("bash", command="yes & echo x")
+    async with asyncio.timeout(60):
+        result = await call("bash", command="yes & echo x")
 
-    assert time.monotonic() - start < 20
-    Path(result.details["fullOutputPath"]).unlink()
+    assert result.content
+    if result.details is not None:  # it had written more than is shown
+        Path(result.details["fullOutputPath"]).unlink()
 
 
 async def test_there_is_no_input_and_no_terminal(text):
