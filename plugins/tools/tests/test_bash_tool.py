@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -117,10 +116,8 @@ async def test_updates_begin_at_once_are_throttled_and_show_the_tail(call):
 
 
 async def test_a_child_that_keeps_the_pipe_open_does_not_hang_the_tool(text, token):
-    start = time.monotonic()
-
-    assert await text("bash", command=f"sleep {token} & echo x") == "x\n"
-    assert time.monotonic() - start < 5
+    async with asyncio.timeout(60):  # the child would sleep much longer
+        assert await text("bash", command=f"sleep {token} & echo x") == "x\n"
 
 
 async def test_a_child_that_never_stops_writing_does_not_hang_the_tool(call):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import time
 
 import pytest
 
@@ -150,12 +149,10 @@ async def test_a_binary_file_matches_as_text_when_it_is_named(text, tmp_path):
 async def test_a_search_ends_at_an_abort(call, tmp_path, none_left):
     controller = AbortController()
     asyncio.get_running_loop().call_later(0.1, controller.abort)
-    start = time.monotonic()
 
     with pytest.raises(Exception, match=r"^Operation aborted$"):
         await call("grep", pattern="nowhere.*to.*be.*found.*xyz", path="/", signal=controller.signal)
 
-    assert time.monotonic() - start < 20
     assert await none_left("nowhere.*to.*be") == []
 
 
