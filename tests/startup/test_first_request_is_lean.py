@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 PROGRAM = """
 import asyncio, sys
 heavy = {"cattrs", "jsonschema", "importlib_metadata", "tempfile", "click", "difflib"}
+heavy |= {"pi_hookspecs.rare_messages", "pi_hookspecs.rare_entries", "pi_hookspecs.front_ends"}
+heavy |= {"pi_core.hooks.reports", "pi_core.tools._calls"}
 opened = []
 sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
 from pi_core import create_agent_session

@@ -39,6 +39,8 @@ class StreamOptions(Shown):
         reasoning: Thinking level; None is off.
         thinking_budgets: Tokens per level, where the API counts budgets.
         max_retries: How often the transport makes a request again that was not answered, before the stream begins.
+        max_retry_delay_ms: Longest wait that a server may ask for and be asked again (D22); 0 is no limit.
+        timeout_ms: How long the answer may be silent, before it begins and in the midst of it; 0 is no limit.
         on_payload: Called with the payload before it is sent; its answer replaces the payload.
         on_response: Called with status and headers when the answer begins.
     """

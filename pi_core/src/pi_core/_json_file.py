@@ -72,7 +72,10 @@ def is_cut_off(text: str, error: UserError) -> bool:
     cause = error.__cause__
     if not isinstance(cause, json.JSONDecodeError) or cause.msg == "Extra data":
         return False
-    whole = text.rstrip()
+    lines = text.split("\n")
+    while lines and lines[-1].strip()[:2] in ("", "//"):  # a remark behind the last brace is no missing end
+        lines.pop()
+    whole = "\n".join(lines).rstrip()
     return cause.pos >= len(whole) or not whole.endswith("}")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._arguments import option_groups, parse, peek
+from pi_cli._arguments import common_options, option_groups, parse, parse_strictly, peek
 
 LETTERS = {
     option.opts[0]: option.opts[-1]
@@ -42,3 +43,10 @@ def test_letters_may_stand_together():
     options = parse(["-pc", "hi"])
 
     assert (options.print_only, options.continue_) == (True, True)
+
+
+def test_a_subcommand_takes_the_words_behind_two_dashes_as_they_are():
+    words = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+    params = parse_strictly(click.Command("pi", params=[*common_options(), words]), ["-a", "--", "-a", "--", "-h"])
+
+    assert (params["approve"], params["words"]) == (True, ("-a", "--", "-h"))

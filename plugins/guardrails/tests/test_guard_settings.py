@@ -137,6 +137,7 @@ def settings_of(tmp_path: Path, everywhere: str | bytes, project: str = "") -> S
         ('{"theme": "dark",\n "guard', "settings.json:2:2: Unterminated string"),
         ('{"theme": {"name": "dark"}', "settings.json:1:27: Expecting ',' delimiter"),
         ('{"theme": tru', "settings.json:1:11: Expecting value"),
+        ('{"theme": {"name": "dark"}\n// end', "settings.json:2:1: Expecting ',' delimiter"),
         (b'{"theme": "\xff"}', "settings.json: cannot be read: "),
     ],
 )
@@ -156,7 +157,10 @@ async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_an
         assert ", in a file that may set guardrails. Edit the file" in said
 
 
-@pytest.mark.parametrize("typed", ['{"theme": "dark",}', '{"theme": dark}', '{"theme": "dark"} // mine', "[]"])
+@pytest.mark.parametrize(
+    "typed",
+    ['{"theme": "dark",}', '{"theme": dark}', '{"theme": "dark"} // mine', '// mine\r\n{"a": 1}\r\n\n // end\n', "[]"],
+)
 async def test_a_typing_mistake_where_nobody_speaks_of_the_guard_refuses_nothing(
     pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, typed: str
 ) -> None:

@@ -156,6 +156,26 @@ async def test_a_reader_that_is_slow_stops_the_socket(serve):
     assert received == body
 
 
+async def test_a_request_whose_sender_fails_when_it_has_left_keeps_no_connection(serve):
+    gone = asyncio.Event()
+
+    async def script(wire):
+        await wire.silence()
+        gone.set()
+
+    def sent():
+        raise ImportError("no reader")
+
+    transport = Transport()
+    async with serve(script) as server:
+        with pytest.raises(ImportError, match="no reader"):
+            await transport.handle_async_request(httpx.Request("GET", server.url, extensions={"sent": sent}))
+        async with asyncio.timeout(30):
+            await gone.wait()
+
+    assert not transport._origins
+
+
 async def test_pieces_of_one_read_come_joined(serve):
     transport = Transport()
 

@@ -1,12 +1,13 @@
 """Adds the provider `custom-anthropic`: models, key variable, and a stream of its own for the Messages API."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from functools import cache
 
 from pi_custom_provider_anthropic._payload import to_payload
 from pi_custom_provider_anthropic._reading import Reading
 from pi_hookspecs import AssistantMessageEvent, Context, Model, PiAPI, StreamOptions, hookimpl
-from pi_provider_kit import AnswerBuilder, Http, HttpRequest, final_payload, stream_events
+from pi_provider_kit import Http, HttpRequest, final_payload, read_answer, stream_data
 
 PROVIDER = {
     "name": "Custom Anthropic",
@@ -30,19 +31,15 @@ PROVIDER = {
 def activate(pi: PiAPI) -> None:
     http = Http()  # costs nothing before the first request
 
-    async def stream(model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
-        builder = AnswerBuilder(model)
-        try:
-            payload = await final_payload(to_payload(model, context, options), model, options)
-            headers = {"x-api-key": options.api_key or "", "anthropic-version": "2023-06-01"}
-            request = HttpRequest(url=f"{model.base_url}/v1/messages", body=payload, headers=headers)
-            reading = Reading(builder)
-            async with aclosing(stream_events(http, request, options)) as received:
-                async for _, data in received:
-                    for event in reading.feed(data):
-                        yield event
-            yield reading.end()
-        except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
-            yield builder.end_for(problem, options)
+    async def events(model: Model, context: Context, options: StreamOptions) -> AsyncGenerator[bytes]:
+        payload = await final_payload(to_payload(model, context, options), model, options)
+        headers = {"x-api-key": options.api_key or "", "anthropic-version": "2023-06-01"}
+        request = HttpRequest(url=f"{model.base_url}/v1/messages", body=payload, headers=headers)
+        async with aclosing(stream_data(http, request, options)) as received:
+            async for data in received:
+                yield data
+
+    def stream(model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
+        return read_answer(events(model, context, options), cache(lambda: Reading(model)), options)
 
     pi.register_provider("custom-anthropic", PROVIDER, stream=stream)

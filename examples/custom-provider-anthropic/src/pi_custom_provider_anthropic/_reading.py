@@ -3,24 +3,25 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pi_hookspecs import AssistantMessageEvent, Done, StopReason, Usage
+from pi_hookspecs import AssistantMessageEvent, Model, StopReason, Usage
 from pi_provider_kit import AnswerBuilder, HttpFailed, parse_json, with_cost
 
 STOPS: dict[str, StopReason] = {"max_tokens": "length", "tool_use": "toolUse"}
 
 
 class Reading:
-    """One answer while it comes; the builder knows what pi's events look like."""
+    """One answer while it comes; the builder knows what pi's events look like, and what it is when it fails."""
 
-    def __init__(self, builder: AnswerBuilder) -> None:
-        self._builder = builder
+    def __init__(self, model: Model) -> None:
+        self.builder = AnswerBuilder(model)
+        self.finished = False  # only the end of the stream does that
         self._open: dict[int, tuple[str, int]] = {}
         self._stop = ""
 
     def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
         """Yield what one event of the API means; those that nobody knows mean nothing."""
         event: dict[str, Any] = parse_json(data)
-        builder = self._builder
+        builder = self.builder
         match event["type"]:
             case "message_start":
                 self._count(event["message"]["usage"])
@@ -44,23 +45,23 @@ class Reading:
             case "error":
                 raise HttpFailed(event["error"]["message"], kind="event")
 
-    def end(self) -> Done:
+    def end(self) -> list[AssistantMessageEvent]:
         """End the answer; one that was cut off did not end well."""
         if not self._stop:
             raise HttpFailed("The answer ended before it was complete", kind="incomplete")
-        return self._builder.done(STOPS.get(self._stop, "stop"))
+        return [self.builder.done(STOPS.get(self._stop, "stop"))]
 
     def _begin(self, index: int, block: dict[str, Any]) -> AssistantMessageEvent:
         if block["type"] == "tool_use":
-            call = self._builder.tool_call_start(block["id"], block["name"])
+            call = self.builder.tool_call_start(block["id"], block["name"])
             self._open[index] = "tool_use", call.content_index
             return call
-        text = self._builder.text_start()
+        text = self.builder.text_start()
         self._open[index] = "text", text.content_index
         return text
 
     def _count(self, told: dict[str, Any]) -> None:
-        before = self._builder.usage
+        before = self.builder.usage
         read, written = told.get("input_tokens", before.input), told.get("output_tokens", before.output)
         usage = Usage(input=read, output=written, total_tokens=read + written)
-        self._builder.usage = with_cost(self._builder.model, usage)
+        self.builder.usage = with_cost(self.builder.model, usage)

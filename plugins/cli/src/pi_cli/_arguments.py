@@ -208,10 +208,15 @@ def _spelled_out(command: click.Command, arguments: Sequence[str]) -> Iterator[s
     """
     options = {name: each for each in command.params if isinstance(each, click.Option) for name in each.opts}
     is_value = False
-    for argument in arguments:
+    rest = iter(arguments)
+    for argument in rest:
         option = None if is_value else options.get(argument)
-        is_value = option is not None and not option.is_flag and not isinstance(option.flag_value, str)
-        yield option.opts[-1] if option is not None and _is_letter(argument) else argument
+        if argument == "--" and not is_value:
+            yield argument
+            yield from rest  # words, also those that look like an option
+        else:
+            is_value = option is not None and not option.is_flag and not isinstance(option.flag_value, str)
+            yield option.opts[-1] if option is not None and _is_letter(argument) else argument
 
 
 def _is_letter(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Requests that the transport makes again by itself, before anybody hears that one failed (pi.md 9).
+"""Requests that the transport makes again by itself, before they count as failed (pi.md 9).
 
 For who set ``retry.provider.maxRetries``; only what has not been answered is asked again, so nothing comes twice.
 """

@@ -176,7 +176,7 @@ class Connection(asyncio.Protocol):
         else:
             self._socket.write(request)
             if sent is not None:
-                sent()
+                self._tell(sent)
         while not answer.ready:
             if answer.error is not None:
                 self.abort()
@@ -305,6 +305,13 @@ class Connection(asyncio.Protocol):
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
+
+    def _tell(self, sent: Callable[[], object]) -> None:
+        try:
+            sent()
+        except BaseException:  # nobody will read this answer
+            self.abort()
+            raise
 
     async def _wait(self, seconds: float | None) -> None:
         """Wait for the parser to have something new; one timer per wait, not per chunk."""

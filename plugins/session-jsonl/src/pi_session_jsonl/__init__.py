@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import Subcommand, hookimpl
+from pi_hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import SessionStore
+    from pi_hookspecs import SessionStore, Subcommand
 
 __all__ = ["register_session_stores", "register_subcommands"]
 
@@ -25,6 +25,8 @@ def register_session_stores() -> Sequence[type[SessionStore]]:
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
     """Add ``pi sessions``."""
+    from pi_hookspecs import Subcommand
+
     return [Subcommand("sessions", run=_sessions, description="List stored sessions, find one, check or repair a file")]
 
 
