@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
-from pi_hookspecs.errors import MissingKey
-from pi_provider_google._reading import Reading
-from pi_provider_kit import HttpFailed, HttpRequest, final_payload, redact, stream_events
+from pi_provider_kit import HttpFailed, HttpRequest, final_payload, read_answer, stream_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
-    from pi_hookspecs.stream import AssistantMessageEvent, Error
+    from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_provider_google._reading import Reading
     from pi_provider_kit import Http
 
 __all__ = ["Call", "answered", "wants_sdk"]
@@ -58,7 +58,7 @@ class Call:
         return [f"{base.rstrip('/')}/{self.path}" for base in self.bases]
 
 
-async def answered(
+def answered(
     http: Http, prepare: Callable[[], Awaitable[Call]], model: Model, options: StreamOptions
 ) -> AsyncIterator[AssistantMessageEvent]:
     """Make the call and yield the answer, whole or with the error that ended it.
@@ -69,22 +69,23 @@ async def answered(
         model: Who is asked.
         options: How it is asked, see ``wants_sdk`` for the transport.
     """
-    reading = Reading(model)
-    secrets: tuple[str, ...] = ()
-    try:
+    secrets: list[str] = []
+
+    @cache
+    def reader() -> Reading:
+        from pi_provider_google._reading import Reading
+
+        return Reading(model)
+
+    async def received() -> AsyncGenerator[bytes]:
         call = await prepare()
-        secrets = call.secrets
+        secrets.extend(call.secrets)
         call = evolve(call, payload=await final_payload(call.payload, model, options))
-        async with aclosing(_events(http, call, model, options)) as events:
+        async with aclosing(_events(http, call, reader, model, options)) as events:
             async for data in events:
-                for event in reading.feed(data):
-                    yield event
-        for event in reading.end():
-            yield event
-    except MissingKey:
-        raise
-    except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
-        yield _without(secrets, reading.builder.end_for(_told(problem), options))
+                yield data
+
+    return read_answer(received(), reader, options, explain=_told, secrets=lambda: secrets)
 
 
 def wants_sdk(model: Model, options: StreamOptions) -> bool:
@@ -101,13 +102,9 @@ def _told(problem: Exception) -> Exception:
     return problem
 
 
-def _without(secrets: tuple[str, ...], ended: Error) -> Error:
-    """Return the end of the answer without tokens that are not the options' key, but were made of it."""
-    told = redact(ended.error.error_message or "", secrets)
-    return evolve(ended, error=evolve(ended.error, error_message=told))
-
-
-async def _events(http: Http, call: Call, model: Model, options: StreamOptions) -> AsyncGenerator[bytes]:
+async def _events(
+    http: Http, call: Call, on_sent: Callable[[], object], model: Model, options: StreamOptions
+) -> AsyncGenerator[bytes]:
     if call.sdk is not None and wants_sdk(model, options):
         from pi_provider_google._sdk import sdk_events
 
@@ -118,22 +115,24 @@ async def _events(http: Http, call: Call, model: Model, options: StreamOptions) 
     *others, last = call.urls
     for url in others:
         try:
-            async for data in _over_http(http, call, url, options):
-                yield data
+            async with aclosing(_over_http(http, call, url, on_sent, options)) as events:
+                async for data in events:
+                    yield data
         except HttpFailed as failure:
             if not _may_go_on(failure):
                 raise
         else:
             return
-    async for data in _over_http(http, call, last, options):
-        yield data
-
-
-async def _over_http(http: Http, call: Call, url: str, options: StreamOptions) -> AsyncGenerator[bytes]:
-    request = HttpRequest(url=url, body=call.payload, headers=call.headers, error_text=call.error_text)
-    async with aclosing(stream_events(http, request, options)) as events:
-        async for _, data in events:
+    async with aclosing(_over_http(http, call, last, on_sent, options)) as events:
+        async for data in events:
             yield data
+
+
+def _over_http(
+    http: Http, call: Call, url: str, on_sent: Callable[[], object], options: StreamOptions
+) -> AsyncGenerator[bytes]:
+    request = HttpRequest(url=url, body=call.payload, headers=call.headers, error_text=call.error_text, on_sent=on_sent)
+    return stream_data(http, request, options)
 
 
 def _may_go_on(failure: HttpFailed) -> bool:

@@ -59,6 +59,7 @@ async def read_answer(
     options: StreamOptions,
     *,
     explain: Callable[[Exception], Exception] | None = None,
+    secrets: Callable[[], Iterable[str]] = tuple,
 ) -> AsyncIterator[AssistantMessageEvent]:
     """Yield an answer, whole or with the error that ended it: exactly one ``Done`` or ``Error`` is the last event.
 
@@ -68,6 +69,8 @@ async def read_answer(
             thing came, or before it by who sends the request (``HttpRequest.on_sent``).
         options: Those of the request.
         explain: Makes more of a failure than was said.
+        secrets: Returns what must not be in an error, beside the key and secret headers of ``options``: tokens that are
+            known only when the request is made.
 
     Raises:
         MissingKey: Nobody is logged in, which is no answer.
@@ -87,4 +90,4 @@ async def read_answer(
         raise
     except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
         failure: Any = problem if explain is None else explain(problem)
-        yield reader().builder.end_for(failure, options)
+        yield reader().builder.end_for(failure, options, secrets())

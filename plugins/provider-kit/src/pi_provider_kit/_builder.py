@@ -13,6 +13,8 @@ from pi_provider_kit._explain import explained
 from pi_provider_kit._partial import PartialJson
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pi_hookspecs.messages import StopReason
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import StreamOptions
@@ -56,7 +58,9 @@ class AnswerBuilder(MessageBuilder):
                     block.finished = _repaired(call, "".join(block.parts))
         return super().done(reason)
 
-    def end_for(self, problem: BaseException, options: StreamOptions | None = None) -> Error:
+    def end_for(
+        self, problem: BaseException, options: StreamOptions | None = None, secrets: Iterable[str] = ()
+    ) -> Error:
         """End the answer because of what ``stream_events`` raised: an abort, or a failure with what to do about it.
 
         Status, request id and the server's wish to wait are kept in ``message.extra["requestFailure"]``.
@@ -65,6 +69,7 @@ class AnswerBuilder(MessageBuilder):
             problem: What was raised.
             options: Those of the request. Their key, and the headers of them and of the model that are secret, are
                 taken out of the message: an event of the stream or a hook's error may have repeated them.
+            secrets: What else must not be in it.
         """
         if isinstance(problem, Aborted):
             return self.abort()
@@ -88,7 +93,7 @@ class AnswerBuilder(MessageBuilder):
             from pi_provider_kit._failure import redact, secrets_of
 
             headers = {**(self.model.headers or {}), **(options.headers or {})}
-            text = redact(text, secrets_of(headers, options.api_key))
+            text = redact(text, secrets_of(headers, options.api_key, *secrets))
         return self.fail(text)
 
 
