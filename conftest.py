@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from typing import TYPE_CHECKING
 
 from hypothesis import settings
@@ -25,7 +26,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the processes that tests start keep what they compile: hundreds start pi, which then takes half as long."""
+    """Prepare what the programs that tests start inherit.
+
+    They keep what they compile: hundreds are pi, which takes half as long then. And they hear Ctrl-C, which a shell
+    without job control makes everything ignore that it starts in the background, a run of these tests among it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
