@@ -11,12 +11,14 @@ import struct
 import subprocess
 import sys
 import termios
+from functools import cache
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 KEPT = {"LANG", "LC_ALL", "PATH", "PYTHONPYCACHEPREFIX", "SYSTEMROOT", "TERM", "TMPDIR", "VIRTUAL_ENV"}
@@ -178,6 +180,33 @@ def fake(tmp_path: Path, warm_cache: Path, fake_site: Path) -> Pi:
     pi = Pi(tmp_path, (fake_site,))
     shutil.copytree(warm_cache, pi.agent_dir / "cache")
     return pi
+
+
+@pytest.fixture(scope="session")
+def known_site(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], tuple[Path, Path]]:
+    """``known_site(name, source)``: a folder with a plugin and the index of who has looked into it, made once."""
+
+    @cache
+    def made(name: str, source: str) -> tuple[Path, Path]:
+        site = tmp_path_factory.mktemp(f"{name}-site")
+        write_plugin(site, name, source)
+        first = Pi(tmp_path_factory.mktemp("first-run"), (site,))
+        assert first.run("plugins").returncode == 0
+        return site, first.agent_dir / "cache"
+
+    return made
+
+
+@pytest.fixture
+def knows(pi: Pi, known_site: Callable[[str, str], tuple[Path, Path]]) -> Callable[[str, str], None]:
+    """``knows(name, source)`` installs a plugin that the index of ``pi`` knows; it must not be changed."""
+
+    def know(name: str, source: str) -> None:
+        pi.site, index = known_site(name, source)
+        pi.env["PYTHONPATH"] = str(pi.site)
+        shutil.copytree(index, pi.agent_dir / "cache", dirs_exist_ok=True)
+
+    return know
 
 
 class Terminal:

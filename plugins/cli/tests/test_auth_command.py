@@ -45,8 +45,8 @@ def register_models():
 
 
 @pytest.fixture
-def auth(pi):
-    pi.install("club", PLUGIN)
+def auth(pi, knows):
+    knows("club", PLUGIN)
 
     def run(*arguments, **options):
         return pi.run("auth", *arguments, **options)

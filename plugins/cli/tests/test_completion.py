@@ -29,11 +29,10 @@ def register_modes():
 
 
 @pytest.fixture
-def acme(pi):
+def acme(pi, knows):
     """``pi`` with a plugin that the index knows; it leaves a mark when it is imported again."""
-    pi.install("acme", PLUGIN)
-    pi.run("plugins")
-    (pi.site / "imported").unlink()
+    knows("acme", PLUGIN)
+    (pi.site / "imported").unlink(missing_ok=True)
     return pi
 
 
