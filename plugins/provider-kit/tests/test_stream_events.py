@@ -21,7 +21,6 @@ from pi_provider_kit import (
     Timeouts,
     fetch_json,
     final_payload,
-    stream_data,
     stream_events,
     stream_lines,
 )
@@ -74,8 +73,8 @@ async def test_who_reads_the_answer_is_told_when_the_request_has_left(serve, htt
 async def test_a_stream_can_be_read_without_the_names_of_its_events(serve, http, options):
     async with serve(lambda wire: wire.events(b'{"n":1}', b'{"n":2}')) as server:
         request = HttpRequest(url=server.url, body={})
-        async with aclosing(stream_data(http, request, options)) as stream:
-            received = [data async for data in stream]
+        async with aclosing(stream_events(http, request, options)) as stream:
+            received = [data async for _, data in stream]
 
     assert received == [b'{"n":1}', b'{"n":2}']
 

@@ -7,7 +7,7 @@ from functools import cache
 from pi_custom_provider_anthropic._payload import to_payload
 from pi_custom_provider_anthropic._reading import Reading
 from pi_hookspecs import AssistantMessageEvent, Context, Model, PiAPI, StreamOptions, hookimpl
-from pi_provider_kit import Http, HttpRequest, final_payload, read_answer, stream_data
+from pi_provider_kit import Http, HttpRequest, final_payload, read_answer, stream_events
 
 PROVIDER = {
     "name": "Custom Anthropic",
@@ -35,8 +35,8 @@ def activate(pi: PiAPI) -> None:
         payload = await final_payload(to_payload(model, context, options), model, options)
         headers = {"x-api-key": options.api_key or "", "anthropic-version": "2023-06-01"}
         request = HttpRequest(url=f"{model.base_url}/v1/messages", body=payload, headers=headers)
-        async with aclosing(stream_data(http, request, options)) as received:
-            async for data in received:
+        async with aclosing(stream_events(http, request, options)) as received:
+            async for _, data in received:
                 yield data
 
     def stream(model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:

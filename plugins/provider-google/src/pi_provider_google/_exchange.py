@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, field, frozen
 
-from pi_provider_kit import HttpFailed, HttpRequest, final_payload, read_answer, stream_data
+from pi_provider_kit import HttpFailed, HttpRequest, final_payload, read_answer, stream_events
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -116,7 +116,7 @@ async def _events(
     for url in others:
         try:
             async with aclosing(_over_http(http, call, url, on_sent, options)) as events:
-                async for data in events:
+                async for _, data in events:
                     yield data
         except HttpFailed as failure:
             if not _may_go_on(failure):
@@ -124,15 +124,15 @@ async def _events(
         else:
             return
     async with aclosing(_over_http(http, call, last, on_sent, options)) as events:
-        async for data in events:
+        async for _, data in events:
             yield data
 
 
 def _over_http(
     http: Http, call: Call, url: str, on_sent: Callable[[], object], options: StreamOptions
-) -> AsyncGenerator[bytes]:
+) -> AsyncGenerator[tuple[str, bytes]]:
     request = HttpRequest(url=url, body=call.payload, headers=call.headers, error_text=call.error_text, on_sent=on_sent)
-    return stream_data(http, request, options)
+    return stream_events(http, request, options)
 
 
 def _may_go_on(failure: HttpFailed) -> bool:

@@ -42,7 +42,7 @@ _HOMES: dict[str, str] = {
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
     "_partial": "PartialJson",
     "_repair": "repair_arguments",
-    "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_data stream_events stream_lines",
+    "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_events stream_lines",
     "_retry_after": "retry_after_ms",
     "_sse": "LineDecoder SseDecoder",
     "_text": "WholeText clean_json clean_text",

@@ -31,7 +31,6 @@ __all__ = [
     "fetch_json",
     "final_payload",
     "stream_bytes",
-    "stream_data",
     "stream_events",
     "stream_lines",
 ]
@@ -135,22 +134,6 @@ async def stream_events(
                 yield event
         for event in decoder.close():
             yield event
-
-
-async def stream_data(
-    http: Http, request: HttpRequest, options: StreamOptions, *, timeouts: Timeouts | None = None
-) -> AsyncGenerator[bytes]:
-    """Send the request and yield the data of each server-sent event, for APIs that do not name theirs."""
-    from pi_provider_kit._sse import SseDecoder
-
-    async with _Exchange(http, request, options, timeouts, accept="text/event-stream") as exchange:
-        decoder = SseDecoder()
-        while chunk := await exchange.read():
-            for _, data in decoder.feed(chunk):
-                exchange.raise_if_aborted()
-                yield data
-        for _, data in decoder.close():
-            yield data
 
 
 async def stream_lines(

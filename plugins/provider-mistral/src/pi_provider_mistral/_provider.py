@@ -51,7 +51,7 @@ class MistralConversations:
         self, model: Model, context: Context, options: StreamOptions, reader: Callable[[], Reading]
     ) -> AsyncGenerator[bytes]:
         """Make the request and yield the data of the API's events."""
-        from pi_provider_kit import Http, HttpRequest, final_payload, stream_data
+        from pi_provider_kit import Http, HttpRequest, final_payload, stream_events
         from pi_provider_mistral._request import ERROR_TEXT, chat_url, to_headers, to_payload
 
         if self._http is None:
@@ -63,6 +63,6 @@ class MistralConversations:
             error_text=ERROR_TEXT,
             on_sent=reader,
         )
-        async with aclosing(stream_data(self._http, request, options)) as events:
-            async for data in events:
+        async with aclosing(stream_events(self._http, request, options)) as events:
+            async for _, data in events:
                 yield data

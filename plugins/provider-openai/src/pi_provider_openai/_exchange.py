@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_provider_kit import HttpRequest, final_payload, read_answer, stream_data
+from pi_provider_kit import HttpRequest, final_payload, read_answer, stream_events
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -100,11 +100,11 @@ async def _events(
     call = prepare()
     payload = await final_payload(call.payload, model, options)
     if wants_sdk(model, options):
-        from pi_provider_openai._sdk import sdk_data
+        from pi_provider_openai._sdk import sdk_events
 
-        received = sdk_data(call, payload, options, http.user_agent)
+        received = sdk_events(call, payload, options, http.user_agent)
     else:
-        received = stream_data(http, call.http_request(payload, reader), options)
+        received = stream_events(http, call.http_request(payload, reader), options)
     async with aclosing(received):
-        async for data in received:
+        async for _, data in received:
             yield data

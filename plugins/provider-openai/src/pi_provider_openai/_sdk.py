@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_openai._exchange import Call
 
-__all__ = ["sdk_data"]
+__all__ = ["sdk_events"]
 
 _NO_KEY = "none"
 """Stands for the key of a host that takes none; the client insists on one."""
 
 
-async def sdk_data(call: Call, payload: Any, options: StreamOptions, user_agent: str) -> AsyncGenerator[bytes]:
+async def sdk_events(
+    call: Call, payload: Any, options: StreamOptions, user_agent: str
+) -> AsyncGenerator[tuple[str, bytes]]:
     """Make the call with the vendor's client and yield the events as ``stream_events`` of the kit does.
 
     Raises:
@@ -57,7 +59,7 @@ async def sdk_data(call: Call, payload: Any, options: StreamOptions, user_agent:
         watch.close()
 
 
-async def _decoded(response: Any, watch: AbortWatch) -> AsyncGenerator[bytes]:
+async def _decoded(response: Any, watch: AbortWatch) -> AsyncGenerator[tuple[str, bytes]]:
     decoder = SseDecoder()
     chunks = response.iter_bytes().__aiter__()
     first = True
@@ -65,13 +67,13 @@ async def _decoded(response: Any, watch: AbortWatch) -> AsyncGenerator[bytes]:
         if first:
             _refuse_page(response, chunk)
         first = False
-        for _, data in decoder.feed(chunk):
+        for event in decoder.feed(chunk):
             watch.raise_if_aborted()
-            yield data
+            yield event
         if not chunk:
             break
-    for _, data in decoder.close():
-        yield data
+    for event in decoder.close():
+        yield event
 
 
 def _refuse_page(response: Any, chunk: bytes) -> None:
