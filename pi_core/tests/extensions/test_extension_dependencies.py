@@ -141,6 +141,82 @@ def test_offline_uv_fetches_nothing(tmp_path, pi_offline, uv_offline):
         install(["no-such-distribution-anywhere"], tmp_path / "cache", print, environ)
 
 
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("offline")
+def test_a_project_does_not_choose_where_a_requirement_comes_from(tmp_path, monkeypatch):
+    project, wheels = tmp_path / "project", tmp_path / "project" / "wheels"
+    wheels.mkdir(parents=True)
+    wheel(wheels, "name_that_a_project_wants_to_bring", {"hostile.py": ""})
+    found = f'find-links = ["{wheels.as_posix()}"]\nno-index = true\n'
+    (project / "uv.toml").write_text(found + f"[pip]\n{found}")
+    (project / "pyproject.toml").write_text(f"[tool.uv]\n{found}[tool.uv.pip]\n{found}")
+    (project / "pip.conf").write_text(f"[global]\nfind-links = {wheels}\n")
+    (project / ".npmrc").write_text(f"registry={wheels.as_uri()}\n")
+    monkeypatch.chdir(project)
+
+    with pytest.raises(UserError, match="uv cannot install what it needs"):
+        install(["name-that-a-project-wants-to-bring"], tmp_path / "agent" / "cache", print)
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.usefixtures("offline")
+def test_the_user_s_own_configuration_says_where_a_requirement_comes_from(tmp_path, monkeypatch):
+    wheels, config = tmp_path / "wheels", tmp_path / "config" / "uv"
+    for folder in (wheels, config):
+        folder.mkdir(parents=True)
+    wheel(wheels, "name_that_a_user_brings", {"of_the_user.py": ""})
+    (config / "uv.toml").write_text(f'find-links = ["{wheels.as_posix()}"]\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    folder = install(["name-that-a-user-brings"], tmp_path / "agent" / "cache", print)
+
+    assert folder is not None
+    assert (folder / "of_the_user.py").exists()
+
+
+@pytest.fixture
+def spying_uv(tmp_path):
+    """A folder with a program ``uv`` that says its folder and environment, and fails."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    uv = folder / "uv"
+    uv.write_text("#!/bin/sh\npwd >&2\n/usr/bin/env >&2\nexit 3\n")
+    uv.chmod(0o700)
+    return folder
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for uv")
+@pytest.mark.parametrize(
+    "variable", ["VIRTUAL_ENV", "PYTHONPATH", "PYTHONSTARTUP", "UV_PROJECT", "UV_CONSTRAINT", "UV_WORKING_DIRECTORY"]
+)
+def test_uv_sees_no_variable_of_the_project(tmp_path, spying_uv, variable):
+    environ = {"PATH": str(spying_uv), variable: "of-the-project"}
+
+    with pytest.raises(UserError) as failed:
+        install(["no-such-distribution-anywhere"], tmp_path / "cache", print, environ)
+
+    assert "of-the-project" not in str(failed.value)
+    assert "PATH=" in str(failed.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for uv")
+def test_uv_keeps_the_user_s_variables(tmp_path, spying_uv):
+    environ = {"PATH": str(spying_uv), "UV_INDEX_URL": "https://packages.example"}
+
+    with pytest.raises(UserError, match=r"UV_INDEX_URL=https://packages\.example"):
+        install(["no-such-distribution-anywhere"], tmp_path / "cache", print, environ)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script stands in for uv")
+@pytest.mark.parametrize("path", [".", "", "bin"])
+@pytest.mark.usefixtures("spying_uv")
+def test_a_project_s_own_program_is_not_taken_for_uv(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path / "bin" if path != "bin" else tmp_path)
+
+    with pytest.raises(UserError, match="and uv, which would install it, is not there"):
+        install(["no-such-distribution-anywhere"], tmp_path / "cache", print, {"PATH": path})
+
+
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [

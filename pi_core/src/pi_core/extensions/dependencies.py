@@ -1,6 +1,8 @@
 """What extensions need, installed with uv into folders of the agent directory's cache, one per set of requirements.
 
-The folders stand at the end of the import path: what pi itself uses stays as it is.
+The folders are at the end of the import path: what pi itself uses stays as it is. uv runs in the cache: an installer
+obeys the ``uv.toml`` or ``pyproject.toml`` of the folder that it runs in, which may be a stranger's project. The user's
+own configuration, in the home folder and the environment, counts: it says where packages come from.
 """
 
 from __future__ import annotations
@@ -24,6 +26,24 @@ __all__ = ["install", "is_here", "use"]
 INSTALL_SECONDS = 600.0
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LAST_LINES = 6
+_OF_A_PROJECT = frozenset(
+    {
+        "CONDA_PREFIX",
+        "VIRTUAL_ENV",
+        "UV_BUILD_CONSTRAINT",
+        "UV_CONSTRAINT",
+        "UV_ENV_FILE",
+        "UV_EXCLUDE",
+        "UV_OVERRIDE",
+        "UV_PROJECT",
+        "UV_PROJECT_ENVIRONMENT",
+        "UV_PYTHON",
+        "UV_SYSTEM_PYTHON",
+        "UV_WORKING_DIR",
+        "UV_WORKING_DIRECTORY",
+    }
+)
+"""Variables of the project that the user works on: they say what it needs, and where that is installed."""
 
 
 def is_here(requirement: str) -> bool:
@@ -46,10 +66,10 @@ def install(
 
     Args:
         requirements: As pip takes them.
-        cache: Where the folders are.
-        say: Told, in a line, that it takes a while.
-        environ: The environment for uv; the process's when None. With ``PI_OFFLINE`` uv takes what it has fetched
-            before, and nothing else (pi.md 12.1).
+        cache: The folder with the folders; uv runs in it.
+        say: Called with a line before it takes a while.
+        environ: The environment for uv, less what belongs to a project; the process's when None. With
+            ``PI_OFFLINE`` uv takes what it has fetched before, and nothing else.
 
     Raises:
         UserError: There is no uv, no network, or no such distribution.
@@ -57,10 +77,12 @@ def install(
     missing = [each for each in requirements if not is_here(each)]
     if not missing:
         return None
+    cache = cache.absolute()
     folder = cache / _key(missing)
     if folder.is_dir():
         return folder
-    uv = shutil.which("uv", path=(os.environ if environ is None else environ).get("PATH"))
+    environ = os.environ if environ is None else environ
+    uv = _find_uv(environ)
     if uv is None:
         wanted = " ".join(missing)
         raise UserError(f"it needs {wanted}, and uv, which would install it, is not there. Install uv, or {wanted}")
@@ -68,7 +90,8 @@ def install(
     draft = cache / f".{folder.name}-{os.getpid()}"
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        _run_uv([uv, "pip", "install", "--python", sys.executable, "--target", str(draft), "--", *missing], environ)
+        command = [uv, "pip", "install", "--python", sys.executable, "--target", str(draft), "--", *missing]
+        _run_uv(command, cache, environ)
         with suppress(FileExistsError):
             draft.rename(folder)
     except OSError as error:
@@ -87,10 +110,24 @@ def use(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _run_uv(command: Sequence[str], environ: Mapping[str, str] | None) -> None:
-    env = dict(os.environ if environ is None else environ)
+def _find_uv(environ: Mapping[str, str]) -> str | None:
+    """Return uv's path; folders on ``PATH`` that are relative lead into the project, and do not count."""
+    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    found = shutil.which("uv", path=os.pathsep.join(filter(os.path.isabs, folders)))
+    return found if found is not None and os.path.isabs(found) else None  # noqa: PTH117 - a text, as which returns it
+
+
+def _clean(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what a project, or an interpreter that was started for it, put there."""
+    env = {
+        name: value for name, value in environ.items() if name not in _OF_A_PROJECT and not name.startswith("PYTHON")
+    }
     if env.get("PI_OFFLINE", "0") not in ("", "0"):
         env["UV_OFFLINE"] = "1"
+    return env
+
+
+def _run_uv(command: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None:
     try:
         done = subprocess.run(  # noqa: S603 - uv, with what the user's own file names
             command,
@@ -100,7 +137,8 @@ def _run_uv(command: Sequence[str], environ: Mapping[str, str] | None) -> None:
             stdin=subprocess.DEVNULL,
             timeout=INSTALL_SECONDS,
             check=False,
-            env=env,
+            cwd=folder,
+            env=_clean(environ),
         )
     except subprocess.TimeoutExpired:
         raise UserError(f"uv did not install {command[-1]} within {INSTALL_SECONDS:g} s") from None
