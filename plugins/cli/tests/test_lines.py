@@ -10,17 +10,13 @@ from hypothesis import strategies as st
 
 from pi_cli._activity import call_line, failure_line
 from pi_cli._screen import Screen
-from pi_cli._words import VISIBLE_CONTROLS, one_line, shorten, width_of
+from pi_cli._words import shorten, width_of
+from pi_core.terminal_text import clean_text, one_line
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-
-
-@given(st.text())
-def test_line_is_printable(text):
-    assert one_line(text).isprintable()
 
 
 @given(st.text(), st.integers(1, 100))
@@ -32,11 +28,12 @@ def test_shortened_line_fits(text, width):
 
 
 @given(st.text(min_size=1, max_size=20), st.dictionaries(st.text(), json_values), st.text(), st.integers(20, 200))
-def test_any_call_is_one_printable_line(tool, arguments, reason, width):
+def test_any_call_is_one_clean_line(tool, arguments, reason, width):
     call, failure = call_line(tool, arguments, width), failure_line(tool, arguments, reason, width)
 
-    assert call.isprintable()
-    assert failure.isprintable()
+    assert clean_text(call) == call
+    assert clean_text(failure) == failure
+    assert "\n" not in call + failure
     assert max(width_of(call), width_of(failure)) <= width
 
 
@@ -89,10 +86,12 @@ def test_paragraph_shows_its_text_without_empty_lines_around_it(pieces):
 
 
 @given(st.text())
-def test_text_at_a_terminal_holds_no_control_character(text):
-    out = Tty()
-    screen = Screen(out, io.StringIO())
+def test_whatever_the_screen_is_given_it_writes_clean(text):
+    out, err = Tty(), Tty()
+    screen = Screen(out, err)
 
     screen.text(text)
+    screen.line(text)
 
-    assert not {code for code in map(ord, out.getvalue()) if code in VISIBLE_CONTROLS}
+    assert clean_text(out.getvalue()) == out.getvalue()
+    assert clean_text(err.getvalue()) == err.getvalue()

@@ -52,7 +52,7 @@ def test_what_files_say_cannot_control_the_terminal(pi):
     shown = pi.run("prompt", "show").stdout
 
     assert "\x1b" not in shown
-    assert "Sunny, ␛[31mhot" in shown
+    assert r"Sunny, \x1b[31mhot" in shown
 
 
 def test_plain_is_what_is_sent_and_the_parts_make_it_up(pi):

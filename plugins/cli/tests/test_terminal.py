@@ -79,9 +79,47 @@ def test_answers_to_several_messages_are_kept_apart(fake, at_terminal):
 
 
 def test_escape_sequences_in_an_answer_are_shown_not_obeyed(fake, at_terminal):
-    shown, _ = at_terminal(fake, "-p", "--model", "fake/echo", "a\x1b]0;title\x07b\x9bc\td\r\ne").end()
+    shown, _ = at_terminal(fake, "-p", "--model", "fake/echo", "a\x1b]0;title\x07b\x9bc\td\r\n\u202ee").end()
 
-    assert shown == "a␛]0;title␇b\ufffdc\td\ne\n"
+    assert shown == r"a\x1b]0;title\x07b\x9bc" + "\td\n" + r"\u202ee" + "\n"
+
+
+def test_an_answer_goes_into_a_pipe_as_it_is(fake):
+    said = "a\x1b]0;title\x07\u202eb"
+
+    assert fake.run("-p", "--model", "fake/echo", said).stdout == f"{said}\n"
+
+
+def test_events_at_a_terminal_are_shown_not_obeyed(fake, at_terminal):
+    shown, _ = at_terminal(fake, "--mode", "json", "--model", "fake/echo", "a\x9b2Jb\u202ec").end()
+
+    assert r"a\x9b2Jb\u202ec" in shown
+    assert "\x9b" not in shown
+    assert "\u202e" not in shown
+
+
+def test_the_names_of_strangers_folders_are_shown_not_obeyed(fake, at_terminal):
+    folder = fake.cwd / "x\x1b]52;c;cm0=\x07\u202e\ntrusted  -"
+    folder.mkdir()
+    shown_as = rf"{fake.cwd}/x\x1b]52;c;cm0=\x07\u202e\ntrusted  -"
+
+    decided, _ = at_terminal(fake, "trust", str(folder)).end()
+    listed, _ = at_terminal(fake, "trust", "--list").end()
+
+    assert decided.startswith(f"{shown_as} is trusted")
+    assert listed == f"trusted  {shown_as}\n"
+    assert fake.run("trust", "--list").stdout == f"trusted  {folder}\n"
+
+
+def test_context_files_are_shown_not_obeyed(fake, at_terminal):
+    (fake.cwd / "AGENTS.md").write_text("Be \u202ekind\x1b[2J\U000e0041.")
+
+    for form in ("--plain", "--json"):
+        shown, _ = at_terminal(fake, "prompt", "show", form).end()
+        assert r"Be \u202ekind" in shown
+        assert "\u202e" not in shown
+        assert "\x1b" not in shown
+        assert "\U000e0041" not in shown
 
 
 def test_activity_is_dim_where_colours_are_welcome(fake, at_terminal):

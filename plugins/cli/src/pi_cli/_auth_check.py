@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import frozen
 
+from pi_cli._report import print_lines
 from pi_cli._words import one_line
 from pi_hookspecs import MissingKey, PiError, RequestFailed, UnknownName, UserError, now_ms
 
@@ -78,13 +79,13 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> 
         key = str(login["access"])  # what requests are made of may be more: Google's has the project beside it
     if not key:
         raise UserError(f"{info.id} has no key: {'it needs none' if info.keyless else 'what is stored is empty'}.")
-    sys.stdout.write(f"{key}\n")
+    print_lines(key)
     return 0
 
 
 async def _print_state(registry: ModelRegistry, provider: str) -> _State:
     state = await _state(registry, provider)
-    sys.stdout.write(f"{provider}: {state.name}{': ' if state.name != 'ready' else ' '}{one_line(state.words)}\n")
+    print_lines(f"{provider}: {state.name}{': ' if state.name != 'ready' else ' '}{one_line(state.words)}")
     return state
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from pi_cli._arguments import common_options, parse_strictly
-from pi_cli._report import say, warn
+from pi_cli._report import print_json, print_lines, say, warn
 from pi_cli._words import one_line, width_of
 from pi_core.settings import described
 from pi_core.settings.values import MISSING, leaves, look_up, merge, name_of, put, steps_of
@@ -106,7 +106,7 @@ def _numbers_last(arguments: Sequence[str]) -> list[str]:
 
 
 def _schema(_settings: Settings, _params: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(described.json_schema(), indent=2, ensure_ascii=False) + "\n")
+    print_json(described.json_schema())
 
 
 # Showing
@@ -115,12 +115,12 @@ def _schema(_settings: Settings, _params: dict[str, Any]) -> None:
 def _list(settings: Settings, params: dict[str, Any]) -> None:
     rows = [*_set(settings), *(_unset_ones(settings) if params["all"] else ())]
     if params["json"]:
-        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False, default=repr) + "\n")
+        print_json(rows)
         return
     cells = [(one_line(row["name"]), _written(row["value"]), row["origin"] or "default") for row in rows]
     widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)] if cells else []
     for name, value, origin in cells:
-        sys.stdout.write(f"{_padded(name, widths[0])}  {_padded(value, min(widths[1], 40))}  {origin}\n")
+        print_lines(f"{_padded(name, widths[0])}  {_padded(value, min(widths[1], 40))}  {origin}")
     if not rows:
         say("Nothing is set; --all lists what could be.")
 
@@ -154,7 +154,7 @@ def _get(settings: Settings, _params: dict[str, Any], key: str) -> None:
         _refuse_unknown(key)
     if value is None:
         raise UserError(f"Setting {key!r} is not set, and has no default")
-    sys.stdout.write(f"{value if isinstance(value, str) else _written(value)}\n")
+    print_lines(*(value if isinstance(value, str) else _written(value)).split("\n"))
 
 
 def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from pi_cli._report import warn
+from pi_cli._report import print_lines, warn
 from pi_cli._session_choice import stored_session
 from pi_core.session.exporting import export_session
 from pi_hookspecs import PiError, UserError
@@ -40,5 +39,5 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
         raise
     finally:
         session.close()
-    sys.stdout.write(f"{path}\n")
+    print_lines(str(path))
     return 0

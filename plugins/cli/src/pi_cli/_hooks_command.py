@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pi_cli._arguments import common_options, parse_strictly
-from pi_cli._report import warn
+from pi_cli._report import print_lines, warn
 from pi_hookspecs import OnFailure, UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs, spec_modules
 
@@ -69,7 +69,7 @@ def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
         message = f"pi hooks takes one name, not {len(names)}: {' '.join(names)}"
         raise UserError(message)
     lines = _one(names[0], host) if names else _all(host)
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    print_lines(*lines)
     for problem in (*host.settings.problems, *host.problems):
         warn(problem)
     return 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from attrs import define, fields, has
 
 from pi_cli._look import session_to_look_at
 from pi_cli._options import Told
+from pi_cli._report import print_json, print_lines
 from pi_cli._words import one_line, shorten
 from pi_hookspecs import UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
@@ -72,10 +72,10 @@ def run_fire(hook: str, host: PluginHost, *, event: str | None, plugin: str | No
     asked = read_event(hook, event) if event is not None else sample_event(hook)
     calls, answer, refusal = asyncio.run(_ask(hook, asked, host, plugin))
     if as_json:
-        sys.stdout.write(json.dumps(_plain(hook, calls, answer, refusal), indent=2, ensure_ascii=False) + "\n")
+        print_json(_plain(hook, calls, answer, refusal))
     else:
         lines = _report(hook, event or "the sample of docs/events", calls, answer, refusal, plugin)
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        print_lines(*lines)
     return 1 if any(call.outcome == "failed" for call in calls) else 0
 
 

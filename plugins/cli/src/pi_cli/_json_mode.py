@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli._prompt_run import PromptRun
 from pi_cli._screen import Screen
+from pi_core.terminal_text import clean_text
 from pi_core.wire import dumps, to_wire
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class _JsonRun(PromptRun):
         """Go on: how an answer ended, its events tell."""
 
     def write(self, line: bytes) -> None:
-        """Write a line, all of it, however slowly it is read."""
+        """Write a line, all of it, however slowly it is read; a terminal gets it cleaned."""
+        if self.screen.streams:
+            line = clean_text(line.decode()).encode()
         rest = memoryview(line + b"\n")
         try:
             while rest:

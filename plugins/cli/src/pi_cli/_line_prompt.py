@@ -165,7 +165,7 @@ class LineUI(TerminalUI):
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice; what is being typed stays below it."""
-        say(self.notice(message, level))
+        say(*self.notice(message, level).split("\n"))
 
     async def _answer(self, question: str) -> str | None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from pi_cli._report import print_lines
 from pi_cli._words import one_line, width_of
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def print_models(registry: ModelRegistry, search: str) -> None:
     if not models:
         sys.stdout.write("No models available. Install a plugin that brings some, such as pluggypi-models\n")
     elif not found:
-        sys.stdout.write(f'No models matching "{one_line(search)}"\n')
+        print_lines(f'No models matching "{search}"')
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _table(found))
+        print_lines(*_table(found))
 
 
 def size(tokens: int) -> str:

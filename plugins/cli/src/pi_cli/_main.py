@@ -73,7 +73,7 @@ def _tell_unexpected(error: BaseException, *, verbose: bool) -> None:
     if verbose:
         import traceback
 
-        say("".join(traceback.format_exception(error)).rstrip("\n"))
+        say(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
 
 
 def _prepare_streams() -> None:

@@ -18,6 +18,7 @@ import click
 from attrs import frozen
 
 from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._report import print_lines
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -98,8 +99,7 @@ def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
     name, kind = _checked(params, host)
     folder = Path(params["dir"] or name)
     written = write_plugin(name, kind, folder)
-    sys.stdout.writelines(f"{folder / each}\n" for each in written)
-    sys.stdout.write(f"\nNext: cd {folder} && uv sync && uv run pytest\n")
+    print_lines(*(str(folder / each) for each in written), "", f"Next: cd {folder} && uv sync && uv run pytest")
     return 0
 
 

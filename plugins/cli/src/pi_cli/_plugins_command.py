@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from textwrap import wrap
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pi_cli._arguments import common_options, parse_strictly
-from pi_cli._report import warn
+from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line, width_of
 from pi_hookspecs import UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
@@ -69,9 +68,9 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
         raise UserError(message)
     rows = [_plain(record, host) for record in host.records.values()]
     if params["json"]:
-        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        print_json(rows)
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _table(rows))
+        print_lines(*_table(rows))
     for problem in (*host.settings.problems, *host.problems):
         if getattr(problem, "plugin", None) not in host.records:
             warn(problem)

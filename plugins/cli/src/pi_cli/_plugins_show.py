@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._report import warn
+from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line
 from pi_core.agent_session.activation import registered_in_activation
 from pi_core.host.discovery import find_origin
@@ -50,9 +49,9 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
     if timed and told["enabled"]:
         asyncio.run(_measure(told, host))
     if as_json:
-        sys.stdout.write(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        print_json(told)
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _lines(told, timed=timed))
+        print_lines(*_lines(told, timed=timed))
     return 1 if told["problems"] else 0
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._activity import call_line, failure_line
 from pi_cli._prompt_run import PromptRun
 from pi_cli._screen import Screen
-from pi_cli._words import VISIBLE_CONTROLS, one_line
+from pi_cli._words import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +111,7 @@ class PrintRun(PromptRun):
 
         lines = self.session.render_custom(message, width=self.screen.width)
         shown = text_of(message.content) if lines is None else "\n".join(lines)
-        self.screen.line(shown.translate(VISIBLE_CONTROLS))
+        self.screen.line(shown)
 
     def _on_tool_execution_start(self, event: Any) -> None:
         self._calls[event.tool_call_id] = event.args

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,10 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._look import session_to_look_at
+from pi_cli._report import print_json, print_lines
 from pi_cli._told import told, told_options
-from pi_cli._words import VISIBLE_CONTROLS, one_line
+from pi_cli._words import one_line
+from pi_core.terminal_text import clean_text
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -89,13 +90,13 @@ async def _show(params: dict[str, Any], host: PluginHost) -> None:
         prompt = await session.system_prompts.build()
         changing = list(dict.fromkeys(each.plugin for each in session.hooks.implementations("before_agent_start")))
     if params["plain"]:
-        sys.stdout.write(f"{prompt.text}\n")
+        print_lines(*prompt.text.split("\n"))
     elif params["json"]:
         plain = [_plain(part) for part in prompt.parts]
-        sys.stdout.write(json.dumps(plain, indent=2, ensure_ascii=False) + "\n")
+        print_json(plain)
     else:
         lines = _table(prompt.parts) if params["tokens"] else _text(prompt.parts)
-        sys.stdout.writelines(f"{line}\n" for line in (*lines, *_sum(prompt.parts, changing)))
+        print_lines(*lines, *_sum(prompt.parts, changing))
 
 
 def _plain(part: PromptPart) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def _plain(part: PromptPart) -> dict[str, Any]:
 def _text(parts: Sequence[PromptPart]) -> Iterator[str]:
     for part in parts:
         yield f"# {part.section}: {_giver(part)}, {_tokens(part.tokens)}"
-        yield from part.text.strip("\n").translate(VISIBLE_CONTROLS).split("\n")
+        yield from clean_text(part.text).strip("\n").split("\n")
         yield ""
 
 

@@ -1,24 +1,36 @@
-"""Lines on stderr that need no front end: errors, warnings, and the trace of hook calls."""
+"""Lines that need no front end: what subcommands print on stdout; errors, warnings and the hook trace on stderr."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING
 
-from pi_cli._words import one_line
+from pi_core.terminal_text import clean_text, one_line
 
 if TYPE_CHECKING:
     from pi_core.hooks.reports import HookTrace
 
-__all__ = ["say", "trace_line", "warn"]
+__all__ = ["print_json", "print_lines", "say", "trace_line", "warn"]
 
 
-def say(line: str) -> None:
-    """Write a line to stderr; where nobody reads it, nothing is lost that would help anybody."""
+def print_lines(*lines: str) -> None:
+    """Write lines to stdout: at a terminal cleaned, as ``say`` does it, into a pipe or file as they are."""
+    sys.stdout.writelines(f"{line}\n" for line in (map(_cleaned, lines) if sys.stdout.isatty() else lines))
+
+
+def print_json(value: object) -> None:
+    """Write a value to stdout as indented JSON; what JSON has no form for is written as its ``repr``."""
+    import json
+
+    print_lines(*json.dumps(value, indent=2, ensure_ascii=False, default=repr).split("\n"))
+
+
+def say(*lines: str) -> None:
+    """Write lines to stderr, cleaned, so that each stays one line whatever it quotes; a closed stderr is no error."""
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.writelines(f"{_cleaned(line)}\n" for line in lines)
         sys.stderr.flush()
     except (OSError, ValueError):
         return
@@ -33,3 +45,7 @@ def trace_line(call: HookTrace) -> str:
     """Return one hook call as ``PI_TRACE_HOOKS=1`` shows it."""
     changed = "  changed" if call.changed else ""
     return f"hook {call.hook}  {call.plugin}  {call.milliseconds:.2f} ms{changed}"
+
+
+def _cleaned(line: str) -> str:
+    return clean_text(line).replace("\n", "\\n")

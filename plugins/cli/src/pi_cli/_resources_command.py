@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._look import session_to_look_at
+from pi_cli._report import print_json, print_lines
 from pi_cli._told import told, told_options
 from pi_cli._words import one_line, shorten, width_of
 from pi_hookspecs import UnknownName
@@ -66,10 +66,10 @@ def run_resources(arguments: Sequence[str], host: PluginHost) -> int:
     found = asyncio.run(_find(params, host))
     if params["json"]:
         rows = [row for each in found for row in _plain(each)]
-        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        print_json(rows)
         return 0
-    blocks = ["\n".join(_block(each)) for each in found if each.resources or each.shadowed]
-    sys.stdout.write("\n\n".join(blocks or ["There are no resources here."]) + "\n")
+    lines = [line for each in found if each.resources or each.shadowed for line in ("", *_block(each))]
+    print_lines(*lines[1:] or ["There are no resources here."])
     return 0
 
 

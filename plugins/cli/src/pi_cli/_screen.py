@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
-from pi_cli._words import VISIBLE_CONTROLS, shorten
+from pi_cli._words import shorten
+from pi_core.terminal_text import clean_text
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -51,7 +52,7 @@ class Screen:
 
     def text(self, piece: str) -> None:
         """Go on with the paragraph of text, or begin one. Empty lines around it are not shown."""
-        piece = self._held + piece.translate(VISIBLE_CONTROLS)
+        piece = self._held + clean_text(piece)
         if not self._open:
             piece = piece.lstrip("\n")
         body = piece.rstrip("\n")
@@ -77,7 +78,8 @@ class Screen:
             self._write(text if text.endswith("\n") else f"{text}\n")
 
     def line(self, text: str, *, dim: bool = False) -> None:
-        """Write a line about what happens, after the paragraph that may be open."""
+        """Write a line about what happens, or several, after the paragraph that may be open."""
+        text = clean_text(text)
         self.end_text()
         gap = "\n" if self._shared and self._last == "text" else ""
         if self._shared:

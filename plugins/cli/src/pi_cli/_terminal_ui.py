@@ -13,7 +13,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pi_cli._report import say
-from pi_cli._words import VISIBLE_CONTROLS, one_line
+from pi_cli._words import one_line
+from pi_core.terminal_text import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -85,7 +86,7 @@ class TerminalUI:
     ) -> bool:
         """Ask yes or no; whatever is not yes is no."""
         if message:
-            say(message.translate(VISIBLE_CONTROLS))
+            say(*clean_text(message).split("\n"))
         answer = await self.input(f"{title} [y/N]", signal=signal, timeout=timeout)
         return (answer or "").lower() in ("y", "yes")
 
@@ -118,15 +119,15 @@ class TerminalUI:
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr; a question that is open is asked again below it."""
-        behind = "\n" if self._question and self.interactive else ""
-        say(f"{behind}{self.notice(message, level)}")
+        behind = [""] if self._question and self.interactive else []
+        say(*behind, *self.notice(message, level).split("\n"))
         if self._question:
             self._prompt(self._question)
 
     def notice(self, message: str, level: NoticeLevel) -> str:
         """Return a notice as it is shown."""
         prefix = "" if level == "info" else f"{level.capitalize()}: "
-        return f"{prefix}{message.translate(VISIBLE_CONTROLS)}"
+        return f"{prefix}{clean_text(message)}"
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Do nothing: there is no place for a status."""

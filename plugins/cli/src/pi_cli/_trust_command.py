@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pi_cli._arguments import common_options, parse_strictly
-from pi_cli._report import say
+from pi_cli._report import print_lines, say
 from pi_core.trust.decisions import ProjectTrust, TrustStore
 from pi_hookspecs import UserError
 
@@ -72,7 +72,7 @@ def _list(store: TrustStore) -> None:
     except UserError as error:
         raise UserError(f"{error}. Repair or remove the file: until then it decides for no folder") from error
     for folder, trusted in decisions:
-        sys.stdout.write(f"{'trusted' if trusted else 'denied '}  {folder}\n")
+        print_lines(f"{'trusted' if trusted else 'denied '}  {folder}")
     if not decisions:
         say("Nothing is decided yet.")
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_core.terminal_text import clean_text, one_line
 from pi_hookspecs.errors import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -115,19 +116,13 @@ def _row(info: SessionInfo, *, with_cwd: bool) -> tuple[str, ...]:
     modified = info.modified.astimezone().strftime("%Y-%m-%d %H:%M")
     said = info.name or info.first_message
     cells = (modified, info.id, str(info.message_count))
-    return tuple(map(_one_line, (*cells, *((info.cwd,) if with_cwd else ()), said[:_MOST_COLUMNS])))
-
-
-def _one_line(text: str) -> str:
-    """Return text as one line that a terminal shows and does not obey."""
-    words = " ".join(text.split())
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in words)
+    return tuple(map(one_line, (*cells, *((info.cwd,) if with_cwd else ()), said[:_MOST_COLUMNS])))
 
 
 def _columns() -> int:
     """Return how wide a line may be; into a pipe goes all of it."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _MOST_COLUMNS
     except (OSError, ValueError):
         return _MOST_COLUMNS
 
@@ -135,8 +130,13 @@ def _columns() -> int:
 def _path(store: SessionStore, wanted: str) -> int:
     from pi_core.session.finding import matching
 
-    sys.stdout.write(f"{matching(wanted, store.list(), str(Path.cwd())).path}\n")
+    _print_path(matching(wanted, store.list(), str(Path.cwd())).path)
     return 0
+
+
+def _print_path(path: object) -> None:
+    """Print a path: as it is for ``$(...)``, cleaned for a reader at a terminal."""
+    sys.stdout.write(f"{clean_text(str(path)) if sys.stdout.isatty() else path}\n")
 
 
 # fsck
@@ -154,7 +154,7 @@ def _fsck(name: str, *, repair: bool) -> int:
     except NoSession as error:
         raise UserError(f"{name!r} holds no session: {error}") from None
     for finding in checked.findings:
-        sys.stdout.write(f"line {finding.line}: {_one_line(finding.message)}\n")
+        sys.stdout.write(f"line {finding.line}: {one_line(finding.message)}\n")
     if not checked.findings:
         count = len(checked.lines.ids)
         sys.stdout.write(f"Nothing is wrong: {count} {'entry' if count == 1 else 'entries'}.\n")
@@ -174,5 +174,5 @@ def _repair(path: Path, checked: Checked) -> int:
         copy = write_beside(path, data)
     except OSError as error:
         raise UserError(f"Cannot write a repaired copy beside {str(path)!r}: {error.strerror or error}") from error
-    sys.stdout.write(f"{copy}\n")
+    _print_path(copy)
     return int(any(finding.mendable for finding in check_session(data).findings))
