@@ -70,7 +70,7 @@ def test_a_login_stores_what_the_plugin_returns(auth):
     done = auth("login", "Club", stdin="n\n12\n")
 
     assert (done.returncode, done.stdout) == (0, "")
-    assert "Welcome␛[31m to the club" in done.stderr
+    assert r"Welcome\x1b[31m to the club" in done.stderr
     assert auth.stored()["club"] == {
         "access": "club-token",
         "refresh": "r",
