@@ -8,12 +8,13 @@ import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core import SettingsManager
+from pi_core import SettingsManager, TrustStore
 from pi_core.settings import Settings
 from pi_core.settings.described import json_schema
 from pi_hookspecs import PiError, UserError
@@ -45,6 +46,14 @@ def place(tmp_path):
             return json.loads((file or self.mine).read_text(encoding="utf-8"))
 
     return Place()
+
+
+@pytest.fixture
+def no_mask():
+    """Files are born with all the permissions that they are made with."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
 
 
 class TestSetting:
@@ -146,6 +155,32 @@ class TestSetting:
         place.load().set("theme", "dark")
 
         assert stat.S_IMODE(place.mine.stat().st_mode) == 0o640
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
+    @pytest.mark.parametrize(
+        ("scope", "mode"), [("global", 0o600), ("project", 0o644)], ids=["the user's", "the project's"]
+    )
+    def test_a_new_file_is_not_writable_by_others_whatever_the_mask(self, place, no_mask, scope, mode):
+        settings = place.load()
+        settings.set("theme", "dark", scope)
+
+        assert stat.S_IMODE(Path(settings.origin("theme")).stat().st_mode) == mode
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
+    def test_write_permission_of_others_is_taken_from_the_user_s_file(self, place):
+        place.write({})
+        place.mine.chmod(0o666)
+
+        place.load().set("theme", "dark")
+
+        assert stat.S_IMODE(place.mine.stat().st_mode) == 0o644
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="no such permissions")
+    def test_trust_json_is_for_the_user_alone_whatever_the_mask(self, place, no_mask):
+        store = TrustStore(place.home)
+        store.remember(place.home, trusted=True)
+
+        assert stat.S_IMODE(store.file.stat().st_mode) == 0o600
 
     def test_settings_in_memory_change_in_memory(self, tmp_path):
         settings = Settings.in_memory({"theme": "dark"}, tmp_path)

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import UserError
@@ -21,6 +22,8 @@ __all__ = ["NotUsable", "change_text", "is_cut_off", "object_of", "shown", "text
 
 _SHOWN = 60
 _DEEPEST = 100
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotUsable(UserError):
@@ -89,13 +92,17 @@ def written(values: dict[str, Any]) -> str:
     return text
 
 
-def change_text(file: Path, change: Callable[[str | None], str | None], *, folder_mode: int = 0o777) -> None:
+def change_text(
+    file: Path, change: Callable[[str | None], str | None], *, folder_mode: int = 0o777, file_mode: int = 0o644
+) -> None:
     """Replace a file by what ``change`` makes of its text, while no other process can do the same.
 
     Args:
         file: Made, and its folder too, where it does not exist. A symbolic link stays one.
         change: Gets the text, None where there is no file, and returns the new one; None leaves everything as it is.
         folder_mode: Permissions of a folder that is made, less the process's mask.
+        file_mode: Permissions of a file that is made, less the process's mask. A file that exists keeps its own; but
+            where ``file_mode`` gives group and others nothing, they may not write it afterwards.
 
     Raises:
         NotUsable: It cannot be read.
@@ -112,7 +119,7 @@ def change_text(file: Path, change: Callable[[str | None], str | None], *, folde
         before = text_of(file)
         after = change(before)
         if after is not None and after != before:
-            _replace(file, after)
+            _replace(file, after, file_mode)
 
 
 def shown(value: Any) -> str:
@@ -121,18 +128,19 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _replace(file: Path, text: str) -> None:
+def _replace(file: Path, text: str, mode: int) -> None:
     """Put a new file in the place of the old one, with its permissions; a crash leaves the old one."""
     draft: Path | None = None
     try:
         target = file.resolve()
         draft = target.with_name(f"{target.name}.{os.urandom(6).hex()}.tmp")
-        with draft.open("x", encoding="utf-8", newline="") as new:
+        with open(draft, "x", encoding="utf-8", newline="", opener=partial(os.open, mode=mode)) as new:
             new.write(text)
             new.flush()
             os.fsync(new.fileno())
         with suppress(FileNotFoundError):
-            draft.chmod(stat.S_IMODE(target.stat().st_mode))
+            before = stat.S_IMODE(target.stat().st_mode)
+            draft.chmod(before if mode & _OTHERS else before & ~_OTHERS_WRITE)
         draft.replace(target)
     except BaseException as error:
         if draft is not None:

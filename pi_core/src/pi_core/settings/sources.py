@@ -120,8 +120,10 @@ class FileStorage:
 
     def change(self, scope: Scope, edit: Callable[[str | None], str | None]) -> None:
         """Replace the file in one step, under the lock that pi uses too."""
-        # The user's own folder is nobody else's to look into: keys are in it, too (pi.md 17, auth.json).
-        change_text(self._files[scope], edit, folder_mode=0o700 if scope == "global" else 0o777)
+        if scope == "global":  # keys are in this folder, and who can write the file can name commands that pi runs
+            change_text(self._files[scope], edit, folder_mode=0o700, file_mode=0o600)
+        else:
+            change_text(self._files[scope], edit)
 
 
 class StoredSource:

@@ -167,7 +167,7 @@ class TrustStore:
             return written(values)
 
         try:
-            change_text(self.file, edit, folder_mode=0o700)
+            change_text(self.file, edit, folder_mode=0o700, file_mode=0o600)
         except NotUsable as error:
             raise UserError(f"{error}. Nothing was changed. {_REPAIR}.") from error
 
