@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from pi_core.resources import walking
+
 
 @pytest.fixture
 def root(world):
@@ -107,3 +109,64 @@ async def test_an_ignore_file_that_cannot_be_used_ignores_nothing(world, root):
     world.write(root / ".gitignore", "!\n[z-a]\n")
 
     assert await world.names() == ["a"]
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Room for 20 entries below each folder in the root, for 50 in all."""
+    monkeypatch.setattr(walking, "MOST_INSIDE", 20)
+    monkeypatch.setattr(walking, "MOST_IN_ALL", 50)
+
+
+def fill(folder, number):
+    """Make a folder in which files lie in folders, ten in each."""
+    for each in range(number):
+        (folder / f"d{each // 10}").mkdir(parents=True, exist_ok=True)
+        (folder / f"d{each // 10}" / f"{each}.txt").touch()
+
+
+async def test_a_folder_that_holds_too_much_is_named_and_the_others_are_read(world, root, narrow):
+    fill(world.home / "everything", 40)
+    root.mkdir()
+    (root / "a-link").symlink_to(world.home / "everything")
+    world.write(root / "b" / "NOTE.md", "b")
+    world.write(root / "c.md", "c")
+
+    found = await world.loader().load("note")
+
+    assert [each.name for each in found.resources] == ["c", "b"]
+    assert [each.path for each in found.problems] == [str(root / "a-link")]
+    assert "holds more than 20 files and folders; the rest of it is not looked at" in found.problems[0].message
+
+
+async def test_many_full_folders_are_looked_at_up_to_a_limit_for_all(world, root, narrow):
+    for name in "abcdef":
+        fill(root / name, 12)
+
+    problems = (await world.loader().load("note")).problems
+
+    assert [each.path for each in problems] == [str(root)]
+    assert "holds more than 50 files" in problems[0].message
+
+
+async def test_one_folder_with_endless_entries_is_not_read_to_its_end(world, root, narrow):
+    (root / "a").mkdir(parents=True)
+    for each in range(100):
+        (root / "a" / f"{each}.md").touch()
+    world.write(root / "b" / "NOTE.md", "b")
+
+    found = await world.loader().load("note")
+
+    assert [each.name for each in found.resources] == ["b"]
+    assert [each.path for each in found.problems] == [str(root / "a")]
+
+
+async def test_folders_inside_each_other_without_end_are_left(world, root):
+    deep = root / "a" / "/".join(["x"] * walking.DEEPEST)
+    world.write(deep / "NOTE.md", "too deep")
+    world.write(deep.parent / "NOTE.md", "deep")
+
+    found = await world.loader().load("note")
+
+    assert [each.name for each in found.resources] == ["deep"]
+    assert [each.path for each in found.problems] == [str(root / "a")]
