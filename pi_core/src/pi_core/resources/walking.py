@@ -17,8 +17,8 @@ IGNORE_FILES = (".gitignore", ".ignore", ".fdignore")
 LEFT_OUT = "node_modules"
 
 MOST_INSIDE = 10_000
-"""Files and folders that are looked at in each folder directly below the root. Looking takes some 10 ms, at each prompt;
-a link to a home folder or to the root of a disk would take half a minute."""
+"""Files and folders that are looked at in each folder directly below the root: some 10 ms at each prompt. A link to a
+home folder or to the root of a disk would take half a minute."""
 
 MOST_IN_ALL = 50_000
 """Files and folders that are looked at below one root."""
@@ -49,22 +49,7 @@ class Walk:
         yield from self._folder(root, 0, (), _Room(root, MOST_IN_ALL))
 
     def _folder(self, folder: str, depth: int, ignores: Sequence[_Ignore], room: _Room) -> Iterator[str]:
-        if room.is_used_up:
-            return
-        try:
-            mark = os.stat(folder)
-            if (mark.st_dev, mark.st_ino) in self._been:  # a link that leads back, or a second one to the same place
-                return
-            self._been.add((mark.st_dev, mark.st_ino))
-            with os.scandir(folder) as found:
-                entries = sorted(islice(found, room.left + 1), key=lambda entry: entry.name)
-        except OSError as error:
-            self._complain(ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}"))
-            return
-        problem = room.enter(depth, len(entries))
-        if problem is not None:
-            self._complain(problem)
-            return
+        entries = self._entries(folder, depth, room)
         ignores = (*ignores, *_ignores(folder, entries, self._complain))
         folders = []
         for entry in entries:
@@ -81,6 +66,27 @@ class Walk:
             for path in folders:
                 inner = room if depth else _Room(path, MOST_INSIDE, room)
                 yield from self._folder(path, depth + 1, ignores, inner)
+
+    def _entries(self, folder: str, depth: int, room: _Room) -> Sequence[os.DirEntry[str]]:
+        """Return what is in a folder; nothing where the walk has been to it, or where there is no room for it."""
+        if room.is_used_up:
+            return ()
+        try:
+            mark = os.stat(folder)
+            if (mark.st_dev, mark.st_ino) in self._been:  # a link that leads back, or a second one to the same place
+                return ()
+            self._been.add((mark.st_dev, mark.st_ino))
+            with os.scandir(folder) as found:
+                entries = sorted(islice(found, room.left + 1), key=lambda entry: entry.name)
+        except OSError as error:
+            problem = ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}")
+        else:
+            too_much = room.enter(depth, len(entries))
+            if too_much is None:
+                return entries
+            problem = too_much
+        self._complain(problem)
+        return ()
 
 
 class _Room:
