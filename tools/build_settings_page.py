@@ -70,7 +70,8 @@ folders above it, up to the root of the git repository. None of them counts befo
 1. `--approve` (`-a`) or `--no-approve` (`-na`), for one run
 2. a plugin, in the hook `project_trust`
 3. `trust.json` beside the user's own settings: `pi trust` writes it, and the decision for the folder itself, or else
-   for the closest one above it, counts
+   for the closest one above it, counts; but trust ends where another git repository with such files begins, so that a
+   clone inside a trusted folder needs a decision of its own
 4. the setting `defaultProjectTrust`: `always` or `never`; with `ask` an interactive front end asks, and elsewhere the
    answer is no, with a line that says what was left out
 

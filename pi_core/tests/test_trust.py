@@ -126,6 +126,43 @@ class TestDecisions:
         assert ProjectTrust.decide(project, agent, environ=environ).is_trusted is False
         assert ProjectTrust.decide(project / "below", agent, environ=environ).is_trusted is False
 
+    @pytest.mark.parametrize("below", [".", "src/deep"])
+    def test_a_repository_with_files_of_its_own_is_asked_about_anew_below_a_trusted_folder(
+        self, project, agent, environ, below
+    ):
+        TrustStore(agent).remember(project, trusted=True)
+        clone = project / "vendor" / "clone"
+        (clone / ".git").mkdir(parents=True)
+        here = clone / below
+        (here / ".pi" / "extensions").mkdir(parents=True)
+
+        trust = ProjectTrust.decide(here, agent, environ=environ)
+
+        assert (trust.is_trusted, trust.decided) == (False, False)
+        TrustStore(agent).remember(clone, trusted=True)
+        assert ProjectTrust.decide(here, agent, environ=environ).is_trusted is True
+
+    def test_a_repository_without_such_files_is_as_trusted_as_the_folder_above(self, project, agent, environ):
+        TrustStore(agent).remember(project, trusted=True)
+        (project / "clone" / ".git").mkdir(parents=True)
+
+        assert ProjectTrust.decide(project / "clone", agent, environ=environ).is_trusted is True
+
+    def test_the_root_of_a_trusted_repository_covers_all_of_it(self, project, agent, environ):
+        TrustStore(agent).remember(project, trusted=True)
+        (project / ".git").mkdir()
+        (project / "package" / ".pi" / "extensions").mkdir(parents=True)
+
+        assert ProjectTrust.decide(project / "package", agent, environ=environ).is_trusted is True
+
+    def test_a_refusal_covers_repositories_below(self, project, agent, environ):
+        TrustStore(agent).remember(project, trusted=False)
+        clone = project / "clone"
+        (clone / ".git").mkdir(parents=True)
+        (clone / ".pi" / "extensions").mkdir(parents=True)
+
+        assert TrustStore(agent).decision(clone, environ) == (project, False)
+
     def test_a_name_that_only_begins_alike_is_another_folder(self, project, agent):
         TrustStore(agent).remember(project, trusted=True)
 

@@ -1,4 +1,4 @@
-"""Whether a project's own files may be used: who decides, in which order, and what is left out (pi.md 17).
+"""Whether a project's own files may be used: who decides, in which order, and what is left out.
 
 A folder that was cloned from somewhere can hold settings, code and instructions. Nothing of it counts before somebody
 has said so: an option, a plugin, ``trust.json`` or the user's setting ``defaultProjectTrust``, in this order.
@@ -72,7 +72,7 @@ class ProjectTrust(Value):
         is_trusted: bool | None = None
         why, remedy = "nobody has decided yet", _DECIDE
         try:
-            saved = TrustStore(agent_dir).decision(folder)
+            saved = TrustStore(agent_dir).decision(folder, environ)
         except UserError as error:  # what it says may be no: the default does not count either
             why, remedy = str(error), _REPAIR
         else:
@@ -134,8 +134,15 @@ class TrustStore:
         values = self._checked(text_of(self.file))
         return {folder: value for folder, value in values.items() if value is not None}
 
-    def decision(self, cwd: str | Path) -> tuple[Path, bool] | None:
+    def decision(self, cwd: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Path, bool] | None:
         """Return what is decided for a folder, or for the closest above it, and which folder that is.
+
+        Trust ends where another git repository begins that has files which need trust: a clone that a trusted folder
+        holds is somebody else's work. A refusal covers clones, too.
+
+        Args:
+            cwd: The folder.
+            environ: Where the home folder is looked up, whose own skills need no trust.
 
         Raises:
             UserError: The file cannot be used.
@@ -144,10 +151,13 @@ class TrustStore:
         if not decisions:
             return None
         folder = _resolved(cwd)
+        in_other_repository = False
         for each in (folder, *folder.parents):
             trusted = decisions.get(_comparable(each))
             if trusted is not None:
-                return each, trusted
+                return None if trusted and in_other_repository else (each, trusted)
+            if not in_other_repository and os.path.lexists(each / ".git"):
+                in_other_repository = any(project_resources(folder, environ))
         return None
 
     def remember(self, folder: str | Path, *, trusted: bool | None) -> None:
