@@ -1,4 +1,4 @@
-"""Which AGENTS.md and CLAUDE.md count, and in which order (pi.md 11, context files)."""
+"""Which AGENTS.md and CLAUDE.md count, and in which order."""
 
 from __future__ import annotations
 

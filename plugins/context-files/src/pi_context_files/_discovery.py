@@ -1,4 +1,4 @@
-"""Which files there are, and in which order the model reads them (pi.md 11, context files)."""
+"""Which files there are, and in which order the model reads them."""
 
 from __future__ import annotations
 

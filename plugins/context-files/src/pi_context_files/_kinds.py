@@ -28,10 +28,17 @@ def kinds() -> Sequence[ResourceKind]:
 
 
 def _by_path(file: ResourceFile, text: str) -> ResourceContent:
-    return ResourceContent(name=file.path, data={"text": text})
+    return _content(file.path, file, text)
 
 
 def _by_name(file: ResourceFile, text: str) -> ResourceContent:
     from os.path import basename
 
-    return ResourceContent(name=basename(file.path), data={"text": text})
+    return _content(basename(file.path), file, text)
+
+
+def _content(name: str, file: ResourceFile, text: str) -> ResourceContent:
+    from pi_context_files._invisible import invisible_problem
+
+    problem = invisible_problem(file.path, text)
+    return ResourceContent(name=name, data={"text": text}, problems=(problem,) if problem is not None else ())
