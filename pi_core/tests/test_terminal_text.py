@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pi_core.terminal_text import clean_text, one_line
+from pi_core.terminal_text import clean_text, hidden_characters, one_line
 
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks by category, and yet not seen
 JOINERS = "\u200c\u200d"
@@ -43,6 +44,7 @@ def test_a_line_is_one_line(text):
 
 
 @given(texts)
+@example("\u200c\ufe0f")
 def test_what_is_clean_stays_as_it_is(text):
     assert clean_text(clean_text(text)) == clean_text(text)
     assert one_line(one_line(text)) == one_line(text)
@@ -98,3 +100,13 @@ def test_an_emoji_that_comes_in_pieces_stays_whole():
 
 def test_whitespace_in_a_line_is_one_space():
     assert one_line(" a \t\n b\x85c\u2028d ") == "a b c d"
+
+
+@given(texts)
+def test_the_hidden_characters_are_those_that_get_an_escape(text):
+    found = list(hidden_characters(text))
+
+    assert all(text[index] == character for index, character in found)
+    assert len(clean_text(text)) - len(re.sub(r"\r+(?=\n|\Z)", "", text)) == sum(
+        len(character.encode("unicode_escape")) - 1 for _, character in found
+    )

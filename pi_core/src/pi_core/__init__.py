@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings, SettingsManager
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
+    from pi_core.terminal_text import hidden_characters
     from pi_core.token_estimate import context_tokens, estimate_tokens
     from pi_core.trust.asking import ask_for_trust, confirm_trust
     from pi_core.trust.decisions import ProjectTrust, TrustStore
@@ -69,6 +70,7 @@ _HOMES = {
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",
+    "terminal_text": "hidden_characters",
     "token_estimate": "context_tokens estimate_tokens",
     "trust.decisions": "ProjectTrust TrustStore",
     "trust.asking": "ask_for_trust confirm_trust",
@@ -118,6 +120,7 @@ __all__ = [  # literal, because type checkers read it
     "entry_message",
     "escaped",
     "estimate_tokens",
+    "hidden_characters",
     "is_context_overflow",
     "is_recoverable_length",
     "is_throttling",

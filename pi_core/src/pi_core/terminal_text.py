@@ -9,8 +9,12 @@ so they may be applied twice. Colours are put around what they return, never int
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-__all__ = ["clean_text", "one_line"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["clean_text", "hidden_characters", "one_line"]
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 
@@ -31,12 +35,12 @@ _JOINABLE = (
     r"\u0600-\u061b\u061d-\u070e\u0710-\u109f"  # Arabic to Myanmar
     r"\u1780-\u17b3\u17b6-\u180a\u1810-\u18af"  # Khmer, Mongolian
     r"\ufb50-\ufdff\ufe70-\ufefc"  # Arabic's presentation forms
-    r"\u2190-\u2bff\ufe0f\U0001f000-\U0001faff"  # emoji
+    r"\u2190-\u2bff\U0001f000-\U0001faff"  # emoji
 )
 
 _HIDDEN = (
     rf"[{_CONTROLS}{_INVISIBLE}]"
-    rf"|(?<=[^{_JOINABLE}])[{_JOINERS}]|[{_JOINERS}](?=[^{_JOINABLE}])"
+    rf"|(?<=[^{_JOINABLE}\ufe0f])[{_JOINERS}]|[{_JOINERS}](?=[^{_JOINABLE}])"
     rf"|(?<=[\x00-\xa8\xaa-\xad\xaf-\xff{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}])"
     rf"(?!(?<=[0-9#*])\ufe0f\u20e3)[{_SELECTORS}]"  # but the one of keycaps, as in 1️⃣
 )
@@ -52,6 +56,14 @@ def clean_text(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return re.sub(_HIDDEN, _escape, re.sub(r"\r+(?=\n|\Z)", "", text))
+
+
+def hidden_characters(text: str) -> Iterator[tuple[int, str]]:
+    """Go through the characters for which ``clean_text`` puts an escape, each with its index."""
+    if text.isascii() and text.isprintable():
+        return
+    for found in re.finditer(rf"(?!\r+(?:\n|\Z))(?:{_HIDDEN})", text):
+        yield found.start(), found[0]
 
 
 def one_line(text: str) -> str:

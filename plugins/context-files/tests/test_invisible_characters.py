@@ -26,7 +26,9 @@ def test_invisible_characters_are_counted_with_the_line_of_the_first(content, sa
 
 
 @pytest.mark.parametrize(
-    "content", ["", "\tPlain\r\n\fASCII", "Grüße, 日本語, العربية", "👩\u200d💻 می\u200cخواهم ❤\ufe0f"]
+    "content",
+    ["", "\tPlain\r\nASCII\r\n", "Grüße, 日本語, नमस्ते", "👩\u200d💻 می\u200cخواهم ❤\ufe0f"],  # noqa: RUF001 - Persian
+    ids=["empty", "ascii", "scripts", "joiners"],
 )
 def test_what_text_needs_is_not_reported(content):
     assert invisible_problem("/AGENTS.md", content) is None
