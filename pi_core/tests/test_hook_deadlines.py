@@ -618,7 +618,7 @@ async def test_a_report_that_fails_does_not_surface_in_whatever_code_stands_stil
 
     asked = Asked(deadline=SOON / 2, short=short)
     asked.hooks._hooks["turn_start"].implementations[0].deadline = 30
-    asked.hooks._report = lambda failure: 1 / 0  # type: ignore[assignment,return-value]
+    asked.hooks._invoker._report = lambda failure: 1 / 0  # type: ignore[assignment,return-value]
     call = asyncio.create_task(asked.notify(TurnStartEvent()))
     await asyncio.sleep(0)
 

@@ -7,13 +7,11 @@ are read from the specification (``pi_hookspecs.answers``).
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-import attrs
-
-from pi_core._plugin_text import said, stack_of
+from pi_core.hooks.combining import combination
+from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.order import in_order
 from pi_core.hooks.records import (
     CompiledHook,
@@ -24,8 +22,8 @@ from pi_core.hooks.records import (
     adapted,
     parameters,
 )
-from pi_core.hooks.watchdog import RunningCall, Watchdog, current_call
-from pi_hookspecs import Order, Rule, UnknownName, answers_of
+from pi_core.hooks.watchdog import current_call
+from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
@@ -34,15 +32,12 @@ if TYPE_CHECKING:
     import pluggy
 
     from pi_core.hooks.reports import HookFailure, HookTrace
-    from pi_hookspecs import AbortSignal, Answers, PiContext
+    from pi_hookspecs import AbortSignal, PiContext
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-QUARANTINE_AFTER = 3
-"""Failures in a row after which an implementation is not called any more."""
 
 
 class HookDispatcher:
@@ -51,9 +46,9 @@ class HookDispatcher:
     Args:
         plugins: Where implementations are registered.
         rank: A plugin's place in load order; without it, plugins run in the order of their registration.
-        report: Told of every failure.
+        report: Called with every failure.
         timeouts: Deadlines from the settings.
-        trace: Told of every call, where somebody wants to know.
+        trace: Called with every call.
     """
 
     def __init__(
@@ -66,15 +61,14 @@ class HookDispatcher:
         trace: Callable[[HookTrace], None] | None = None,
     ) -> None:
         self._plugins = plugins
-        self._report = report
         self._rank = rank
         self._timeouts = timeouts or Timeouts()
-        self.trace = trace
-        self._watchdog = Watchdog(HookDispatcher._invoke.__code__, self._stalled)
+        self._invoker = Invoker(report, self._quarantine, trace)
+        self._watchdog = self._invoker.watchdog
         self._broken: set[str] = set()
         self._handlers: dict[str, list[HookImplementation]] = {}
         self._hooks = {
-            name: CompiledHook(name, spec, declared, self._combination(declared))
+            name: CompiledHook(name, spec, declared, combination(declared, self._invoker.invoke))
             for name, spec in all_hookspecs().items()
             if (declared := answers_of(spec)) is not None
         }
@@ -106,7 +100,8 @@ class HookDispatcher:
         del kwargs
         event, ctx = args
         call = HookCall(self._hooks[spec.__name__], ctx)
-        asked = [(each.plugin, await self._invoke(call, each, event)) for each in call.hook.implementations]
+        invoke = self._invoker.invoke
+        asked = [(each.plugin, await invoke(call, each, event)) for each in call.hook.implementations]
         return [(plugin, answer) for plugin, answer in asked if answer is not None]
 
     async def notify(self, event: Any, ctx: PiContext) -> None:
@@ -131,6 +126,15 @@ class HookDispatcher:
             yield
         finally:
             call.resume()
+
+    @property
+    def trace(self) -> Callable[[HookTrace], None] | None:
+        """Called with every call, where one is set."""
+        return self._invoker.trace
+
+    @trace.setter
+    def trace(self, trace: Callable[[HookTrace], None] | None) -> None:
+        self._invoker.trace = trace
 
     # Who is called
 
@@ -180,7 +184,7 @@ class HookDispatcher:
                 if circle not in hook.circles:
                     hook.circles.append(circle)
                     message = f"before= and after= go round in a circle ({' -> '.join(circle)}); load order decides"
-                    self._tell_failure(hook=name, plugin=circle[0], kind="order", message=message)
+                    self._invoker.tell_failure(hook=name, plugin=circle[0], kind="order", message=message)
         self._watchdog.shortest = min(
             (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0
         )
@@ -215,183 +219,13 @@ class HookDispatcher:
             quarantined=plugin in self._broken,
         )
 
-    # One implementation
-
-    async def _invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
-        """Return an implementation's answer, of the right type; None when there is none or it failed.
-
-        Raises:
-            HookRefused: It failed, and failures refuse.
-        """
-        hook = call.hook
-        if implementation.quarantined:
-            return self._no_answer(call, implementation)
-        running = RunningCall(hook.name, implementation.deadline, call.signal, call.task)
-        token = current_call.set(running)
-        self._watchdog.enter(running)
-        try:
-            answer = implementation.call(event, call.ctx)
-            if answer is not None and hasattr(answer, "__await__"):
-                answer = await answer
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-            await self._failed(implementation, running, error)
-            return self._no_answer(call, implementation)
-        finally:
-            self._watchdog.leave(running)
-            current_call.reset(token)
-        if running.disturbed():
-            await self._answered_late(implementation, running)
-            if running.why == "deadline" or running.blocked or hook.refuses:
-                return self._no_answer(call, implementation)
-        if answer is not None and hook.asks and (problem := hook.problem(answer, event)) is not None:
-            self._blame(implementation, running, "answer", problem)
-            return self._no_answer(call, implementation)
-        implementation.failures = 0
-        if self.trace is not None:
-            self._trace(implementation, running, changed=answer is not None and hook.asks)
-        return answer
-
-    def _no_answer(self, call: HookCall, implementation: HookImplementation) -> None:
-        if call.hook.refuses:
-            raise HookRefused(_refusal(call, implementation))
-
-    async def _failed(self, implementation: HookImplementation, running: RunningCall, error: BaseException) -> None:
-        """Find out what an exception means; raises when somebody else wants the task cancelled."""
-        self._watchdog.leave(running)
-        cancelled = isinstance(error, asyncio.CancelledError)
-        if running.marks or running.blocked:
-            self._overran(implementation, running)
-        elif not (cancelled and running.cancelled_by_others):
-            with suppress(Exception):  # an exception may be frozen
-                error.add_note(f"in plugin {implementation.plugin!r}, hook {implementation.hook}")
-            self._blame(implementation, running, "raised", said(error), stack_of(error))
-        if await running.take_back():
-            raise error if cancelled else asyncio.CancelledError
-
-    async def _answered_late(self, implementation: HookImplementation, running: RunningCall) -> None:
-        """Settle a call that answered all the same, though it was cancelled or took too long."""
-        if await running.take_back():
-            raise asyncio.CancelledError  # it swallowed what was not meant for it
-        self._overran(implementation, running)
-
-    def _overran(self, implementation: HookImplementation, running: RunningCall) -> None:
-        if running.blocked is not None:
-            # It was broken off in the middle of something: nothing of the plugin can be trusted now.
-            self._quarantine_plugin(implementation.plugin)
-            self._blame(implementation, running, "blocked", running.blocked)
-        elif running.why == "deadline":  # stopping at an abort is no fault
-            self._blame(implementation, running, "deadline", f"no answer within {implementation.deadline:g} s")
-
-    def _blame(
-        self,
-        implementation: HookImplementation,
-        running: RunningCall,
-        kind: Literal["raised", "deadline", "blocked", "answer"],
-        message: str,
-        stack: str | None = None,
-    ) -> None:
-        hook = self._hooks[implementation.hook]
-        implementation.failures += 1
-        if implementation.failures >= QUARANTINE_AFTER:
-            implementation.quarantined = True
-        if implementation.quarantined:
-            self.compile(hook.name)
-        self._tell_failure(
-            hook=hook.name,
-            plugin=implementation.plugin,
-            kind=kind,
-            message=message,
-            milliseconds=running.elapsed * 1000,
-            quarantined=implementation.quarantined,
-            refuses=implementation.quarantined and hook.refuses,
-            stack=stack,
-        )
-        self._trace(implementation, running, changed=False)
-
-    def _quarantine_plugin(self, plugin: str) -> None:
-        self._broken.add(plugin)
-        for hook in self._hooks.values():
-            for implementation in hook.known:
-                if implementation.plugin == plugin:
-                    implementation.quarantined = True
+    def _quarantine(self, implementation: HookImplementation, *, whole_plugin: bool = False) -> None:
+        """Take an implementation out of its hook, or with ``whole_plugin`` everything of its plugin out of all."""
+        implementation.quarantined = True
+        if not whole_plugin:
+            self.compile(implementation.hook)
+            return
+        self._broken.add(implementation.plugin)
+        for each in (each for hook in self._hooks.values() for each in hook.known):
+            each.quarantined = each.quarantined or each.plugin == implementation.plugin
         self.compile()
-
-    def _stalled(self, message: str) -> None:
-        self._tell_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
-
-    def _tell_failure(self, **what: Any) -> None:
-        from pi_core.hooks.reports import HookFailure  # most runs have none
-
-        self._report(HookFailure(**what))
-
-    def _trace(self, implementation: HookImplementation, running: RunningCall, *, changed: bool) -> None:
-        if self.trace is not None:
-            from pi_core.hooks.reports import HookTrace
-
-            hook, plugin, took = implementation.hook, implementation.plugin, running.elapsed * 1000
-            self.trace(HookTrace(hook=hook, plugin=plugin, milliseconds=took, changed=changed))
-
-    # Combining answers
-
-    def _combination(self, answers: Answers) -> Callable[[HookCall, Any], Awaitable[Any]]:
-        if answers.whole is Rule.NOTIFY:
-            return self._tell
-        if answers.whole is Rule.FIRST:
-            return self._first
-        if answers.whole is Rule.PIPE:
-            return self._pipe
-        return self._by_field
-
-    async def _tell(self, call: HookCall, event: Any) -> None:
-        for implementation in call.hook.implementations:
-            await self._invoke(call, implementation, event)
-
-    async def _first(self, call: HookCall, event: Any) -> Any:
-        for implementation in call.hook.implementations:
-            answer = await self._invoke(call, implementation, event)
-            if answer is not None and not getattr(answer, "abstains", False):
-                return answer
-        return None
-
-    async def _pipe(self, call: HookCall, event: Any) -> Any:
-        latest = None
-        for implementation in call.hook.implementations:
-            answer = await self._invoke(call, implementation, event)
-            if answer is not None:
-                latest = answer
-                event = attrs.evolve(event, **{cast("str", call.hook.answers.into): answer})
-        return latest
-
-    async def _by_field(self, call: HookCall, event: Any) -> Any:
-        merged: dict[str, Any] = {}
-        for implementation in call.hook.implementations:
-            answer = await self._invoke(call, implementation, event)
-            if answer is None:
-                continue
-            for name, rule in call.hook.answers.fields.items():
-                value = getattr(answer, name)
-                if value is None:
-                    continue
-                if rule is Rule.VETO and value:
-                    return answer
-                if rule is Rule.PIPE:
-                    merged[name] = value
-                    if hasattr(event, name):
-                        event = attrs.evolve(event, **{name: value})
-                elif rule is Rule.COLLECT:
-                    merged[name] = (*merged.get(name, ()), *value)
-                elif rule is Rule.FIRST:
-                    merged.setdefault(name, value)
-        return call.hook.answer_type()(**merged) if merged else None
-
-
-def _refusal(call: HookCall, implementation: HookImplementation) -> str:
-    if (signal := call.signal) is not None and signal.aborted:
-        return signal.reason or "Operation aborted"
-    why = "was taken out after failing" if implementation.quarantined else "failed"
-    return (
-        f"Extension failed, blocking execution: plugin {implementation.plugin!r} {why} in {call.hook.name}."
-        f" Disable it with --disable {implementation.plugin}"
-    )

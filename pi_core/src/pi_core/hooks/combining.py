@@ -1,0 +1,97 @@
+"""Combines the answers of a hook's implementations by the rules that its specification declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import attrs
+
+from pi_hookspecs import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pi_core.hooks.records import HookCall, HookImplementation
+    from pi_hookspecs import Answers
+
+    Invoke: TypeAlias = Callable[[HookCall, HookImplementation, Any], Awaitable[Any]]
+
+__all__ = ["combination"]
+
+
+def combination(answers: Answers, invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
+    """Return a function of a call and its event that asks every implementation and returns the combined answer.
+
+    Args:
+        answers: The rules.
+        invoke: Calls one implementation and returns its answer; None when it has none.
+    """
+    if answers.whole is Rule.NOTIFY:
+        return _notifying(invoke)
+    if answers.whole is Rule.FIRST:
+        return _first(invoke)
+    if answers.whole is Rule.PIPE:
+        return _piping(invoke)
+    return _by_field(invoke)
+
+
+def _notifying(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[None]]:
+    async def notify(call: HookCall, event: Any) -> None:
+        for implementation in call.hook.implementations:
+            await invoke(call, implementation, event)
+
+    return notify
+
+
+def _first(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
+    async def first(call: HookCall, event: Any) -> Any:
+        for implementation in call.hook.implementations:
+            answer = await invoke(call, implementation, event)
+            if answer is not None and not getattr(answer, "abstains", False):
+                return answer
+        return None
+
+    return first
+
+
+def _piping(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
+    async def pipe(call: HookCall, event: Any) -> Any:
+        latest = None
+        for implementation in call.hook.implementations:
+            answer = await invoke(call, implementation, event)
+            if answer is not None:
+                latest = answer
+                event = attrs.evolve(event, **{cast("str", call.hook.answers.into): answer})
+        return latest
+
+    return pipe
+
+
+def _by_field(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
+    async def by_field(call: HookCall, event: Any) -> Any:
+        merged: dict[str, Any] = {}
+        for implementation in call.hook.implementations:
+            answer = await invoke(call, implementation, event)
+            if answer is None:
+                continue
+            given = [(name, rule, getattr(answer, name)) for name, rule in call.hook.answers.fields.items()]
+            if any(rule is Rule.VETO and value for _, rule, value in given):
+                return answer
+            for name, rule, value in given:
+                if value is not None:
+                    event = _merge(merged, event, name, rule, value)
+        return call.hook.answer_type()(**merged) if merged else None
+
+    return by_field
+
+
+def _merge(merged: dict[str, Any], event: Any, name: str, rule: Rule, value: Any) -> Any:
+    """Add a field of an answer to what was merged so far; returns the event that the next implementation gets."""
+    if rule is Rule.PIPE:
+        merged[name] = value
+        return attrs.evolve(event, **{name: value}) if hasattr(event, name) else event
+    if rule is Rule.COLLECT:
+        merged[name] = (*merged.get(name, ()), *value)
+    elif rule is Rule.FIRST:
+        merged.setdefault(name, value)
+    return event
