@@ -9,7 +9,7 @@ from attrs import field, frozen
 from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.messages import Message
@@ -31,15 +31,18 @@ class Context(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StreamOptions(Shown):
-    """How a request is to be made (pi.md 4.9). Times are milliseconds.
+    """How a request is to be made. Times are milliseconds.
 
     Attributes:
         signal: The run's abort; a stream that sees it ends with an ``Error`` of reason ``aborted``.
         api_key: The key or token; never in ``repr``.
         reasoning: Thinking level; None is off.
+        output_schema: JSON schema of an object; the answer's text is to be such an object as JSON. A provider holds the
+            model to it where its API can, and ignores it elsewhere: the system prompt asks for the same, and the caller
+            checks the answer.
         thinking_budgets: Tokens per level, where the API counts budgets.
         max_retries: How often the transport makes a request again that was not answered, before the stream begins.
-        max_retry_delay_ms: Longest wait that a server may ask for and be asked again (D22); 0 is no limit.
+        max_retry_delay_ms: Longest wait that a server may ask for before the request is made again; 0 is no limit.
         timeout_ms: How long the answer may be silent, before it begins and in the midst of it; 0 is no limit.
         on_payload: Called with the payload before it is sent; its answer replaces the payload.
         on_response: Called with status and headers when the answer begins.
@@ -56,6 +59,7 @@ class StreamOptions(Shown):
     session_id: str | None = None
     transport: str | None = None
     tool_choice: Any = None
+    output_schema: Mapping[str, Any] | None = field(default=None, repr=False)
     metadata: dict[str, Any] | None = None
     max_retries: int | None = None
     max_retry_delay_ms: int | None = None

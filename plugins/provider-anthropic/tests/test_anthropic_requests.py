@@ -496,7 +496,7 @@ async def test_session_affinity_is_sent_where_the_host_wants_it(ask, server):
 @pytest.mark.parametrize(
     ("base_url", "expected"),
     [
-        ("https://api.anthropic.com", Compat()),
+        ("https://api.anthropic.com", Compat(structured_output=True)),
         ("https://API.fireworks.ai:443/inference", FIREWORKS),
         ("https://evil-api.fireworks.ai.test", Compat()),
         ("https://api.kimi.com/coding", Compat(adaptive=True, empty_signature=True)),
@@ -514,3 +514,39 @@ def test_switches_of_the_model_win_over_those_of_the_host(model):
     asked = model("https://api.fireworks.ai/inference", compat={"supportsCacheControlOnTools": True, "unknown": 1})
 
     assert Compat.of(asked).tool_cache is True
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "minLength": 1}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+CLOSED = {**SCHEMA, "properties": {"name": {"type": "string"}}}
+ANTHROPIC = {"base_url": "https://api.anthropic.com"}
+
+
+def test_an_answer_is_held_to_a_schema_at_anthropic(payload):
+    assert payload(model_fields=ANTHROPIC, output_schema=SCHEMA)["output_config"] == {
+        "format": {"type": "json_schema", "schema": CLOSED}
+    }
+
+
+def test_an_answer_held_to_a_schema_is_thought_about(payload):
+    fields = {**ANTHROPIC, "reasoning": True, "compat": {"forceAdaptiveThinking": True}}
+
+    body = payload(model_fields=fields, output_schema=SCHEMA, reasoning="low")
+
+    assert body["output_config"] == {"effort": "low", "format": {"type": "json_schema", "schema": CLOSED}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "schema"),
+    [
+        ({}, SCHEMA),
+        ({**ANTHROPIC, "compat": {"supportsStructuredOutput": False}}, SCHEMA),
+        (ANTHROPIC, {"type": "object"}),
+    ],
+)
+def test_a_host_or_a_schema_that_cannot_be_held_is_not_asked_for_it(payload, fields, schema):
+    assert "output_config" not in payload(model_fields=fields, output_schema=schema)

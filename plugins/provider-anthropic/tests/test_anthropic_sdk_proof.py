@@ -301,17 +301,26 @@ async def test_sdk_sends_the_same_body_for_the_same_conversation(server, provide
     assert (mine.headers["anthropic-version"], theirs.headers["anthropic-version"]) == ("2023-06-01", "2026-10-21")
 
 
-async def test_sdk_sends_the_same_body_for_adaptive_thinking(server, provider, model, context):
+OUTPUT = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+async def test_sdk_sends_the_same_body_for_adaptive_thinking_and_an_output_schema(server, provider, model, context):
     server.answers(message(text("ok")), message(text("ok")))
-    asked = model(server.url, reasoning=True, compat={"forceAdaptiveThinking": True})
-    async for _ in provider.stream(asked, context(), StreamOptions(api_key="k", reasoning="medium")):
+    asked = model(server.url, reasoning=True, compat={"forceAdaptiveThinking": True, "supportsStructuredOutput": True})
+    options = StreamOptions(api_key="k", reasoning="medium", output_schema=OUTPUT)
+    async for _ in provider.stream(asked, context(), options):
         pass
     async with client(server) as sdk:
         await sdk.beta.messages.create(
             model="claude-fake",
             max_tokens=8192,
             thinking={"type": "adaptive", "display": "summarized"},
-            output_config={"effort": "medium"},
+            output_config={"effort": "medium", "format": {"type": "json_schema", "schema": OUTPUT}},
             messages=[{"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": MARK}]}],
             stream=True,
         )

@@ -200,6 +200,14 @@ async def test_boto3_refuses_the_same_damage(ask, server):
     assert "checksum" in heard.error
 
 
+OUTPUT = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
 async def test_boto3_sends_what_we_send(server, aws, provider, model, context, tool):
     aws(key=True, region="us-east-1")
     server.answers(message(text("ok")), message(text("ok")))
@@ -225,8 +233,10 @@ async def test_boto3_sends_what_we_send(server, aws, provider, model, context, t
         system_prompt="Be brief.",
         tools=(tool(),),
     )
-    asked = model(server.url, reasoning=True)
-    async for _ in provider.stream(asked, said, StreamOptions(reasoning="high", tool_choice="auto")):
+    asked = model(server.url, reasoning=True, compat={"supportsStructuredOutput": True})
+    async for _ in provider.stream(
+        asked, said, StreamOptions(reasoning="high", tool_choice="auto", output_schema=OUTPUT)
+    ):
         pass
     image = {"format": "png", "source": {"bytes": b"hi"}}
     schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -239,6 +249,12 @@ async def test_boto3_sends_what_we_send(server, aws, provider, model, context, t
         toolConfig={
             "tools": [{"toolSpec": {"name": "read", "description": "Read a file.", "inputSchema": {"json": schema}}}],
             "toolChoice": {"auto": {}},
+        },
+        outputConfig={
+            "textFormat": {
+                "type": "json_schema",
+                "structure": {"jsonSchema": {"name": "output", "schema": json.dumps(OUTPUT)}},
+            }
         },
         additionalModelRequestFields={
             "thinking": {"type": "enabled", "budget_tokens": 7168, "display": "summarized"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pi_hookspecs import (
@@ -354,3 +356,25 @@ def test_names_that_the_api_does_not_take_are_replaced(payload_of, tool):
 
     assert [each["toolSpec"]["name"] for each in payload["toolConfig"]["tools"]] == ["my_tool", "my_tool_2"]
     assert plain(payload)[1][1][0]["toolUse"]["name"] == "my_tool"
+
+
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}, "required": ["name"]}
+
+
+def test_an_answer_of_a_claude_that_can_is_held_to_a_schema(payload_of):
+    text_format = payload_of(user("Hi"), model_fields={"id": CLAUDE}, output_schema=SCHEMA)["outputConfig"][
+        "textFormat"
+    ]
+
+    assert text_format["type"] == "json_schema"
+    assert json.loads(text_format["structure"]["jsonSchema"]["schema"]) == {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize("model_id", [NOVA, "anthropic.claude-3-5-haiku-20241022-v1:0"])
+def test_other_models_are_asked_for_no_schema(payload_of, model_id):
+    assert "outputConfig" not in payload_of(user("Hi"), model_fields={"id": model_id}, output_schema=SCHEMA)

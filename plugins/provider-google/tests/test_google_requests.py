@@ -276,3 +276,28 @@ async def test_fields_of_the_models_own_replace_ours(make_model, said, payload_o
     sent = await payload_of(model, said.user("a"))
 
     assert sent["generationConfig"] == {"maxOutputTokens": 7, "topP": 0.9}
+
+
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+@pytest.mark.parametrize(("model_id", "with_tool"), [(GEMINI_3, True), (GEMINI_3, False), ("gemini-2.5-pro", False)])
+async def test_an_answer_is_held_to_a_schema(make_model, said, payload_of, read_tool, model_id, with_tool):
+    sent = await payload_of(
+        make_model(id=model_id), said.user("Hi"), tools=[read_tool] if with_tool else [], output_schema=SCHEMA
+    )
+
+    assert sent["generationConfig"]["responseMimeType"] == "application/json"
+    assert sent["generationConfig"]["responseJsonSchema"] == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("model_id", "with_tool"), [("gemini-2.5-pro", True), ("gemma-4-31b-it", False), ("claude-sonnet-4-5", False)]
+)
+async def test_what_cannot_be_held_to_a_schema_is_not_asked_for_it(
+    make_model, said, payload_of, read_tool, model_id, with_tool
+):
+    tools = [read_tool] if with_tool else []
+    sent = await payload_of(make_model(id=model_id), said.user("Hi"), tools=tools, output_schema=SCHEMA)
+
+    assert "responseJsonSchema" not in sent.get("generationConfig", {})

@@ -220,10 +220,13 @@ CONVERSATION = [
 ]
 
 
+OUTPUT = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 CONFIG = types.GenerateContentConfig(
     system_instruction="S",
     max_output_tokens=500,
     temperature=0.5,
+    response_mime_type="application/json",
+    response_json_schema=OUTPUT,
     tools=[
         types.Tool(
             function_declarations=[
@@ -276,6 +279,7 @@ def same_request(make_model, conversation, ask, vendor):
             base_url = server.base_url if api == "google-generative-ai" else server.url
             model = make_model(api, id="gemini-3-fake", base_url=base_url, reasoning=True, input=("text", "image"))
             fields = {"system": "S", "tools": [tool], "max_tokens": 500, "temperature": 0.5, "reasoning": "low"}
+            fields["output_schema"] = OUTPUT
             fields["tool_choice"] = {"type": "tool", "name": "read"}
             for transport in (None, "sdk"):
                 events = await ask(model, *conversation(model), transport=transport, **fields, **options)
@@ -339,3 +343,10 @@ async def test_the_fake_refuses_what_the_api_refuses(vendor, contents, words):
         seen = await vendor(server, contents)
 
     assert words in str(seen.error)
+
+
+async def test_the_fake_refuses_functions_of_gemini_2_in_json(vendor):
+    async with FakeGoogle() as server:
+        seen = await vendor(server, CONVERSATION[:1], CONFIG, model="gemini-2.5-fake")
+
+    assert "Function calling with a response mime type: 'application/json' is unsupported" in str(seen.error)

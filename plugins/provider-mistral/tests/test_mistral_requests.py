@@ -314,3 +314,17 @@ def test_a_model_s_own_fields_win(payload_of, make_model, said):
     payload = payload_of(said.user("Hi"), model=model, temperature=0.5)
 
     assert (payload["temperature"], payload["random_seed"]) == (1, 7)
+
+
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+def test_an_answer_without_tools_is_held_to_a_schema(payload_of, said):
+    assert payload_of(said.user("Hi"), output_schema=SCHEMA)["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "output", "schema": SCHEMA, "strict": True},
+    }
+
+
+def test_a_model_that_may_call_tools_is_free_to(payload_of, said, read_tool):
+    assert "response_format" not in payload_of(said.user("Hi"), tools=[read_tool], output_schema=SCHEMA)

@@ -59,6 +59,16 @@ def said():
 
 
 @pytest.fixture
+def output_schema():
+    return {
+        "type": "object",
+        "properties": {"name": {"type": "string", "minLength": 1}, "age": {"type": "integer"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.fixture
 def payload_of(make_model):
     """The body of a request: ``await payload_of(model, *messages, system="", tools=(), **options)``."""
 

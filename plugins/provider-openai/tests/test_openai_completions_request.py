@@ -235,3 +235,38 @@ async def test_the_environment_chooses_the_retention(make_model, said, payload_o
     monkeypatch.setenv("PI_CACHE_RETENTION", "long")
 
     assert (await payload_of(make_model(), said.user("a")))["prompt_cache_retention"] == "24h"
+
+
+async def test_an_answer_is_held_to_a_schema_in_its_strict_form(make_model, said, payload_of, output_schema):
+    body = await payload_of(
+        make_model(compat={"supportsStructuredOutput": True}), said.user("Hi"), output_schema=output_schema
+    )
+
+    assert body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "output",
+            "strict": True,
+            "schema": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "minLength": 1},
+                    "age": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                },
+                "required": ["name", "age"],
+                "additionalProperties": False,
+            },
+        },
+    }
+
+
+async def test_a_schema_that_has_no_strict_form_guides_the_answer(make_model, said, payload_of):
+    schema = {"type": "object", "additionalProperties": {"type": "integer"}}
+    model = make_model(compat={"supportsStructuredOutput": True})
+    body = await payload_of(model, said.user("Hi"), output_schema=schema)
+
+    assert body["response_format"]["json_schema"] == {"name": "output", "strict": False, "schema": schema}
+
+
+async def test_a_host_that_nothing_is_known_of_is_asked_for_no_schema(make_model, said, payload_of, output_schema):
+    assert "response_format" not in await payload_of(make_model(), said.user("Hi"), output_schema=output_schema)

@@ -231,3 +231,21 @@ async def test_copilot_is_told_who_asks(said, ask, make_model):
     assert (first["x-initiator"], "copilot-vision-request" in first) == ("user", False)
     assert server.request.headers["x-initiator"] == "agent"
     assert server.request.headers["copilot-vision-request"] == "true"
+
+
+async def test_an_answer_is_held_to_a_schema(make_model, said, payload_of, output_schema):
+    body = await payload_of(make_model("openai-responses"), said.user("Hi"), output_schema=output_schema)
+
+    assert body["text"]["format"] | {"schema": None} == {
+        "type": "json_schema",
+        "name": "output",
+        "strict": True,
+        "schema": None,
+    }
+    assert body["text"]["format"]["schema"]["required"] == ["name", "age"]
+
+
+async def test_copilot_is_asked_for_no_schema(make_model, said, payload_of, output_schema):
+    model = make_model("openai-responses", provider="github-copilot")
+
+    assert "text" not in await payload_of(model, said.user("Hi"), output_schema=output_schema)

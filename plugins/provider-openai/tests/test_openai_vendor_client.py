@@ -218,6 +218,15 @@ async def test_both_keep_the_text_of_a_stream_that_was_cut(make_model, said, rep
 # Request bodies, field by field
 
 
+OUTPUT = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+    "additionalProperties": False,
+}
+STRICT_OUTPUT = {"name": "output", "schema": OUTPUT, "strict": True}
+
+
 async def test_completions_bodies_are_those_of_the_client(make_model, said, ask, vendor, read_tool):
     conversation = {
         "model": "gpt-fake",
@@ -246,11 +255,12 @@ async def test_completions_bodies_are_those_of_the_client(make_model, said, ask,
         "temperature": 0.5,
         "reasoning_effort": "high",
         "tool_choice": "auto",
+        "response_format": {"type": "json_schema", "json_schema": STRICT_OUTPUT},
     }
     async with FakeOpenAI() as server:
         server.answers(completion(text("a")), completion(text("a")), completion(text("a")))
         assert (await vendor.completions(server, **conversation)).error is None
-        model = make_model(base_url=server.base_url, reasoning=True)
+        model = make_model(base_url=server.base_url, reasoning=True, compat={"supportsStructuredOutput": True})
         messages = (
             said.user("a"),
             said.answer(model, said.text("Let me see."), said.call("c1", "read", {"path": "a"})),
@@ -259,7 +269,8 @@ async def test_completions_bodies_are_those_of_the_client(make_model, said, ask,
         )
         fields = {"system": "S", "tools": [read_tool], "max_tokens": 500, "temperature": 0.5, "reasoning": "high"}
         for transport in (None, "sdk"):
-            await ask(model, *messages, tool_choice="auto", transport=transport, api_key=KEY, **fields)
+            options = {"tool_choice": "auto", "output_schema": OUTPUT, "transport": transport, "api_key": KEY}
+            await ask(model, *messages, **options, **fields)
 
     sdk, kit, through_sdk = (request.json for request in server.requests)
     assert kit == sdk
@@ -302,6 +313,7 @@ async def test_responses_bodies_are_those_of_the_client(make_model, said, ask, v
         "max_output_tokens": 500,
         "prompt_cache_key": "s1",
         "tool_choice": "auto",
+        "text": {"format": {"type": "json_schema", **STRICT_OUTPUT}},
     }
     async with FakeOpenAI() as server:
         server.answers(response(text("a")), response(text("a")), response(text("a")))
@@ -316,7 +328,8 @@ async def test_responses_bodies_are_those_of_the_client(make_model, said, ask, v
         messages = (said.user("a"), answer, said.result("c1|fc_1", "ok"), said.user("b"))
         fields = {"system": "S", "tools": [read_tool], "max_tokens": 500, "reasoning": "low", "session_id": "s1"}
         for transport in (None, "sdk"):
-            await ask(model, *messages, tool_choice="auto", transport=transport, api_key=KEY, **fields)
+            options = {"tool_choice": "auto", "output_schema": OUTPUT, "transport": transport, "api_key": KEY}
+            await ask(model, *messages, **options, **fields)
 
     sdk, kit, through_sdk = (request.json for request in server.requests)
     assert kit == sdk
@@ -367,11 +380,21 @@ async def test_the_client_lists_the_models():
     assert listed == ["a", "b"]
 
 
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+OPEN = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         ({"model": "m", "messages": [{"role": "tool", "tool_call_id": "x", "content": "a"}]}, "preceding message"),
         ({"model": "m", "messages": [{"role": "assistant", "content": None}]}, "Invalid value for 'content'"),
+        ({**ASKED, "response_format": {"type": "json"}}, "Invalid value: 'json' at 'response_format.type'"),
+        ({**ASKED, "response_format": {"type": "json_schema"}}, "Invalid 'response_format.name'"),
+        (
+            {**ASKED, "response_format": {"type": "json_schema", "json_schema": {**STRICT_OUTPUT, "schema": OPEN}}},
+            "'additionalProperties' is required to be supplied and to be false",
+        ),
         ({"model": "", "messages": [{"role": "user", "content": "a"}]}, "Missing required parameter: 'model'"),
     ],
 )

@@ -203,6 +203,15 @@ def result(**fields):
         ({"thinking": {"type": "adaptive"}, "temperature": 0.5}, "`temperature` may only be set to 1"),
         ({"thinking": {"type": "adaptive"}, "tool_choice": {"type": "any"}}, "Thinking may not be enabled"),
         ({"tools": [{"name": "a"}, {"name": "a"}]}, "Tool names must be unique"),
+        ({"output_config": {"format": {"type": "json"}}}, "Input tag 'json' does not match"),
+        (
+            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object", "properties": {}}}}},
+            "'additionalProperties' must be explicitly set to false",
+        ),
+        (
+            {"output_config": {"format": {"type": "json_schema", "schema": {"type": "integer", "minimum": 1}}}},
+            "property 'minimum' is not supported",
+        ),
         ({"system": [{"cache_control": {}}] * 5}, "A maximum of 4 blocks with cache_control"),
     ],
 )

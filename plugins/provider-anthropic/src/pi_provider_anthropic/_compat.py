@@ -15,6 +15,7 @@ __all__ = ["Compat"]
 
 HOSTS: dict[str, dict[str, Any]] = {
     "ai-gateway.vercel.sh": {"allowEmptySignature": True},
+    "api.anthropic.com": {"supportsStructuredOutput": True},
     "aiplatform.googleapis.com": {"transport": "sdk", "sdkClient": "vertex"},
     "amazonaws.com": {"transport": "sdk", "sdkClient": "bedrock"},
     "api.fireworks.ai": {
@@ -46,6 +47,7 @@ class Compat(Value):
         empty_signature: ``allowEmptySignature``: thinking without a signature is sent back as thinking, not as text.
         session_affinity: ``sendSessionAffinityHeaders``.
         strict_tools: ``supportsStrictTools``: calls are held to the schema where its keywords allow that.
+        structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
         system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
         key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.
         transport: ``transport``: ``http`` or ``sdk``.
@@ -60,6 +62,7 @@ class Compat(Value):
     empty_signature: bool = False
     session_affinity: bool = False
     strict_tools: bool = False
+    structured_output: bool = False
     system_messages: bool = False
     key_header: str = "x-api-key"
     transport: str = "http"
@@ -81,6 +84,7 @@ _NAMES = {
     "allowEmptySignature": "empty_signature",
     "sendSessionAffinityHeaders": "session_affinity",
     "supportsStrictTools": "strict_tools",
+    "supportsStructuredOutput": "structured_output",
     "supportsMidConvoSystemMessages": "system_messages",
     "keyHeader": "key_header",
     "transport": "transport",

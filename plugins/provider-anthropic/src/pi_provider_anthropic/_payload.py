@@ -8,6 +8,7 @@ from pi_provider_anthropic._identity import CLAUDE_CODE, ToolNames, is_oauth
 from pi_provider_anthropic._messages import mark_last, to_messages
 from pi_provider_anthropic._tools import to_tool_choice, to_tools
 from pi_provider_kit import (
+    claude_output_schema,
     claude_thinking,
     clean_text,
     default_max_tokens,
@@ -49,6 +50,8 @@ def to_payload(
         if choice is not None:
             payload["tool_choice"] = choice
             _free_choice(payload, model)
+    if compat.structured_output and (schema := claude_output_schema(options.output_schema or {})) is not None:
+        payload.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
     if options.temperature is not None and compat.temperature and not _thinks(payload):
         payload["temperature"] = options.temperature
     user = (options.metadata or {}).get("user_id")

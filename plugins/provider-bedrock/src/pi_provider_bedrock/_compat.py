@@ -15,6 +15,9 @@ __all__ = ["Compat"]
 _UNCACHED = re.compile(r"claude-(?:instant|v\d|3-(?:opus|sonnet|haiku)|3-5-sonnet)")
 """Claude models from before the API could cache."""
 
+_STRUCTURED = re.compile(r"claude-(?:opus-4-[56]|sonnet-4-[56]|haiku-4-5)")
+"""Claude models whose answers Converse holds to a schema."""
+
 _GOVERNMENT = re.compile(r"us-gov\.|arn:aws-us-gov:")
 
 
@@ -28,6 +31,7 @@ class Compat:
         long_cache: ``supportsLongCacheRetention``: cache points that live an hour.
         adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
         temperature: ``supportsTemperature``.
+        structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
         display: ``supportsThinkingDisplay``: ``display`` may be asked for; the government's regions refuse it.
     """
 
@@ -36,6 +40,7 @@ class Compat:
     long_cache: bool = True
     adaptive: bool = False
     temperature: bool = True
+    structured_output: bool = False
     display: bool = True
 
     @classmethod
@@ -50,6 +55,7 @@ class Compat:
         known: dict[str, Any] = {
             "claude": claude,
             "cache": claude and not _UNCACHED.search(named),
+            "structured_output": bool(_STRUCTURED.search(named)),
             "display": not _GOVERNMENT.match(model.id),
         }
         known |= {name: own[flag] for flag, name in _NAMES.items() if own.get(flag) is not None}
@@ -61,5 +67,6 @@ _NAMES = {
     "supportsLongCacheRetention": "long_cache",
     "forceAdaptiveThinking": "adaptive",
     "supportsTemperature": "temperature",
+    "supportsStructuredOutput": "structured_output",
     "supportsThinkingDisplay": "display",
 }

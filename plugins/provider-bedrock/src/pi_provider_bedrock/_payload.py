@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from pi_provider_bedrock._compat import Compat
 from pi_provider_bedrock._messages import to_messages
 from pi_provider_bedrock._tools import to_tool_config
 from pi_provider_kit import (
+    claude_output_schema,
     claude_thinking,
     default_max_tokens,
     estimate_context_tokens,
@@ -41,7 +43,12 @@ def to_payload(model: Model, context: Context, options: StreamOptions, names: To
         limits["temperature"] = options.temperature
     limits |= sampling_params(model, options.reasoning)
     payload: dict[str, Any] = {"modelId": model.id, "messages": messages, "inferenceConfig": limits}
-    parts = {"system": system, "toolConfig": tools, "additionalModelRequestFields": fields}
+    parts = {
+        "system": system,
+        "toolConfig": tools,
+        "additionalModelRequestFields": fields,
+        "outputConfig": _output_config(options, compat),
+    }
     return payload | {name: part for name, part in parts.items() if part}
 
 
@@ -68,6 +75,15 @@ def _limits(model: Model, context: Context, options: StreamOptions, compat: Comp
     if fields["thinking"]["type"] == "enabled":
         fields["anthropic_beta"] = [_INTERLEAVED_BETA]
     return total, fields
+
+
+def _output_config(options: StreamOptions, compat: Compat) -> dict[str, Any]:
+    """Return what holds the answer to a schema, which the API takes as a text of JSON."""
+    schema = claude_output_schema(options.output_schema or {}) if compat.structured_output else None
+    if schema is None:
+        return {}
+    structure = {"jsonSchema": {"name": "output", "schema": json.dumps(schema)}}
+    return {"textFormat": {"type": "json_schema", "structure": structure}}
 
 
 def _thinks(fields: dict[str, Any]) -> bool:

@@ -12,6 +12,7 @@ __all__ = [
     "needs_call_ids",
     "needs_signatures",
     "takes_levels",
+    "takes_output_schema",
     "token_budgets",
 ]
 
@@ -58,6 +59,11 @@ def needs_signatures(model_id: str) -> bool:
 def knows_images_in_results(model_id: str) -> bool:
     """Whether a function response may hold images; for other models they follow in a turn of the user."""
     return _is_gemini_3(model_id)
+
+
+def takes_output_schema(model_id: str, *, with_tools: bool) -> bool:
+    """Whether the answer can be held to a schema; Gemini 2 refuses that in a request that offers functions."""
+    return _is_gemini_3(model_id) or ("gemini-" in model_id.lower() and not with_tools)
 
 
 def token_budgets(model_id: str) -> dict[str, int] | None:

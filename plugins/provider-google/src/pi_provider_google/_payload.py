@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_provider_google._families import takes_output_schema
 from pi_provider_google._messages import to_contents
 from pi_provider_google._thinking import limits
 from pi_provider_google._tools import to_tool_config, to_tools
@@ -33,6 +34,8 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
         if choice is not None:
             payload["toolConfig"] = choice
     config = limits(model, context, options)
+    if options.output_schema is not None and takes_output_schema(model.id, with_tools=bool(tools)):
+        config |= {"responseMimeType": "application/json", "responseJsonSchema": dict(options.output_schema)}
     if options.temperature is not None:
         config["temperature"] = options.temperature
     payload["generationConfig"] = {**config, **sampling_params(model, options.reasoning)}

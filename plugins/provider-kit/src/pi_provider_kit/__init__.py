@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_provider_kit._http import *
     from pi_provider_kit._json import *
     from pi_provider_kit._messages import *
+    from pi_provider_kit._output_schema import *
     from pi_provider_kit._partial import *
     from pi_provider_kit._repair import *
     from pi_provider_kit._request import *
@@ -40,6 +41,7 @@ _HOMES: dict[str, str] = {
     "_http": "Http import_httpx tls_context user_agent",
     "_json": "compact_json dicts parse_json shown_bytes token_count",
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
+    "_output_schema": "claude_output_schema",
     "_partial": "PartialJson",
     "_repair": "repair_arguments",
     "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_events stream_lines",

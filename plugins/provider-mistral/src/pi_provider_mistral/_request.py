@@ -49,6 +49,9 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
         payload["tools"] = [_tool(tool) for tool in context.tools]
         if options.tool_choice is not None:
             payload["tool_choice"] = _tool_choice(options.tool_choice)
+    elif options.output_schema is not None:  # with tools the API would answer in JSON where it should call one
+        schema = {"name": "output", "schema": dict(options.output_schema), "strict": True}
+        payload["response_format"] = {"type": "json_schema", "json_schema": schema}
     if options.temperature is not None:
         payload["temperature"] = options.temperature
     return payload | _thinking(model, options) | sampling_params(model, options.reasoning)

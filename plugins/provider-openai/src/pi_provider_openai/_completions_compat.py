@@ -35,6 +35,7 @@ DEFAULTS: dict[str, Any] = {
     "supportsReasoningEffort": True,
     "supportsStore": True,
     "supportsStrictMode": False,
+    "supportsStructuredOutput": False,
     "supportsThinkingTokenBudget": False,
     "supportsUsageInStreaming": True,
     "thinkingFormat": "openai",
@@ -55,6 +56,7 @@ _NOT_STANDARD = {"supportsStore": False, "supportsDeveloperRole": False}
 _NO_EFFORT = {"supportsReasoningEffort": False}
 _MAX_TOKENS = {"maxTokensField": "max_tokens"}
 _SHORT_CACHE = {"supportsLongCacheRetention": False}
+_STRUCTURED = {"supportsStructuredOutput": True}
 
 
 class _Host(NamedTuple):
@@ -64,9 +66,9 @@ class _Host(NamedTuple):
 
 
 _HOSTS = (
-    _Host(("openai",), ("api.openai.com",), {"promptCacheKeyMode": "session"}),
+    _Host(("openai",), ("api.openai.com",), {"promptCacheKeyMode": "session", **_STRUCTURED}),
     _Host(("cerebras",), ("cerebras.ai",), _NOT_STANDARD),
-    _Host(("xai",), ("api.x.ai",), {**_NOT_STANDARD, **_NO_EFFORT}),
+    _Host(("xai",), ("api.x.ai",), {**_NOT_STANDARD, **_NO_EFFORT, **_STRUCTURED}),
     _Host(("chutes",), ("chutes.ai",), {**_NOT_STANDARD, **_MAX_TOKENS}),
     _Host(
         ("deepseek",),

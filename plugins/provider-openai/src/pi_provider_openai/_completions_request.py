@@ -14,6 +14,7 @@ from pi_provider_openai._shared import (
     copilot_headers,
     max_tokens,
 )
+from pi_provider_openai._strict import output_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,8 @@ def completions_payload(
         payload["tool_stream"] = True
     if tools and options.tool_choice is not None:
         payload["tool_choice"] = _tool_choice(options.tool_choice)
+    if options.output_schema is not None and compat["supportsStructuredOutput"]:
+        payload["response_format"] = {"type": "json_schema", "json_schema": output_format(options.output_schema)}
     payload.update(thinking_fields(model, options, compat, limit))
     payload.update(_routing(compat))
     payload.update(sampling_params(model, options.reasoning))

@@ -15,6 +15,7 @@ from pi_provider_openai._shared import (
     max_tokens,
     thinking_of,
 )
+from pi_provider_openai._strict import output_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +49,7 @@ _DEFAULTS: dict[str, Any] = {
     "supportsMidConvoSystemMessages": False,
     "supportsReasoningEffort": True,
     "supportsStrictMode": True,
+    "supportsStructuredOutput": True,
 }
 
 
@@ -57,6 +59,8 @@ def responses_compat(model: Model) -> dict[str, Any]:
     flags = dict(_DEFAULTS)
     if model.provider == "openrouter" or host.endswith("openrouter.ai"):
         flags["sessionAffinityFormat"] = "openrouter"
+    if model.provider == "github-copilot":  # its gateway does not say which models take it
+        flags["supportsStructuredOutput"] = False
     flags.update({name: value for name, value in (model.compat or {}).items() if value is not None})
     return flags
 
@@ -85,6 +89,8 @@ def responses_payload(
         payload["tools"] = [{**responses_tool(tool), **strict} for tool in context.tools]
         if options.tool_choice is not None:
             payload["tool_choice"] = responses_tool_choice(options.tool_choice)
+    if options.output_schema is not None and compat["supportsStructuredOutput"]:
+        payload["text"] = {"format": {"type": "json_schema", **output_format(options.output_schema)}}
     payload.update(responses_thinking(model, options, compat))
     payload.update(sampling_params(model, options.reasoning))
     return payload

@@ -1,4 +1,4 @@
-"""Schemas for strict tools: every object closed, every property required, optional ones nullable.
+"""Schemas for strict tools and answers: every object closed, every property required, optional ones nullable.
 
 What is null in a call then stands for "not given"; pi's validation reads it so.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["strict_schema"]
+__all__ = ["output_format", "strict_schema"]
 
 _DEPTH = 10
 """Levels of objects that the API takes in a strict schema."""
@@ -28,6 +28,12 @@ def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     except _NotStrict:
         return None
     return strict
+
+
+def output_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the name, schema and strictness of an answer; one that has no strict form only guides the model."""
+    strict = strict_schema(schema)
+    return {"name": "output", "schema": dict(schema) if strict is None else strict, "strict": strict is not None}
 
 
 class _NotStrict(Exception):

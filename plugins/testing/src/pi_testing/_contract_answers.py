@@ -18,7 +18,7 @@ from pi_testing.stand_ins import make_tool
 if TYPE_CHECKING:
     from typing import Any
 
-    from pi_hookspecs import Model
+    from pi_hookspecs import Model, Tool
     from pi_testing._contract_case import ProviderCase
 
 __all__ = ["AnswersContract"]
@@ -27,6 +27,15 @@ MIXED = 'Gr\u00fc\u00dfe \N{SNOWMAN} \N{GRINNING FACE} \u05e9\u05dc\u05d5\u05dd 
 READ = Calls("call_1", "read", {"path": "a.txt"})
 WRITE = Calls("call_2", "write", {"path": "\u00e4/\N{SNOWMAN}", "lines": [1, 2.5, None, True], "deep": {"x": {}}})
 TOOLS = tuple(make_tool(name) for name in ("read", "write"))
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1},
+        "ids": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer", "minimum": 0}}}},
+    },
+    "required": ["name"],
+}
 
 
 class AnswersContract:
@@ -57,6 +66,13 @@ class AnswersContract:
         assert isinstance(thought, ThinkingContent)
         assert thought.thinking == f"Hm, {MIXED}"
         assert heard.types.index("thinking_end") < heard.types.index("text_start")
+
+    @pytest.mark.parametrize("tools", [(), TOOLS], ids=["alone", "with tools"])
+    async def test_an_answer_may_be_asked_for_in_a_schema(self, case: ProviderCase, tools: tuple[Tool, ...]) -> None:
+        case.text('{"name": "Ada"}')
+        heard = await listen(case, asking(tools=tools), output_schema=PERSON)
+
+        assert heard.done.text == '{"name": "Ada"}'
 
     @needs("tools")
     async def test_a_call_has_its_arguments(self, case: ProviderCase) -> None:

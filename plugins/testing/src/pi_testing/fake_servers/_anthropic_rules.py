@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pi_testing.fake_servers._claude_schemas import schema_complaints
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -37,6 +39,11 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
     if len(set(names)) < len(names):
         yield "tools: Tool names must be unique."
     yield from _thinking_complaints(body)
+    output = body.get("output_config", {}).get("format", {"type": "text"})
+    if output["type"] == "json_schema":
+        yield from schema_complaints("output_config.format.schema", output.get("schema"))
+    elif output["type"] != "text":
+        yield f"output_config.format: Input tag '{output['type']}' does not match any of the expected tags"
     for number, message in enumerate(body["messages"]):
         yield from _content_complaints(f"messages.{number}", message)
     yield from _pair_complaints(body["messages"])

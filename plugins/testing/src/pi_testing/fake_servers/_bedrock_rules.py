@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import binascii
+import json
 import re
 from base64 import b64decode
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from pi_testing.fake_servers._claude_schemas import schema_complaints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +42,7 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
         yield "The text field in the ContentBlock object at system is blank."
     yield from _tool_complaints(body)
     yield from _thinking_complaints(body)
+    yield from _output_complaints(body.get("outputConfig", {}).get("textFormat"))
     for number, message in enumerate(messages):
         yield from _content_complaints(f"messages.{number}.content", message["content"])
     yield from _pair_complaints(messages)
@@ -59,6 +63,19 @@ def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
         yield "toolSpec.name: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+"
     if any(not spec["description"] or spec["inputSchema"]["json"].get("type") != "object" for spec in specs):
         yield "The value at toolConfig.tools.0.toolSpec is invalid."
+
+
+def _output_complaints(text_format: dict[str, Any] | None) -> Iterator[str]:
+    if text_format is None:
+        return
+    if text_format.get("type") != "json_schema":
+        yield "outputConfig.textFormat.type: Member must satisfy enum value set: [json_schema]"
+        return
+    schema = text_format.get("structure", {}).get("jsonSchema", {}).get("schema")
+    if not isinstance(schema, str):
+        yield "outputConfig.textFormat.structure.jsonSchema.schema: Member must be a string"
+        return
+    yield from schema_complaints("outputConfig.textFormat.structure.jsonSchema.schema", json.loads(schema))
 
 
 def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:

@@ -51,6 +51,7 @@ def _complaints(body: dict[str, Any], model: str) -> Iterator[str]:
         yield from _signature_complaints(contents)
     yield from _tool_complaints(body)
     yield from _config_complaints(body.get("generationConfig", {}))
+    yield from _output_complaints(body, model)
 
 
 def _content_complaints(where: str, content: dict[str, Any]) -> Iterator[str]:
@@ -129,6 +130,18 @@ def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
     for name in choice.get("allowedFunctionNames", ()):
         if name not in names:
             yield f"Function calling config allows {name!r}, which is not declared."
+
+
+def _output_complaints(body: dict[str, Any], model: str) -> Iterator[str]:
+    config = body.get("generationConfig", {})
+    kind = config.get("responseMimeType", "text/plain")
+    schemas = config.keys() & {"responseSchema", "responseJsonSchema"}
+    if len(schemas) > 1:
+        yield "Only one of response_schema and response_json_schema can be set."
+    if schemas and kind != "application/json":
+        yield "response_schema needs a compatible response_mime_type: application/json"
+    if kind != "text/plain" and body.get("tools") and "gemini-2" in model:
+        yield f"Function calling with a response mime type: '{kind}' is unsupported"
 
 
 def _config_complaints(config: dict[str, Any]) -> Iterator[str]:

@@ -48,12 +48,21 @@ def _complaints(body: Any) -> Iterator[tuple[int, str]]:
         yield 422, f"Invalid prompt_mode: {body['prompt_mode']!r}"
     if body.get("reasoning_effort", "high") not in _EFFORTS:
         yield 422, f"Invalid reasoning_effort: {body['reasoning_effort']!r}"
+    yield from ((422, said) for said in _format(body.get("response_format", {"type": "text"})))
     choice = body.get("tool_choice", "auto")
     if choice not in _CHOICES and not (isinstance(choice, dict) and choice.get("function", {}).get("name")):
         yield 422, f"Invalid tool_choice: {choice!r}"
     for message in body["messages"]:
         yield from ((422, said) for said in _shape(message))
     yield from ((400, said) for said in _order(body["messages"]))
+
+
+def _format(asked: dict[str, Any]) -> Iterator[str]:
+    if asked.get("type") not in ("text", "json_object", "json_schema"):
+        yield f"Invalid response_format: {asked.get('type')!r}"
+    schema = asked.get("json_schema", {})
+    if asked.get("type") == "json_schema" and not (schema.get("name") and isinstance(schema.get("schema"), dict)):
+        yield "Field required: response_format.json_schema.name, response_format.json_schema.schema"
 
 
 def _shape(message: dict[str, Any]) -> Iterator[str]:

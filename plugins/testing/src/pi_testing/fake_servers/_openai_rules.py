@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ _CALL_ID = 40
 _ITEM_ID = 64
 _LEAST_OUTPUT = 16
 _CACHE_KEY = 64
+_FORMAT_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 def completions_complaint(body: Any) -> str | None:
@@ -50,12 +52,15 @@ def _completions(body: Any) -> Iterator[str]:
     if waiting:
         yield f"An assistant message with 'tool_calls' must be followed by tool messages: {sorted(waiting)}"
     yield from _strict(tool.get("function", {}) for tool in body.get("tools", []))
+    asked = body.get("response_format", {"type": "text"})
+    yield from _format("response_format", {**asked, **asked.get("json_schema", {})})
 
 
 def _responses(body: Any) -> Iterator[str]:
     yield from _common(body, "input")
     if body.get("max_output_tokens", _LEAST_OUTPUT) < _LEAST_OUTPUT:
         yield "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16."
+    yield from _format("text.format", body.get("text", {}).get("format", {"type": "text"}))
     if isinstance(body["input"], str):  # the API takes it for one message of the user
         return
     yield from _items(body["input"])
@@ -97,6 +102,21 @@ def _strict(functions: Iterable[dict[str, Any]]) -> Iterator[str]:
     for function in functions:
         if function.get("strict") and (problem := _not_strict(function.get("parameters") or {})):
             yield f"Invalid schema for function '{function['name']}': {problem}"
+
+
+def _format(place: str, asked: dict[str, Any]) -> Iterator[str]:
+    """Complain about the form that an answer is to have."""
+    if asked.get("type") not in ("text", "json_object", "json_schema"):
+        yield f"Invalid value: '{asked.get('type')}' at '{place}.type'."
+    if asked.get("type") != "json_schema":
+        return
+    if not _FORMAT_NAME.fullmatch(asked.get("name", "")):
+        yield f"Invalid '{place}.name': string does not match pattern '^[a-zA-Z0-9_-]+$'."
+    schema = asked.get("schema") or {}
+    if schema.get("type") != "object":
+        yield f"Invalid schema for {place} '{asked.get('name')}': schema must be a JSON Schema of 'type: \"object\"'."
+    if asked.get("strict") and (problem := _not_strict(schema)):
+        yield f"Invalid schema for {place} '{asked.get('name')}': {problem}"
 
 
 def _not_strict(schema: dict[str, Any]) -> str | None:

@@ -1,0 +1,31 @@
+"""Which schemas of answers Claude's constrained decoding refuses, behind its own API and behind Bedrock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["schema_complaints"]
+
+_UNKNOWN = (
+    *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("maxItems", "uniqueItems", "pattern", "patternProperties", "minProperties", "maxProperties", "not", "oneOf"),
+)
+
+
+def schema_complaints(where: str, schema: Any) -> Iterator[str]:
+    """Yield what is said of a schema that is refused."""
+    if not isinstance(schema, dict):
+        yield f"{where}: Input should be a valid dictionary"
+        return
+    kind = schema.get("type", "schema")
+    for keyword in _UNKNOWN:
+        if keyword in schema:
+            yield f"{where}: For '{kind}' type, property '{keyword}' is not supported"
+    if kind == "object" and schema.get("additionalProperties") is not False:
+        yield f"{where}: For 'object' type, 'additionalProperties' must be explicitly set to false"
+    inner = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ())]
+    for each in [*inner, *schema.get("allOf", ()), *([schema["items"]] if "items" in schema else ())]:
+        yield from schema_complaints(where, each)
