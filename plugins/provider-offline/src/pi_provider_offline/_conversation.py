@@ -1,6 +1,6 @@
-"""What of a conversation is still to be done: the open requests, and the calls made for them with their replies.
+"""What of a conversation is still to be done: the open requests, the calls made for them, and what to say next.
 
-A request is open until an answer without tool calls follows it. Everything is read from the messages; a call says in
+A request is open until an answer without tool calls follows it. Everything is read from the messages: a call says in
 its id which request it belongs to and what it was, so that no state outlives a stream.
 """
 
@@ -8,126 +8,172 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 from attrs import frozen
 
-from pi_provider_offline._language import parse
-from pi_provider_offline._requests import Names, Request
-from pi_provider_offline._results import Reply
+from pi_provider_offline._requests import Request, parse
+from pi_provider_offline._steps import joined, steps
+from pi_provider_offline._tools import Call, Reply, Toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_hookspecs import Message
-    from pi_provider_offline._toolbox import Call
+    from pi_hookspecs import Context, Message
+
+LABEL = "offline/rules is a rule-based stand-in, not a language model"
+SIGNATURE = f"({LABEL}.)"
+"""Closes every answer, so that it is never taken for a model's."""
+ABILITIES = (
+    "I can list files, read a file or some lines of it, find files by name, search for a text, count words, lines, "
+    "characters or files, run a command (run `cmd`), write a file (write FILE: text) and replace text in a file "
+    "(replace A with B in FILE). Names with spaces go in quotation marks."
+)
+MOST_QUOTED = 5
+_CHANGING = ("run", "write", "replace")  # such a request waits for all before it, and all after wait for it
 
 _CALL_ID = re.compile(r"call_(\d{1,9})_(\d{1,9})_([0-9a-f]{8})\Z")
-
 _ATTACHED = re.compile(r'<file name="([^"\n]*)">.*?</file>', re.DOTALL)
-
-_NOTES = (
-    "Ran `",
-    "The following is a summary of a branch that this conversation came back from:",
-    "The conversation history before this point was compacted into the following summary:",
-)
-"""How the messages begin that only tell the model something (pi.md 1.3)."""
+_NOTES = ("Ran `", "The following is a summary of a branch", "The conversation history before this point was compacted")
+"""How the messages begin that only give the model context: the user's own commands, and summaries."""
 
 
-@frozen(eq=False, repr=False)
-class Made:
-    """A call that was made: its place among the messages, which request it was for, what it was, what it gave."""
-
-    place: int
-    request: int
-    mark: str
-    reply: Reply
+_Made: TypeAlias = tuple[int, str, Reply]
+"""A call that was made: place of its message, mark, reply."""
 
 
-@frozen(eq=False, repr=False)
-class Asked:
-    """An open request and the place of its message."""
+@frozen(eq=False)
+class Answer:
+    """One answer: its thinking, its text, and its calls as ``(id, tool, arguments)``."""
 
-    request: Request
-    place: int
-
-
-@frozen(eq=False, repr=False)
-class Conversation:
-    """The open part of a conversation.
-
-    Attributes:
-        asked: The open requests, in order; a call's id counts them from 1.
-        made: The calls made for them, in order.
-        turn: Number of the answer to come; higher than in any id so far.
-        rounds: Answers with tool calls since the first open request.
-        images: Images among the open messages, which the rules cannot look at.
-        silent: Whether there are open messages, but without a request.
-    """
-
-    asked: tuple[Asked, ...] = ()
-    made: tuple[Made, ...] = ()
-    turn: int = 1
-    rounds: int = 0
-    images: int = 0
-    silent: bool = False
+    thinking: str
+    text: str
+    calls: tuple[tuple[str, str, dict[str, Any]], ...] = ()
 
 
-def call_id(turn: int, request: int, call: Call) -> str:
-    """Return the id of a call: ``call_<turn>_<request>_<mark>``; the mark is a checksum of tool and arguments."""
-    return f"call_{turn}_{request}_{mark_of(call)}"
+@frozen(eq=False)
+class _Open:
+    """The open part of a conversation: requests with the place of their message, replies by the request's number."""
+
+    requests: list[tuple[Request, int]]
+    replies: dict[int, list[_Made]]
+    turn: int
+    images: bool
 
 
-def mark_of(call: Call) -> str:
-    """Return what tells a call from another one for the same request."""
+def answer_to(context: Context, tools: Toolbox, latest: str | None = None) -> Answer:
+    """Return the next answer; ``latest`` replaces the words of the last user message."""
+    found = _open_part(context.messages, latest)
+    calls: list[tuple[str, str, dict[str, Any]]] = []
+    announced, paragraphs = [], []
+    waiting, changing, floor = False, False, -1
+    for number, (request, place) in enumerate(found.requests, 1):
+        if changing or (waiting and request.kind in _CHANGING):
+            break
+        outcome, last = _advance(request, found.replies.get(number, []), max(place, floor), tools)
+        if isinstance(outcome, Call):
+            calls.append((f"call_{found.turn}_{number}_{_mark(outcome)}", outcome.tool, outcome.arguments))
+            announced.append(str(request))
+            waiting, changing = True, request.kind in _CHANGING
+        else:
+            paragraphs.append(outcome)
+            floor = max(floor, last) if request.kind in _CHANGING else floor
+    known = sum(request.kind != "unknown" for request, _ in found.requests)
+    thinking = f"({LABEL}.) {known} request{'s' * (known != 1)} recognised, {len(calls)} to do now."
+    if calls:
+        return Answer(thinking, f"I will {joined(announced)}.", tuple(calls))
+    return Answer(thinking, "\n\n".join(part for part in [*paragraphs, *_closing(found), SIGNATURE] if part))
+
+
+def _closing(found: _Open) -> list[str]:
+    unknown = list(dict.fromkeys(request.text for request, _ in found.requests if request.kind == "unknown"))
+    parts = ["I cannot look at the images that came with your message."] if found.images else []
+    if unknown:
+        quoted = [f"\N{LEFT DOUBLE QUOTATION MARK}{text[:200]}\N{RIGHT DOUBLE QUOTATION MARK}" for text in unknown]
+        more = [f"{len(unknown) - MOST_QUOTED} other passages"] if len(unknown) > MOST_QUOTED else []
+        what = joined([*quoted[:MOST_QUOTED], *more])
+        parts.append(f"I did not understand {what}: I am a rule-based stand-in, not a language model. {ABILITIES}")
+    elif not found.requests:
+        parts.append(f"I found no request in your message. {ABILITIES}")
+    return parts
+
+
+def _mark(call: Call) -> str:  # a checksum, which tells a call from another one for the same request
     return f"{crc32(json.dumps([call.tool, call.arguments], sort_keys=True).encode()):08x}"
 
 
-def read_conversation(messages: Sequence[Message], latest_request: str | None = None) -> Conversation:
-    """Find the open requests and their calls.
+def _advance(request: Request, replies: list[_Made], after: int, tools: Toolbox) -> tuple[Call | str, int]:
+    """Replay a request on the replies to its calls; returns its next call or its paragraph, and the last place used."""
+    doing = steps(request, tools)
+    try:
+        call = next(doing)
+        for place, mark, reply in replies:
+            if place > after and mark == _mark(call):
+                after, call = place, doing.send(reply)
+    except StopIteration as end:
+        return end.value, after
+    return call, after
 
-    Args:
-        messages: The conversation; roles that are none of user, assistant and tool result are passed over.
-        latest_request: Words to take instead of those of the last user message.
-    """
+
+def _open_part(messages: Sequence[Message], latest: str | None) -> _Open:
     roles = [getattr(message, "role", "") for message in messages]
-    last_user = max((i for i, role in enumerate(roles) if role == "user"), default=-1)
-    answers = [i for i, role in enumerate(roles) if role == "assistant"]
-    begin = max((i + 1 for i in answers if _closes(messages[i], followed=i < last_user)), default=0)
-    names, asked, images, spoken = Names(), [], 0, False
+    last_user = max((place for place, role in enumerate(roles) if role == "user"), default=-1)
+    answers = [place for place, role in enumerate(roles) if role == "assistant"]
+    begin = max((place + 1 for place in answers if _closes(messages[place], followed=place < last_user)), default=0)
+    named: str | None = None
+    requests, images = [], False
     for place, message in enumerate(messages):
         if roles[place] != "user":
             continue
-        override = latest_request if place == last_user else None
-        names, requests = _words(_text(message) if override is None else override, names)
+        text = latest if latest is not None and place == last_user else text_of(message)
+        named, found = _words(text, named)
         if place >= begin:
-            spoken = True
-            images += _count_images(message)
-            asked += [Asked(request, place) for request in requests]
-    open_answers = [i for i in answers if i >= begin and not _failed(messages[i])]
-    return Conversation(
-        tuple(asked),
-        tuple(_calls(messages, roles, open_answers)),
-        _next_turn(messages, answers),
-        len(open_answers),
-        images,
-        silent=spoken and not asked,
-    )
+            requests += [(request, place) for request in found]
+            images |= any(getattr(block, "type", "") == "image" for block in _blocks(message))
+    still_open = [place for place in answers if place >= begin and not _has_failed(messages[place])]
+    ids = [_CALL_ID.match(str(block.id)) for place in answers for block in _calls(messages[place])]
+    turn = max([len(answers), *(int(match[1]) for match in ids if match)]) + 1  # a compaction may have dropped answers
+    return _Open(requests, _replies(messages, still_open), turn, images)
 
 
-def _failed(message: Any) -> bool:
-    return getattr(message, "stop_reason", "") in ("error", "aborted")
+def _words(text: str, named: str | None) -> tuple[str | None, list[Request]]:
+    """Return the requests of a message, and the file named last; attached files are no requests, but may be meant."""
+    if text.startswith(_NOTES):
+        return named, []
+    attached = _ATTACHED.findall(text)
+    requests = parse(_ATTACHED.sub("\n", text), attached[-1] if attached else named)
+    paths = [*attached, *(request.path for request in requests if request.path not in (None, "."))]
+    return (paths[-1] if paths else named), requests
+
+
+def _replies(messages: Sequence[Any], answers: list[int]) -> dict[int, list[_Made]]:
+    """Return by request the calls that these rules made: place, mark and reply. One without a result has failed."""
+    results: dict[str, Reply] = {}
+    for message in messages[answers[0] :] if answers else ():
+        if getattr(message, "role", "") == "toolResult":
+            results.setdefault(message.tool_call_id, Reply(message.text, message.is_error))
+    made: dict[int, list[_Made]] = {}
+    for place in answers:
+        for block in _calls(messages[place]):
+            match = _CALL_ID.match(str(block.id))
+            if match is not None:
+                reply = results.get(block.id, Reply("No result provided", is_error=True))
+                made.setdefault(int(match[2]), []).append((place, match[3], reply))
+    return made
 
 
 def _closes(message: Any, *, followed: bool) -> bool:
-    """Tell whether an answer closes the requests before it: it calls no tools.
+    """Whether an answer closes the requests before it; a failed one does so once the user has spoken since."""
+    return followed if _has_failed(message) else not _calls(message)
 
-    A failed one closes them only when the user has spoken since; else this is another attempt at the same request.
-    """
-    if _failed(message):
-        return followed
-    return not any(getattr(block, "type", "") == "toolCall" for block in _blocks(message))
+
+def _has_failed(message: Any) -> bool:
+    return getattr(message, "stop_reason", "") in ("error", "aborted")
+
+
+def _calls(message: Any) -> list[Any]:
+    return [block for block in _blocks(message) if getattr(block, "type", "") == "toolCall"]
 
 
 def _blocks(message: Any) -> tuple[Any, ...]:
@@ -135,47 +181,9 @@ def _blocks(message: Any) -> tuple[Any, ...]:
     return content if isinstance(content, tuple) else ()
 
 
-def _text(message: Any) -> str:
+def text_of(message: Any) -> str:
+    """Return the text blocks of a message, a line each."""
     content = getattr(message, "content", "")
     if isinstance(content, str):
         return content
     return "\n".join(block.text for block in _blocks(message) if getattr(block, "type", "") == "text")
-
-
-def _count_images(message: Any) -> int:
-    return sum(getattr(block, "type", "") == "image" for block in _blocks(message))
-
-
-def _words(text: str, names: Names) -> tuple[Names, list[Request]]:
-    """Parse a message; attached files are no requests, but "it" may mean them."""
-    if text.startswith(_NOTES):
-        return names, []
-    for match in _ATTACHED.finditer(text):
-        names = names.with_file(match[1])
-    requests = parse(_ATTACHED.sub("\n", text), names)
-    for request in requests:
-        names = names.after(request)
-    return names, requests
-
-
-def _calls(messages: Sequence[Any], roles: list[str], answers: list[int]) -> list[Made]:
-    """Return the calls of the open answers that these rules made; one without a result counts as failed."""
-    replies: dict[str, Reply] = {}
-    for place in range(answers[0] if answers else len(messages), len(messages)):
-        if roles[place] == "toolResult":
-            replies.setdefault(messages[place].tool_call_id, Reply.of(messages[place]))
-    made = []
-    for place in answers:
-        for block in _blocks(messages[place]):
-            match = _CALL_ID.match(getattr(block, "id", "") or "")
-            if match is not None:
-                reply = replies.get(block.id, Reply("No result provided", is_error=True))
-                made.append(Made(place, int(match[2]), match[3], reply))
-    return made
-
-
-def _next_turn(messages: Sequence[Any], answers: list[int]) -> int:
-    """Return a number that no id in sight has: after a compaction, counting answers would repeat one."""
-    ids = [getattr(block, "id", "") or "" for place in answers for block in _blocks(messages[place])]
-    used = [int(match[1]) for match in map(_CALL_ID.match, ids) if match is not None]
-    return max([len(answers), *used]) + 1

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.models import Model, ProviderInfo
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from pi_hookspecs import AssistantMessageEvent, Context, MessageBuilder, StreamOptions
-    from pi_provider_offline._reply import Answer
+    from pi_hookspecs import AssistantMessageEvent, Context, MessageBuilder, StreamOptions, Usage
+    from pi_provider_offline._conversation import Answer
 
 API = "offline-rules"
 
@@ -34,11 +35,8 @@ PROVIDER = ProviderInfo(
     ),
 )
 
-_EVENTS_PER_BREATH = 16
-"""Events after which other tasks get their turn, so that an abort can arrive."""
-
-_ARGUMENT_PIECE = 48
-"""Characters of one delta of a tool call's arguments."""
+_EVENTS_PER_BREATH = 16  # then other tasks get their turn, so that an abort can arrive
+_ARGUMENT_PIECE = 48  # characters of one delta of a tool call's arguments
 
 
 class OfflineRules:
@@ -51,8 +49,8 @@ class OfflineRules:
     ) -> AsyncIterator[AssistantMessageEvent]:
         """Yield a short thinking block, then text and tool calls, then exactly one ``Done`` or ``Error``.
 
-        The message follows from the context alone: the same context gives the same message. Of the answer to
-        ``on_payload`` only ``request`` is used, the words to be taken for the user's latest.
+        The same context gives the same message. Of the answer to ``on_payload`` only ``request`` is used, which
+        replaces the user's latest words.
         """
         from pi_hookspecs.stream import MessageBuilder
 
@@ -61,7 +59,7 @@ class OfflineRules:
             answer = await _compose(model, context, options)
             if options.on_response is not None:
                 await options.on_response(200, {})
-            events = () if _aborted(options) else _events(builder, answer)
+            events = () if _aborted(options) else _events(builder, context, answer)
             for count, event in enumerate(events):
                 yield event
                 if count % _EVENTS_PER_BREATH == 0:
@@ -79,18 +77,45 @@ def _aborted(options: StreamOptions) -> bool:
 
 async def _compose(model: Model, context: Context, options: StreamOptions) -> Answer:
     """Ask the payload hook and work out the whole answer."""
-    from pi_provider_offline._reply import compose, latest_request, payload_of
+    from pi_provider_offline._conversation import answer_to
+    from pi_provider_offline._tools import Toolbox
 
+    tools = Toolbox(() if options.tool_choice == "none" else context.tools)
     if options.on_payload is None:
-        return compose(context, options)
-    payload = payload_of(model, context)
+        return answer_to(context, tools)
+    payload = _payload(model, context)
     changed = await options.on_payload(payload, model)
-    return compose(context, options, latest_request(changed, payload))
+    words = changed.get("request") if isinstance(changed, dict) else None
+    return answer_to(context, tools, words if isinstance(words, str) and words != payload["request"] else None)
 
 
-def _events(builder: MessageBuilder, answer: Answer) -> Iterator[AssistantMessageEvent]:
+def _payload(model: Model, context: Context) -> dict[str, Any]:
+    """Return what ``on_payload`` gets: plain data, and under ``request`` the user's latest words."""
+    from pi_provider_offline._conversation import text_of
+
+    messages = [{"role": getattr(each, "role", "unknown"), "content": text_of(each)} for each in context.messages]
+    return {
+        "model": model.id,
+        "system": context.system_prompt,
+        "messages": messages,
+        "tools": [tool.name for tool in context.tools],
+        "request": next((each["content"] for each in reversed(messages) if each["role"] == "user"), ""),
+    }
+
+
+def _usage(context: Context, output: str) -> Usage:
+    """Estimate tokens as four characters each, rounded up; they cost nothing."""
+    from pi_hookspecs.messages import Usage
+    from pi_provider_offline._conversation import text_of
+
+    tokens_in = -(-(len(context.system_prompt) + sum(len(text_of(each)) for each in context.messages)) // 4)
+    tokens_out = -(-len(output) // 4)
+    return Usage(input=tokens_in, output=tokens_out, total_tokens=tokens_in + tokens_out)
+
+
+def _events(builder: MessageBuilder, context: Context, answer: Answer) -> Iterator[AssistantMessageEvent]:
     """Yield the stream's events up to, without, the last one. Tokens count as used once the whole answer is out."""
-    builder.usage = answer.usage_before
+    builder.usage = _usage(context, "")
     yield builder.start()
     thinking = builder.thinking_start()
     yield thinking
@@ -102,15 +127,16 @@ def _events(builder: MessageBuilder, answer: Answer) -> Iterator[AssistantMessag
     for word in _words(answer.text):
         yield builder.text(text.content_index, word)
     yield builder.text_end(text.content_index)
-    for call_id, tool, arguments in answer.calls:
+    calls = [(call_id, tool, json.dumps(arguments, ensure_ascii=False)) for call_id, tool, arguments in answer.calls]
+    for call_id, tool, arguments in calls:
         call = builder.tool_call_start(call_id, tool)
         yield call
         for place in range(0, len(arguments), _ARGUMENT_PIECE):
             yield builder.tool_call(call.content_index, arguments[place : place + _ARGUMENT_PIECE])
         yield builder.tool_call_end(call.content_index)
-    builder.usage = answer.usage
+    spoken = answer.thinking + answer.text + "".join(tool + arguments for _, tool, arguments in calls)
+    builder.usage = _usage(context, spoken)
 
 
-def _words(text: str) -> list[str]:
-    """Split a text into words, each with the space behind it."""
+def _words(text: str) -> list[str]:  # each with the space behind it
     return re.findall(r"\s*\S+\s*|\s+\Z", text)

@@ -1,280 +1,208 @@
-"""What the rules can be asked for: one value per kind of request, and how each reads in a sentence."""
+"""Reads requests out of plain English: a list of patterns, tried at the start of every clause."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
+from functools import cache, reduce
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import frozen
 
-Unit: TypeAlias = Literal["lines", "words", "characters"]
-"""What can be counted in a file."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-
-@frozen
-class ListFiles:
-    """List a folder; ``.`` is the working directory."""
-
-    folder: str = "."
-
-    def __str__(self) -> str:
-        return f"list {files_in(self.folder)}"
+Kind: TypeAlias = Literal[
+    "list", "read", "find", "search", "count", "count files", "run", "write", "replace", "unknown"
+]
+UNITS = ("lines", "words", "characters")
 
 
-@frozen
-class ReadFile:
-    """Show a file from line ``first`` on (counted from 1), ``count`` lines of it or all."""
+@frozen(kw_only=True)
+class Request:
+    """One thing that the user asks for.
 
-    path: str
+    Attributes:
+        path: File or folder; ``.`` is the working directory. None where "it" names no file.
+        text: The pattern, command, content or old text; of kind ``unknown`` the user's own words.
+        new: What ``text`` is replaced with.
+        first: First line to read: 1, or minus ``count`` for the end of the file.
+        count: Number of lines to read; None is all.
+        units: What to count in a file.
+    """
+
+    kind: Kind
+    path: str | None = "."
+    text: str = ""
+    new: str = ""
     first: int = 1
     count: int | None = None
-
-    def __str__(self) -> str:
-        if self.first == 1:
-            return f"read {self.path}" if self.count is None else f"read the first {lines(self.count)} of {self.path}"
-        if self.count is None:
-            return f"read {self.path} from line {self.first} on"
-        return f"read {line_range(self.first, self.count)} of {self.path}"
-
-
-@frozen
-class ReadEnd:
-    """Show the last ``count`` lines of a file."""
-
-    path: str
-    count: int
-
-    def __str__(self) -> str:
-        return f"read the last {lines(self.count)} of {self.path}"
-
-
-@frozen
-class FindFiles:
-    """Find files below a folder whose name, or path where the pattern has a slash, matches a glob."""
-
-    pattern: str
-    folder: str = "."
-
-    def __str__(self) -> str:
-        return f"find {self.pattern} {within(self.folder)}"
-
-
-@frozen
-class SearchText:
-    """Find lines that hold a text, or match a regular expression, in a file or below a folder."""
-
-    text: str
-    path: str = "."
-    glob: str | None = None
-    regex: bool = False
-    ignore_case: bool = False
-
-    def __str__(self) -> str:
-        return f"search for {self.text!r} {self.place}"
+    units: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
-        """Where, as it reads in a sentence."""
-        return within(self.path) if self.glob is None else f"in {self.glob} {within(self.path)}"
-
-
-@frozen
-class CountIn:
-    """Count the lines, words or characters of a file."""
-
-    path: str
-    units: tuple[Unit, ...]
+        """The folder as it reads in a sentence."""
+        return "here" if self.path == "." else f"in {self.path}"
 
     def __str__(self) -> str:
-        return f"count the {joined(self.units)} in {self.path}"
+        part = "" if self.count is None else "the last " if self.first < 0 else "the first "
+        part += {None: "", 1: "line of "}.get(self.count, f"{self.count} lines of ")
+        return {
+            "list": f"list the files {self.place}",
+            "count files": f"count the files {self.place}",
+            "read": f"read {part}{self.path}",
+            "find": f"find {self.text} {self.place}",
+            "search": f"search for {self.text!r} {self.place}",
+            "count": f"count the {' and '.join(self.units)} in {self.path}",
+            "run": f"run `{self.text}`",
+            "write": f"write {self.path}",
+            "replace": f"replace {self.text!r} with {self.new!r} in {self.path}",
+            "unknown": f"say that I do not understand {self.text!r}",
+        }[self.kind]
 
 
-@frozen
-class CountFiles:
-    """Count the entries of a folder, or what a glob matches below it."""
+# Quoted texts and fenced blocks become one private character each, so that no pattern looks inside them.
 
-    folder: str = "."
-    pattern: str | None = None
-
-    def __str__(self) -> str:
-        if self.pattern is not None:
-            return f"count the files that match {self.pattern} {within(self.folder)}"
-        return f"count {files_in(self.folder)}"
-
-
-@frozen
-class Run:
-    """Run a shell command."""
-
-    command: str
-
-    def __str__(self) -> str:
-        return f"run {code(self.command)}"
-
-
-@frozen
-class WriteFile:
-    """Write a file, exactly this text."""
-
-    path: str
-    content: str
-
-    def __str__(self) -> str:
-        return f"write {self.path}"
-
-
-@frozen
-class Replace:
-    """Replace a text by another, wherever it stands in a file."""
-
-    path: str
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        return f"replace {self.old!r} with {self.new!r} in {self.path}"
-
-
-@frozen
-class Summarise:
-    """Tell what is in a file, by its headings and first sentences."""
-
-    path: str
-
-    def __str__(self) -> str:
-        return f"summarise {self.path}"
-
-
-@frozen
-class Help:
-    """Say what can be asked."""
-
-    def __str__(self) -> str:
-        return "say what I can do"
-
-
-@frozen
-class Unclear:
-    """A request that names no file; ``text`` is what the user wrote."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return f"ask which file is meant in {quoted(self.text)}"
-
-
-@frozen
-class Unknown:
-    """Something that no rule fits, as the user wrote it."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return f"say that I do not understand {quoted(self.text)}"
-
-
-Request: TypeAlias = (
-    ListFiles
-    | ReadFile
-    | ReadEnd
-    | FindFiles
-    | SearchText
-    | CountIn
-    | CountFiles
-    | Run
-    | WriteFile
-    | Replace
-    | Summarise
-    | Help
-    | Unclear
-    | Unknown
+_QUOTED = re.compile(
+    r"```[^\n`]*\n(?P<fence>.*?)```|(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|\"(?P<double>[^\"]*)\""
+    r"|(?<!\w)'(?P<single>[^']*)'(?!\w)|\N{LEFT DOUBLE QUOTATION MARK}(?P<curly>[^\N{RIGHT DOUBLE QUOTATION MARK}]*)"
+    r"\N{RIGHT DOUBLE QUOTATION MARK}",
+    re.DOTALL,
 )
-"""One thing that the user wants, or that was not understood."""
+_PRIVATE = 0xF0000
+_MARK = re.compile("[\U000f0000-\U000ffffd]")
 
 
-@frozen
-class Names:
-    """What "it", "there" and "both" mean.
+class _Quotes:
+    """The quoted texts of a message."""
 
-    Attributes:
-        file: The file named last.
-        folder: The folder named last.
-        latest: The later of the two.
-        group: All files named so far, each once.
+    def __init__(self, text: str) -> None:
+        self._found: list[tuple[str, str]] = []
+        self.text = _QUOTED.sub(self._hide, _MARK.sub("\N{REPLACEMENT CHARACTER}", text))
+
+    def _hide(self, match: re.Match[str]) -> str:
+        if len(self._found) > 0xFFF0:  # noqa: PLR2004 - the characters of the private plane
+            return match[0]
+        kind = next(name for name in ("fence", "code", "double", "single", "curly") if match[name] is not None)
+        self._found.append((match[0], match[kind]))
+        return chr(_PRIVATE + len(self._found) - 1)
+
+    def value(self, text: str) -> str:
+        """Return what a matched text means: quotation marks around the whole are taken away."""
+        text = text.strip()
+        if len(text) == 1 and _MARK.match(text):
+            return self._found[ord(text) - _PRIVATE][1]
+        return self.raw(text)
+
+    def raw(self, text: str) -> str:
+        """Return a text as the user wrote it."""
+        return _MARK.sub(lambda match: self._found[ord(match[0]) - _PRIVATE][0], text)
+
+
+_VERBS = (
+    "list|ls|show|read|cat|open|print|find|search|grep|count|how many|run|write|create|save|replace|change|what|tell"
+)
+_PARTS = {
+    "IN_FOLDER": r"( (here|in this folder|(in|from|of|under|below) PATH))?",
+    "PATH": r"(the )?(FOLDER )?@?(?P<path>WORD)( FOLDER)?",
+    "FOLDER": r"(file|folder|directory)",
+    "WORD": r"([\U000f0000-\U000ffffd]|[^\s,;]+?)",
+    "QUOTED": r"(?P<text>[\U000f0000-\U000ffffd])",
+    "LINE": r"(?P<text>[^\n]+?)",
+    "TEXT": r"(?P<text>[^\n]{1,200}?)",
+    "NEW": r"(?P<new>[^\n]{1,200}?)",
+    "FIRST_OR_LAST": r"(?P<end>first|last) ((?P<count>\d+) )?lines?",
+    "UNITS": r"(?P<units>((,\s*|\s*and )?(the )?(number of )?(lines|words|characters))+)",
+    " ": r"\s+",
+}
+"""What the words in capitals of a phrase mean, and a space."""
+_END = rf"(?=\s*([,;.?!:]+(\s|$)|$|\n|(,\s*)?(and|then|also)\s+((then|also|finally)\s+)?({_VERBS})\b))"
+_LINE_END = rf"(?=\s*($|\n|[,;.]?\s*\b(and\s+)?then\s+({_VERBS})\b))"
+"""A text to write goes on to the end of the line, or to a "then" that opens another request."""
+_COMMAND_END = rf"(?=\s*($|\n|[,;.]?\s*\b(and|then)\s+({_VERBS})\b))"
+
+_NEW_FILE = r"(write|create) (an? )?(new )?(file )?((called|named) )?PATH(:\s*|( with the (text|content)| containing) )"
+_PHRASES: tuple[tuple[Kind, str, str], ...] = (
+    ("run", r"run( the command)?:? QUOTED", _END),
+    ("run", r"run(:\s*|\s+(?!the\b))LINE", _COMMAND_END),
+    ("write", r"create an empty file PATH", _END),
+    ("write", _NEW_FILE + "QUOTED", _END),
+    ("write", _NEW_FILE + "LINE", _LINE_END),
+    ("write", r"(write|save|put) TEXT (to|into|in) PATH", _END),
+    ("replace", r"(replace|change) (all occurrences of )?TEXT (with|by|to) NEW in PATH", _END),
+    ("replace", r"(in|edit) PATH[,:]? (replace|change) TEXT (with|by|to) NEW", _END),
+    ("count files", r"(count|how many)( all)?( the)? files( are)?( there)?IN_FOLDER", _END),
+    ("count", r"count UNITS (in|of) PATH", _END),
+    ("count", r"how many UNITS (does|are in) PATH( have)?", _END),
+    ("list", r"(list|show( me)?)( all)?( the)? filesIN_FOLDER", _END),
+    ("list", r"(what|which) files are( there)?IN_FOLDER", _END),
+    ("list", r"(ls( -\w+)*|list) PATH", _END),
+    ("list", r"ls( -\w+)*", _END),
+    ("read", r"(show|read|print|cat) (me )?(the )?FIRST_OR_LAST (of|in|from) PATH", _END),
+    ("search", r"(search|grep|look)( for)?( the (text|word))? TEXT in PATH", _END),
+    ("search", r"(search|grep|look)( for)?( the (text|word))? TEXT", _END),
+    ("find", r"find (all )?(files )?((named|called) )?(?P<text>WORD)( files)?IN_FOLDER", _END),
+    ("read", r"(read|show|cat|open|print) (me )?(the )?(contents? of )?PATH", _END),
+    ("read", r"what(\s+is|'s) in PATH", _END),
+)
+"""Kind, phrase and where it may end; the first that fits counts."""
+
+
+@cache
+def _rules() -> list[tuple[Kind, re.Pattern[str]]]:
+    expanded = [(kind, reduce(lambda text, part: text.replace(*part), _PARTS.items(), phrase) + end)
+                for kind, phrase, end in _PHRASES]  # fmt: skip
+    return [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in expanded]
+
+
+_LEAD = re.compile(
+    r"(?:[\s,;.?!:]|\d+[.)]\s|[-*]\s|(?:please|kindly|now|and|then|also|finally|first|next|tell\s+me"
+    r"|(?:could|can|would|will)\s+you)\b)+",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(rf"[,;.?!](?=\s|$)|\n|\b(?:and|then)\s+(?=(?:then\s+)?(?:{_VERBS})\b)", re.IGNORECASE)
+_POLITE = re.compile(r"(?:hello|hi|hey|thanks?|thank you|help|what can you do)\b.*", re.IGNORECASE)
+_IT = re.compile(r"(?:it|its|that(?: file)?|them|there)\Z", re.IGNORECASE)
+
+
+def parse(message: str, last: str | None = None) -> list[Request]:
+    """Return the requests of a message, in order; what no phrase fits is one of kind ``unknown``.
+
+    "it" is ``last``, the file or folder named last before, until the message names another.
     """
-
-    file: str | None = None
-    folder: str | None = None
-    latest: str | None = None
-    group: tuple[str, ...] = ()
-
-    def after(self, request: Request) -> Names:
-        """Return the names as they stand after a request."""
-        match request:
-            case ReadFile() | ReadEnd() | CountIn() | WriteFile() | Replace() | Summarise():
-                return self.with_file(request.path)
-            case SearchText() if looks_like_file(request.path):
-                return self.with_file(request.path)
-            case FindFiles() if not has_glob(request.pattern):
-                return evolve(self.with_file(request.pattern), folder=request.folder)
-            case SearchText():
-                return evolve(self, folder=request.path, latest=request.path)
-            case ListFiles() | FindFiles() | CountFiles():
-                return evolve(self, folder=request.folder, latest=request.folder)
-            case _:
-                return self
-
-    def with_file(self, path: str) -> Names:
-        """Return the names after a file was named."""
-        group = self.group if path in self.group else (*self.group, path)
-        return evolve(self, file=path, latest=path, group=group)
+    quotes = _Quotes(message)
+    requests: list[Request] = []
+    at, text = 0, quotes.text
+    while at < len(text):
+        lead = _LEAD.match(text, at)
+        if lead is not None:
+            at = lead.end()
+            continue
+        line = text[at : at + 4000]  # of one request; a quoted text counts as one character
+        found = next(((kind, match) for kind, pattern in _rules() if (match := pattern.match(line))), None)
+        if found is not None:
+            requests.append(_request(*found, quotes.value, last))
+            last = requests[-1].path if requests[-1].path != "." else last
+            at += found[1].end()
+            continue
+        end = _NEXT.search(text, at + 1)
+        words = text[at : end.start() if end else len(text)]
+        if not _POLITE.fullmatch(words):
+            requests.append(Request(kind="unknown", text=quotes.raw(words).strip()))
+        at += len(words)
+    return requests
 
 
-def looks_like_file(path: str) -> bool:
-    """Tell whether the last part of a path has an extension, which folders seldom have."""
-    return re.search(r"[^./\\]\.\w+$", path) is not None
-
-
-def has_glob(text: str) -> bool:
-    """Tell whether a name is a pattern."""
-    return "*" in text or "?" in text or ("[" in text and "]" in text)
-
-
-def files_in(folder: str) -> str:
-    """Return ``the files here`` or ``the files in FOLDER``."""
-    return "the files here" if folder == "." else f"the files in {folder}"
-
-
-def within(folder: str) -> str:
-    """Return ``here`` or ``in FOLDER``."""
-    return "here" if folder == "." else f"in {folder}"
-
-
-def lines(count: int) -> str:
-    """Return ``line`` for one line, else ``N lines``, as it follows "the first"."""
-    return "line" if count == 1 else f"{count} lines"
-
-
-def line_range(first: int, count: int) -> str:
-    """Return ``line 3`` or ``lines 3 to 7``."""
-    return f"line {first}" if count == 1 else f"lines {first} to {first + count - 1}"
-
-
-def joined(parts: tuple[str, ...] | list[str]) -> str:
-    """Return ``a``, ``a and b`` or ``a, b and c``."""
-    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
-
-
-def code(text: str) -> str:
-    """Return a text as Markdown code in the line, whatever backticks it holds."""
-    ticks = "`"
-    while ticks in text:
-        ticks += "`"
-    room = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{room}{text}{room}{ticks}"
-
-
-def quoted(text: str, limit: int = 200) -> str:
-    """Return the user's words in quotation marks, at most ``limit`` characters of them."""
-    short = text if len(text) <= limit else text[:limit].rstrip() + " ..."
-    return f"\N{LEFT DOUBLE QUOTATION MARK}{short}\N{RIGHT DOUBLE QUOTATION MARK}"
+def _request(kind: Kind, match: re.Match[str], value: Callable[[str], str], last: str | None) -> Request:
+    groups = match.groupdict()
+    path: str | None = value(groups["path"]) if groups.get("path") else "."
+    if path is not None and _IT.match(path):
+        path = last
+    text, new = (value(groups[name]) if groups.get(name) else "" for name in ("text", "new"))
+    first, count = 1, None
+    if groups.get("end"):
+        count = int(groups.get("count") or 1)
+        first = 1 if groups["end"].lower() == "first" else -count
+    if kind == "read" and count is None and path is not None and "what" in match[0][:4].lower() and "." not in path:
+        kind = "list"  # "what is in src" asks for a folder, "what is in a.txt" for a file
+    units = tuple(unit for unit in UNITS if unit in (groups.get("units") or "").lower())
+    return Request(kind=kind, path=path, text=text, new=new, first=first, count=count, units=units)

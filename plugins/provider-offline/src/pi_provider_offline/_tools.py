@@ -1,0 +1,79 @@
+"""What the given tools take, and what the texts of their results mean."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pi_hookspecs import Tool
+
+
+@frozen(eq=False)
+class Call:
+    """A tool call to make."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class Toolbox:
+    """The tools of a request by name; one of the right name that takes other arguments counts as missing."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._schemas: dict[str, Mapping[str, Any]] = {tool.name: tool.parameters or {} for tool in tools}
+
+    def call(self, name: str, **arguments: Any) -> Call | None:
+        """Return a call of a tool with the arguments that are not None; None where it cannot be called so."""
+        schema = self._schemas.get(name)
+        if schema is None:
+            return None
+        given = {key: value for key, value in arguments.items() if value is not None}
+        known, required = schema.get("properties"), schema.get("required") or ()
+        fits = (not known or set(given) <= set(known)) and set(required) <= set(given)
+        return Call(name, given) if fits else None
+
+
+@frozen
+class Reply:
+    """The result of a call: its text, and whether it failed."""
+
+    text: str
+    is_error: bool = False
+
+
+@frozen
+class Page:
+    """Lines of a file as ``read`` showed them; ``next_line`` is where the file goes on, None at its end."""
+
+    text: str
+    next_line: int | None = None
+
+
+_GOES_ON = re.compile(r"\n\n\[(?:Showing lines [^\n]*|\d+ more lines in file\. )Use offset=(\d+) to continue\.\]\Z")
+_NO_TEXT = re.compile(r"\[?(?:Read image|Binary|Image) file\b|\[Line \d+ is [^\n]+ exceeds ", re.IGNORECASE)
+_LIMIT = re.compile(r"(?:\A|\n\n)\[(?P<notice>[^\n]*(?:limit reached|truncated to|Full output:)[^\n]*)\]\Z")
+_NOTHING = ("", "(empty directory)", "(no output)", "No files found matching pattern", "No matches found")
+
+
+def page_of(reply: Reply) -> Page | str:
+    """Return what one call of ``read`` showed; a text says why the file cannot be shown."""
+    if reply.is_error:
+        return reply.text
+    if _NO_TEXT.match(reply.text):
+        return f"it cannot be shown as text ({reply.text.strip('[]').partition(chr(10))[0]})"
+    notice = _GOES_ON.search(reply.text)
+    return Page(reply.text) if notice is None else Page(reply.text[: notice.start()] + "\n", int(notice[1]))
+
+
+def listing_of(text: str) -> tuple[list[str], str]:
+    """Return the lines of a listing, and the tool's notice that there are more; empty where there is none."""
+    cut = _LIMIT.search(text)
+    if cut is not None:
+        text = text[: cut.start()]
+    lines = [] if text.strip() in _NOTHING else [line.removeprefix("./") for line in text.split("\n") if line]
+    return lines, f"There may be more: {cut['notice'].rstrip('.')}." if cut is not None else ""
