@@ -220,6 +220,16 @@ async def test_a_request_has_limits_of_its_own(registry):
     assert (options.timeout_ms, options.max_retries, options.max_retry_delay_ms) == (700, 2, 60_000)
 
 
+async def test_how_long_an_answer_may_make_no_progress_is_set_apart_from_silence(registry):
+    models = registry(row("acme"), settings={"httpProgressTimeoutMs": 90_000}, ACME_API_KEY="k")
+    configured = (await models.prepare(models.find("acme/m"), StreamOptions()))[1]
+    requested = (await models.prepare(models.find("acme/m"), StreamOptions(progress_timeout_ms=0)))[1]
+    unset = (await registry(row("acme"), ACME_API_KEY="k").prepare(models.find("acme/m"), StreamOptions()))[1]
+
+    assert (configured.timeout_ms, configured.progress_timeout_ms) == (300_000, 90_000)
+    assert (requested.progress_timeout_ms, unset.progress_timeout_ms) == (0, None)
+
+
 async def test_options_that_say_so_count_before_what_is_configured(registry):
     models = registry(row("acme"), PI_CACHE_RETENTION="long", providers={"acme": {"headers": {"a": "1", "b": "1"}}})
     said = StreamOptions(api_key="mine", headers={"b": "2"}, timeout_ms=5, transport="ws", cache_retention="none")

@@ -44,6 +44,8 @@ class StreamOptions(Shown):
         max_retries: How often the transport makes a request again that was not answered, before the stream begins.
         max_retry_delay_ms: Longest wait that a server may ask for before the request is made again; 0 is no limit.
         timeout_ms: How long the answer may be silent, before it begins and in the midst of it; 0 is no limit.
+        progress_timeout_ms: How long an answer may go on without saying anything: pings are no silence, and no
+            progress; 0 is no limit, None leaves it to the transport.
         on_payload: Called with the payload before it is sent; its answer replaces the payload.
         on_response: Called with status and headers when the answer begins.
     """
@@ -64,6 +66,7 @@ class StreamOptions(Shown):
     max_retries: int | None = None
     max_retry_delay_ms: int | None = None
     timeout_ms: int | None = None
+    progress_timeout_ms: int | None = None
     on_payload: Callable[[Any, Model], Awaitable[Any]] | None = field(default=None, repr=False)
     on_response: Callable[[int, dict[str, str]], Awaitable[None]] | None = field(default=None, repr=False)
 

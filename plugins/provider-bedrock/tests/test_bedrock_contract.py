@@ -14,6 +14,7 @@ from pi_provider_kit import Http
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers.bedrock import (
     FakeBedrock,
+    event,
     exception,
     message_events,
     stream,
@@ -28,6 +29,8 @@ SESSION_TOKEN = "contract-session-token-0123456789"
 
 
 class BedrockCase(ServerCase):
+    ping = event("ping", {})
+
     def __init__(self, server, http, *, signed):
         self.server = server
         self.provider = BedrockConverse(http)

@@ -18,6 +18,7 @@ from pi_testing.provider_contract import EVERYTHING, Calls, Says
 
 class GoogleCase(ServerCase):
     supports = EVERYTHING - {"broken_arguments"}  # a call comes whole, as JSON within JSON
+    ping = b"\n"  # the vendor's client takes a comment for broken JSON
 
     def __init__(self, server, provider, transport=None):
         self.server = server

@@ -36,8 +36,8 @@ def test_advice_on_a_status_keeps_out_of_the_patterns(model, status):
 @pytest.mark.parametrize("kind", KINDS)
 def test_advice_on_a_kind_keeps_out_of_the_patterns(model, kind):
     advice = explain(HttpFailed("words", kind=kind), model)
-    if kind in ("timeout", "stalled"):  # those are tried again anyway
-        advice = advice.replace("httpIdleTimeoutMs", "")
+    if kind in ("timeout", "stalled", "stuck"):  # those are tried again anyway
+        advice = advice.replace("httpIdleTimeoutMs", "").replace("httpProgressTimeoutMs", "")
 
     assert not PATTERNS.search(advice), advice
 

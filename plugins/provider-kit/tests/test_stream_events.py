@@ -422,7 +422,7 @@ async def test_broken_chunks_are_a_cut(serve, http):
 
 
 async def test_an_error_body_that_never_ends_is_not_waited_for(serve, http, monkeypatch):
-    monkeypatch.setattr("pi_provider_kit._request._ERROR_SECONDS", 0.05)
+    monkeypatch.setattr("pi_provider_kit._exchange._ERROR_SECONDS", 0.05)
 
     async def script(wire):
         await wire.send(b"HTTP/1.1 500 Oops\r\ncontent-length: 100\r\n\r\nhalf a word")
@@ -600,7 +600,8 @@ async def test_lines_and_json_have_readers_of_their_own(serve, http):
 
 
 def test_a_time_out_bounds_every_wait_and_zero_none_but_connecting():
-    assert Timeouts.of(StreamOptions(timeout_ms=0)) == Timeouts(connect=15, first_byte=None, idle=None)
+    never = Timeouts(connect=15, first_byte=None, idle=None, progress=None)
+    assert Timeouts.of(StreamOptions(timeout_ms=0)) == never
     assert Timeouts.of(StreamOptions(timeout_ms=1500)) == Timeouts(connect=1.5, first_byte=1.5, idle=1.5)
     assert Timeouts.of(StreamOptions(timeout_ms=60_000)) == Timeouts(connect=15, first_byte=60, idle=60)
     assert Timeouts.of(StreamOptions()) == Timeouts(first_byte=300, idle=300)

@@ -298,6 +298,7 @@ class ModelRegistry:
         auth = await self._keys.for_model(model, self.provider(model.provider), options.api_key)
         read = self._settings.get_number
         idle = read("retry.provider.timeoutMs", read("httpIdleTimeoutMs", IDLE_TIMEOUT_MS, minimum=0), minimum=0)
+        progress = read("httpProgressTimeoutMs", None, minimum=0)
         again = read("retry.provider.maxRetries", 0, minimum=0)
         longest = read("retry.provider.maxRetryDelayMs", LONGEST_RETRY_DELAY_MS, minimum=0)
         complete = evolve(
@@ -305,9 +306,10 @@ class ModelRegistry:
             api_key=auth.api_key,
             headers={**auth.headers, **(options.headers or {})} or None,
             transport=options.transport or auth.transport or self._settings.get_str("transport", None),
-            timeout_ms=int(idle) if options.timeout_ms is None else options.timeout_ms,
-            max_retries=int(again) if options.max_retries is None else options.max_retries,
-            max_retry_delay_ms=int(longest) if options.max_retry_delay_ms is None else options.max_retry_delay_ms,
+            timeout_ms=_limit(options.timeout_ms, idle),
+            progress_timeout_ms=_limit(options.progress_timeout_ms, progress),
+            max_retries=_limit(options.max_retries, again),
+            max_retry_delay_ms=_limit(options.max_retry_delay_ms, longest),
             cache_retention=options.cache_retention or self._cache_retention(),
             thinking_budgets=options.thinking_budgets or self._thinking_budgets(),
         )
@@ -350,3 +352,10 @@ class ModelRegistry:
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:
             self._warnings.append(warning)
+
+
+def _limit(requested: int | None, configured: float | None) -> int | None:
+    """Return the limit of the request itself, else the configured one; None where neither is set."""
+    if requested is not None or configured is None:
+        return requested
+    return int(configured)

@@ -225,6 +225,12 @@ class SettingsSchema:
     http_idle_timeout_ms: int = _setting(
         300_000, "Milliseconds that a server may say nothing; 0 is no limit", at_least=0
     )
+    http_progress_timeout_ms: int | None = _setting(
+        None,
+        "Milliseconds in which an answer has to get further, pings do not count; ten minutes, or `httpIdleTimeoutMs`"
+        " where that is longer; 0 is no limit",
+        at_least=0,
+    )
 
     local_servers_timeout_ms: int = _setting(
         200, "Milliseconds that servers on this machine are given to say which models they have", at_least=0

@@ -45,12 +45,16 @@ async def sdk_events(
     try:
         async with _client(model, options, compat, waits) as client:
             sent = _sent_headers(headers, options, compat)
-            stream = await watch(_opened(client, _versioned(payload, compat), sent))
+            try:  # the SDK's own limits are for single reads; its retries take their time
+                within = None if options.max_retries else waits.opening
+                stream = await watch(_opened(client, _versioned(payload, compat), sent), within)
+            except TimeoutError as error:
+                raise transport_failure(error, model.base_url, waits) from error
             try:
                 await _tell(options, stream.response)
                 await _refuse_page(stream.response, options)
                 events = aiter(stream)
-                while (event := await watch(anext(events, None))) is not None:
+                while (event := await watch(anext(events, None), waits.progress)) is not None:
                     watch.raise_if_aborted()  # one read may bring many events
                     yield event.to_dict(mode="json", exclude_unset=True)
             finally:
@@ -196,7 +200,7 @@ def _failure(error: Exception, options: StreamOptions, waits: Timeouts) -> Reque
     if isinstance(error, anthropic.APIConnectionError):
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
         return transport_failure(cause, str(error.request.url), waits)
-    if isinstance(error, httpx2.RequestError):
+    if isinstance(error, httpx2.RequestError | TimeoutError):
         return transport_failure(error, "", waits, status=200)
     if isinstance(error, JSONDecodeError):
         return broken(f"an event is not JSON ({error})")

@@ -76,14 +76,15 @@ class FrameDecoder:
             self._pieces.append(chunk[at:] if at else chunk)
             self._size, self._wanted = end - at, wanted
 
-    def close(self) -> None:
-        """Say that nothing more comes.
+    def close(self) -> tuple[()]:
+        """Return nothing: no frame is complete without its end.
 
         Raises:
             HttpFailed: The last frame is not complete.
         """
         if self._pieces:
             raise HttpFailed("Bedrock stream ended before a frame was complete", kind="incomplete")
+        return ()
 
     def _frame(self, data: bytes, headers_length: int, prelude_checksum: int) -> Frame:
         end = len(data) - 4

@@ -73,7 +73,7 @@ class BedrockConverse:
         from pi_provider_bedrock._frames import MEDIA_TYPE, FrameDecoder
         from pi_provider_bedrock._payload import to_payload
         from pi_provider_bedrock._request import prepared
-        from pi_provider_kit import AbortWatch, Http, final_payload, stream_bytes
+        from pi_provider_kit import AbortWatch, Http, final_payload, stream_decoded
 
         if self._http is None:
             self._http = Http()
@@ -82,12 +82,9 @@ class BedrockConverse:
         model = circumstances.model
         payload = await final_payload(to_payload(model, context, options, names), model, options)
         heard = evolve(options, on_response=circumstances.hearing(options.on_response))
-        decoder = FrameDecoder()
         with AbortWatch(options.signal) as watch:
             request = await prepared(payload, options, self._chain, watch, circumstances)
-            async with aclosing(stream_bytes(self._http, request, heard, accept=MEDIA_TYPE)) as chunks:
-                async for chunk in chunks:
-                    for frame in decoder.feed(chunk):
-                        watch.raise_if_aborted()  # one read may bring many frames
-                        yield frame
-        decoder.close()
+        stream = stream_decoded(self._http, request, heard, FrameDecoder(), accept=MEDIA_TYPE)
+        async with aclosing(stream) as frames:
+            async for frame in frames:
+                yield frame

@@ -37,8 +37,9 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
                 client = genai.Client(**_who(call), http_options=known)
                 # The public method would take the body apart and the answer too.
                 api = client.aio._api_client  # noqa: SLF001 - as said above
-                chunks = await watch(api.async_request_streamed("post", call.path, dict(call.payload)))
-                while (chunk := await watch(anext(chunks, None))) is not None:
+                request = api.async_request_streamed("post", call.path, dict(call.payload))
+                chunks = await watch(request, timeouts.opening)  # the client's own limits are for single reads
+                while (chunk := await watch(anext(chunks, None), timeouts.progress)) is not None:
                     watch.raise_if_aborted()  # one read may bring many chunks
                     yield (chunk.body or "{}").encode()
     except (PiError, GeneratorExit):
@@ -47,7 +48,7 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
         from pi_provider_google._reading import failure_of
 
         raise failure_of(error.details) from error
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, TimeoutError) as error:
         raise transport_failure(error, call.urls[0], timeouts, status=border.status) from error
     except Exception as error:
         raise HttpFailed(f"The SDK google-genai cannot make sense of it: {_first_line(error)}", kind="event") from error

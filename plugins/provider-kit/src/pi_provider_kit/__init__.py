@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_provider_kit._messages import *
     from pi_provider_kit._output_schema import *
     from pi_provider_kit._partial import *
+    from pi_provider_kit._progress import *
     from pi_provider_kit._repair import *
     from pi_provider_kit._request import *
     from pi_provider_kit._retry_after import *
@@ -43,8 +44,12 @@ _HOMES: dict[str, str] = {
     "_messages": "NO_RESULT same_model system_prompt_of transform_messages",
     "_output_schema": "claude_output_schema",
     "_partial": "PartialJson",
+    "_progress": "Progress",
     "_repair": "repair_arguments",
-    "_request": "HttpRequest Timeouts fetch_json final_payload stream_bytes stream_events stream_lines",
+    "_request": (
+        "HttpRequest StreamDecoder Timeouts fetch_json final_payload stream_bytes stream_decoded stream_events "
+        "stream_lines"
+    ),
     "_retry_after": "retry_after_ms",
     "_sse": "LineDecoder SseDecoder",
     "_text": "WholeText clean_json clean_text",

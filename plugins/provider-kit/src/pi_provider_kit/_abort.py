@@ -51,19 +51,24 @@ class AbortWatch:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def __call__(self, work: Awaitable[T]) -> T:
+    async def __call__(self, work: Awaitable[T], seconds: float | None = None) -> T:
         """Await ``work`` and return what it returns.
 
         ``asyncio.timeout`` knows how to take back a cancellation that it caused. It must not surround a ``yield``,
         which is why each wait has its own.
 
+        Args:
+            work: What to wait for.
+            seconds: How long it may take; None is no limit.
+
         Raises:
             Aborted: The signal is set, or was set meanwhile.
+            TimeoutError: It took longer.
         """
-        if self._signal is None:
+        if self._signal is None and seconds is None:
             return await work
         try:
-            async with asyncio.timeout(0 if self._aborted else None) as self._scope:
+            async with asyncio.timeout(0 if self._aborted else seconds) as self._scope:
                 return await work
         except TimeoutError:
             self.raise_if_aborted()

@@ -9,6 +9,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pi_hookspecs.errors import MissingKey
+from pi_provider_kit._failure import oversized_failure
+from pi_provider_kit._progress import Progress
+from pi_provider_kit._request import Timeouts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
@@ -18,6 +21,11 @@ if TYPE_CHECKING:
     from pi_provider_kit._builder import AnswerBuilder
 
 __all__ = ["AnswerReader", "read_answer"]
+
+_ANSWER_LIMIT = 64 * 1_048_576
+"""Characters of text, thinking and arguments together; no model answers so much, and all of it is kept in memory."""
+
+_DELTAS = frozenset(("text_delta", "thinking_delta", "toolcall_delta"))
 
 T = TypeVar("T")
 T_contra = TypeVar("T_contra", contravariant=True)
@@ -63,6 +71,9 @@ async def read_answer(
 ) -> AsyncIterator[AssistantMessageEvent]:
     """Yield an answer, whole or with the error that ended it: exactly one ``Done`` or ``Error`` is the last event.
 
+    It ends with an error, which keeps what came, where more than 64 MB of text come, and where for
+    ``Timeouts.progress`` nothing comes that adds to it.
+
     Args:
         received: Makes the request and yields what comes: the events of an API.
         reader: Returns what reads it, the same at each call (``functools.cache``). It is called here when the first
@@ -75,15 +86,22 @@ async def read_answer(
     Raises:
         MissingKey: Nobody is logged in, which is no answer.
     """
+    size = 0
     try:
         async with aclosing(received):
             reading: AnswerReader[T] | None = None
             async for each in received:
-                reading = reading or reader()
+                if reading is None:
+                    reading, progress = reader(), Progress(Timeouts.of(options).progress)
+                advanced = False
                 for event in reading.feed(each):
+                    advanced = True
+                    if event.type in _DELTAS:
+                        size = _grown(size, event.delta)  # type: ignore[union-attr] # as its type says
                     yield event
                 if reading.finished:
                     break
+                progress.note(advanced=advanced)
         for event in reader().end():
             yield event
     except MissingKey:
@@ -91,3 +109,10 @@ async def read_answer(
     except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
         failure: Any = problem if explain is None else explain(problem)
         yield reader().builder.end_for(failure, options, secrets())
+
+
+def _grown(size: int, delta: str) -> int:
+    size += len(delta)
+    if size > _ANSWER_LIMIT:
+        raise oversized_failure(_ANSWER_LIMIT)
+    return size

@@ -165,7 +165,7 @@ class Connection(asyncio.Protocol):
         """Send a whole request, call ``sent``, and return as soon as the answer's headers are here.
 
         Raises:
-            httpx.ReadTimeout: No answer within ``seconds``.
+            httpx.ReadTimeout: The headers are not complete within ``seconds``, however often something came.
             httpx.TransportError: The connection ended, or the answer is no HTTP.
         """
         self._stop_timer()
@@ -177,11 +177,12 @@ class Connection(asyncio.Protocol):
             self._socket.write(request)
             if sent is not None:
                 self._tell(sent)
+        deadline = self._deadline(seconds)
         while not answer.ready:
             if answer.error is not None:
                 self.abort()
                 raise answer.error
-            await self._wait(seconds)
+            await self._wait(deadline)
         return answer
 
     @property
@@ -205,7 +206,7 @@ class Connection(asyncio.Protocol):
                 return b""
             if answer.error is not None:
                 raise answer.error
-            await self._wait(seconds)
+            await self._wait(self._deadline(seconds))
         data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         chunks.clear()
         self._waiting = 0
@@ -313,10 +314,13 @@ class Connection(asyncio.Protocol):
             self.abort()
             raise
 
-    async def _wait(self, seconds: float | None) -> None:
+    def _deadline(self, seconds: float | None) -> float | None:
+        return self._loop.time() + seconds if seconds else None
+
+    async def _wait(self, deadline: float | None) -> None:
         """Wait for the parser to have something new; one timer per wait, not per chunk."""
         self._waiter = waiter = self._loop.create_future()
-        timer = self._loop.call_later(seconds, _expire, waiter, seconds) if seconds else None
+        timer = self._loop.call_at(deadline, _expire, waiter) if deadline is not None else None
         try:
             await waiter
         except BaseException:  # a time-out, or the waiting task is cancelled: nobody will read this answer
@@ -328,6 +332,6 @@ class Connection(asyncio.Protocol):
                 timer.cancel()
 
 
-def _expire(waiter: asyncio.Future[None], seconds: float) -> None:
+def _expire(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
-        waiter.set_exception(httpx.ReadTimeout(f"nothing received for {seconds:g} s"))
+        waiter.set_exception(httpx.ReadTimeout("nothing received in time"))

@@ -26,6 +26,8 @@ _BY_KIND = {
     "connect": "Check the network and the base URL of provider {provider!r}.",
     "timeout": "The setting httpIdleTimeoutMs says how long to wait.",
     "stalled": "The setting httpIdleTimeoutMs says how long to wait.",
+    "stuck": "The setting httpProgressTimeoutMs says how long to wait.",
+    "oversized": "Check what answers at {base_url!r}, or choose another model with --model.",
     "dropped": "Send the prompt again; if that does not help, check what stands between pi and {base_url!r}.",
     "filtered": "Rephrase the request, or choose another model with --model.",
     "incomplete": "The answer is not complete: send the prompt again, or choose another model with --model.",

@@ -46,8 +46,9 @@ class HttpFailed(RequestFailed):
     Attributes:
         kind: ``status`` (the API said no), ``redirect``, ``unexpected`` (an answer of another kind), ``url``, ``dns``,
             ``refused``, ``tls``, ``proxy``, ``connect``, ``timeout`` (no answer began), ``dropped``, ``stalled`` (an
-            answer broke off), ``incomplete`` (it ended without what the API ends an answer with), ``event`` (the API
-            told of an error in the midst of it), ``filtered`` (the model or a filter refused).
+            answer broke off), ``stuck`` (it went on without saying anything), ``oversized`` (it was too long),
+            ``incomplete`` (it ended without what the API ends an answer with), ``event`` (the API reported an error in
+            the midst of it), ``filtered`` (the model or a filter refused).
         body: The answer's text, shortened; empty where there was none.
     """
 
@@ -146,14 +147,29 @@ def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status:
     """Return what an HTTP client's exception means.
 
     Args:
-        error: Of httpx, or of httpx2 that the vendors' clients are built on: the names of its classes count.
+        error: Of httpx, or of httpx2 that the vendors' clients are built on: the names of its classes count. A
+            ``TimeoutError`` is that of ``AbortWatch``: the answer did not begin in time, or it did not get further.
         url: Where the request went.
         timeouts: How long each wait was allowed to take.
         status: The status of the answer that broke off; None where none had begun.
     """
     if status is None:
         return _unanswered(error, url, timeouts.first_byte)
+    if isinstance(error, TimeoutError) and timeouts.progress is not None:
+        return stuck_failure(timeouts.progress)
     return _begun(error, status, timeouts.idle)
+
+
+def stuck_failure(seconds: float) -> HttpFailed:
+    """Return the failure of an answer that did not get further for so long, although something came."""
+    message = f"terminated: the answer made no progress for {seconds:g} s, only pings or incomplete events came"
+    return HttpFailed(message, kind="stuck")
+
+
+def oversized_failure(limit: int) -> HttpFailed:
+    """Return the failure of an answer that is longer than ``limit`` bytes or characters."""
+    size = f"{limit / 1_048_576:g} MB" if limit >= 1_048_576 else f"{limit} bytes"  # noqa: PLR2004 - a megabyte
+    return HttpFailed(f"The answer was cut off because it is larger than {size}", kind="oversized")
 
 
 def _unanswered(error: Exception, url: str, first_byte: float | None) -> HttpFailed:
@@ -163,7 +179,7 @@ def _unanswered(error: Exception, url: str, first_byte: float | None) -> HttpFai
         return HttpFailed(f"The base URL {without_secrets(url)!r} cannot be used{reason}", kind="url")
     if _is(error, "LocalProtocolError"):
         return HttpFailed(f"The request to {where} cannot be sent: {error}", kind="url")
-    if _is(error, "ReadTimeout"):
+    if _is(error, "ReadTimeout", "TimeoutError"):
         detail, kind = f"{where} took the request and did not answer {_within(first_byte)}", "timeout"
     elif _is(error, "ProxyError"):
         detail, kind = f"{where} cannot be reached: {error}", "proxy"

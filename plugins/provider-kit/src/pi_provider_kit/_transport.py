@@ -59,7 +59,7 @@ class Transport(httpx.AsyncBaseTransport):
             if sent is not None:
                 sent()
             try:
-                return await self._through(proxy).handle_async_request(request)
+                return await self._proxied_answer(proxy, request)
             except httpx.ConnectError as error:
                 failure = proxy_failure(proxy, error)
                 if failure is None:
@@ -86,6 +86,16 @@ class Transport(httpx.AsyncBaseTransport):
         for transport in self._proxied.values():
             await transport.aclose()
         self._proxied.clear()
+
+    async def _proxied_answer(self, proxy: str, request: httpx.Request) -> httpx.Response:
+        """Return the answer of httpx's own transport, whose limits are for single reads, within one limit for all."""
+        timeouts = request.extensions.get("timeout", {})
+        connect, first_byte = timeouts.get("connect"), timeouts.get("first_byte")
+        try:
+            async with asyncio.timeout(None if connect is None or first_byte is None else connect + first_byte):
+                return await self._through(proxy).handle_async_request(request)
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("no answer in time") from error
 
     async def _answered(
         self, request: httpx.Request, timeouts: Mapping[str, Any], sent: Callable[[], object] | None

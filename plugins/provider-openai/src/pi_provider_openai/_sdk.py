@@ -9,7 +9,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_kit import AbortWatch, SseDecoder, Timeouts, answer_failure, secrets_of, tls_context, transport_failure
+from pi_provider_kit import (
+    AbortWatch,
+    Progress,
+    SseDecoder,
+    Timeouts,
+    answer_failure,
+    secrets_of,
+    tls_context,
+    transport_failure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -44,12 +53,15 @@ async def sdk_events(
             request = resource.with_streaming_response.create(
                 **spoken, model=payload.get("model", ""), stream=True, extra_body=payload
             )
-            response = await watch(request.__aenter__())
+            try:  # the client's own limits are for single reads; its retries take their time
+                response = await watch(request.__aenter__(), None if options.max_retries else timeouts.opening)
+            except TimeoutError as error:
+                raise transport_failure(error, call.base_url, timeouts) from error
             try:
                 if options.on_response is not None:
                     headers = {name.lower(): value for name, value in response.headers.items()}
                     await watch(options.on_response(response.status_code, headers))
-                async for event in _decoded(response, watch):
+                async for event in _decoded(response, watch, Progress(timeouts.progress)):
                     yield event
             finally:
                 await request.__aexit__(None, None, None)
@@ -59,7 +71,7 @@ async def sdk_events(
         watch.close()
 
 
-async def _decoded(response: Any, watch: AbortWatch) -> AsyncGenerator[tuple[str, bytes]]:
+async def _decoded(response: Any, watch: AbortWatch, progress: Progress) -> AsyncGenerator[tuple[str, bytes]]:
     decoder = SseDecoder()
     chunks = response.iter_bytes().__aiter__()
     first = True
@@ -67,11 +79,13 @@ async def _decoded(response: Any, watch: AbortWatch) -> AsyncGenerator[tuple[str
         if first:
             _refuse_page(response, chunk)
         first = False
-        for event in decoder.feed(chunk):
+        events = decoder.feed(chunk)
+        for event in events:
             watch.raise_if_aborted()
             yield event
         if not chunk:
             break
+        progress.note(advanced=bool(events))
     for event in decoder.close():
         yield event
 

@@ -46,6 +46,7 @@ Feature: TypeAlias = Literal[
     "failure_details",
     "bytes",
     "timeouts",
+    "progress",
 ]
 """What a test of the suite may need:
 
@@ -57,7 +58,8 @@ Feature: TypeAlias = Literal[
 - ``hooks``: ``on_payload`` and ``on_response`` may fail.
 - ``http``: the API is spoken over HTTP; ``failure_details``: status and wish to wait are kept in
   ``message.extra["requestFailure"]``.
-- ``bytes``: answers are streams of bytes, which break anywhere; ``timeouts``: ``timeout_ms`` bounds each silence.
+- ``bytes``: answers are streams of bytes, which break anywhere; ``timeouts``: ``timeout_ms`` bounds each silence;
+  ``progress``: ``progress_timeout_ms`` bounds the time in which nothing comes but pings.
 """
 
 EVERYTHING: frozenset[Feature] = frozenset(get_args(Feature))
@@ -143,6 +145,10 @@ class ProviderCase(ABC):
     def stalls(self, delta: str) -> None:
         """Say this text, and nothing more: neither more of the block nor an end."""
 
+    def pings(self, delta: str) -> None:
+        """Say this text, and then only what keeps the connection busy (``progress``)."""
+        raise self._unsupported("progress")
+
     @abstractmethod
     def waits(self) -> asyncio.Event:
         """Take the request and never answer; the event is set when it was taken."""
@@ -211,10 +217,12 @@ class ServerCase(ProviderCase):
     Attributes:
         server: The server that ``model.base_url`` leads to.
         event_end: What ends an event in the stream of an answer.
+        ping: What a server sends in the stream to keep the connection busy.
     """
 
     server: FakeServer
     event_end: bytes = b"\n\n"
+    ping: bytes = b": ping\n\n"
 
     @abstractmethod
     def written(self, blocks: Sequence[Block], *, usage: Usage | None = None, length: bool = False) -> Answer:
@@ -235,6 +243,10 @@ class ServerCase(ProviderCase):
     def stalls(self, delta: str) -> None:
         """See ``ProviderCase``."""
         self.sends(self.recorded(Says((delta, " and more"))).stalled(self._behind(delta)))
+
+    def pings(self, delta: str) -> None:
+        """See ``ProviderCase``."""
+        self.sends(self.recorded(Says((delta, " and more"))).stalled(self._behind(delta), drip=self.ping))
 
     def waits(self) -> asyncio.Event:
         """See ``ProviderCase``."""

@@ -15,7 +15,7 @@ from pi_hookspecs import AbortController
 from pi_testing._contract_case import Calls, Says, needs
 from pi_testing._contract_listen import asking, listen
 from pi_testing._patience import soon
-from pi_testing.fake_servers import html_page, redirect
+from pi_testing.fake_servers import html_page, redirect, silence
 from pi_testing.stand_ins import make_tool
 
 if TYPE_CHECKING:
@@ -279,6 +279,23 @@ class FailuresContract:
     @needs("timeouts")
     async def test_an_answer_that_never_begins_is_not_waited_for(self, case: ProviderCase) -> None:
         case.waits()
+        heard = await listen(case, timeout_ms=_PATIENCE_MS)
+
+        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
+        await case.left()
+
+    @needs("progress", "bytes")
+    async def test_an_answer_that_only_pings_is_given_up(self, case: ProviderCase) -> None:
+        case.pings("Hel")
+        heard = await listen(case, progress_timeout_ms=_PATIENCE_MS)
+
+        assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
+        assert heard.message.text == "Hel"
+        await case.left()
+
+    @needs("progress", "http")
+    async def test_headers_without_an_end_are_not_waited_for(self, case: ProviderCase) -> None:
+        case.sends(silence(drip=b"x-more: 1\r\n"))
         heard = await listen(case, timeout_ms=_PATIENCE_MS)
 
         assert f"{_PATIENCE_MS / 1000:g} s" in heard.error

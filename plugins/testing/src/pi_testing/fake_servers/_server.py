@@ -36,6 +36,9 @@ __all__ = [
 ]
 
 
+_DRIP_SECONDS = 0.01
+
+
 @define(eq=False)
 class Request:
     """What a client asked.
@@ -69,6 +72,8 @@ class Answer:
         ending: ``whole`` ends the body as HTTP asks; ``cut`` closes the connection instead; ``stall`` keeps it and
             says nothing more until the client leaves.
         silent: The request is read and never answered, not even with a status.
+        drip: What an answer that stalls goes on with, again and again until the client leaves: pings, or the bytes of
+            something that never ends. A silent answer with it has headers that never end.
     """
 
     status: int = 200
@@ -76,6 +81,7 @@ class Answer:
     pieces: tuple[bytes | asyncio.Event, ...] = field(default=(), repr=False)
     ending: Literal["whole", "cut", "stall"] = "whole"
     silent: bool = False
+    drip: bytes = field(default=b"", repr=False)
 
     @property
     def body(self) -> bytes:
@@ -91,9 +97,14 @@ class Answer:
         """Return an answer whose connection closes after so many bytes, behind that text, or at its end."""
         return evolve(self, pieces=self._until(after), ending="cut")
 
-    def stalled(self, after: int | bytes | None = None) -> Answer:
-        """Return an answer that says nothing more after so many bytes, behind that text, or at its end."""
-        return evolve(self, pieces=self._until(after), ending="stall")
+    def stalled(self, after: int | bytes | None = None, *, drip: bytes = b"") -> Answer:
+        """Return an answer that says nothing more after so many bytes, behind that text, or at its end.
+
+        Args:
+            after: Where it stalls.
+            drip: What it goes on with nevertheless, again and again.
+        """
+        return evolve(self, pieces=self._until(after), ending="stall", drip=drip)
 
     def with_headers(self, **headers: str) -> Answer:
         """Return the answer with more headers; ``_`` in a name stands for ``-``."""
@@ -141,9 +152,9 @@ def redirect(location: str, status: int = 307) -> Answer:
     return Answer(status=status, headers={"location": location})
 
 
-def silence() -> Answer:
-    """Return no answer: the request is read, and nothing comes."""
-    return Answer(silent=True)
+def silence(*, drip: bytes = b"") -> Answer:
+    """Return no answer: the request is read, and nothing comes, or headers without an end (``drip``)."""
+    return Answer(silent=True, drip=drip)
 
 
 def closed_url() -> str:
@@ -242,8 +253,10 @@ class FakeServer:
         try:
             await _write(answer, writer)
             if answer.silent or answer.ending == "stall":
+                dripping = asyncio.create_task(_drip(answer, writer))
                 await reader.read(1)  # a client that waits sends nothing: this ends when it leaves
                 request.client_left.set()
+                dripping.cancel()
         except ConnectionError:
             request.client_left.set()
             raise
@@ -260,8 +273,20 @@ async def _read_request(reader: asyncio.StreamReader) -> Request:
     return Request(method, parts.path, parts.query, headers, body)
 
 
+async def _drip(answer: Answer, writer: asyncio.StreamWriter) -> None:
+    """Go on with an answer that says nothing."""
+    chunk = answer.drip if answer.silent else b"%x\r\n%s\r\n" % (len(answer.drip), answer.drip)
+    with suppress(ConnectionError):
+        while answer.drip:
+            writer.write(chunk)
+            await writer.drain()
+            await asyncio.sleep(_DRIP_SECONDS)
+
+
 async def _write(answer: Answer, writer: asyncio.StreamWriter) -> None:
     if answer.silent:
+        if answer.drip:
+            writer.write(b"HTTP/1.1 200 OK\r\n")
         return
     reason = HTTPStatus(answer.status).phrase if answer.status in _KNOWN else "Unknown"
     lines = [f"HTTP/1.1 {answer.status} {reason}", *(f"{name}: {value}" for name, value in answer.headers.items())]

@@ -1,0 +1,259 @@
+"""A request on its way and the bytes of its answer, watched for an abort, for silence and for what is no stream.
+
+Here the transport's errors become ``RequestFailed``, the one error that codecs handle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from pi_provider_kit._abort import AbortWatch
+from pi_provider_kit._progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from types import TracebackType
+
+    import httpx
+
+    from pi_hookspecs.errors import RequestFailed
+    from pi_hookspecs.provider import StreamOptions
+    from pi_provider_kit._http import Http
+    from pi_provider_kit._request import HttpRequest, Timeouts
+
+__all__ = ["Exchange"]
+
+_ERROR_BYTES = 262_144
+"""How much of an answer that is an error is read."""
+
+_ERROR_SECONDS = 10.0
+"""How long that may take."""
+
+_WHOLE_BYTES = 64 * 1_048_576
+"""Of an answer that is read in one piece."""
+
+_STREAM_BYTES = 512 * 1_048_576
+"""Of a stream, whose events may be hundreds of times as long as their text."""
+
+_JSON, _LINES, _EVENTS = "application/json", "application/x-ndjson", "text/event-stream"
+
+
+class Exchange:
+    """A request and its answer, from the first byte sent to the connection given back.
+
+    Attributes:
+        progress: For whoever reads, to note what came of the bytes.
+    """
+
+    def __init__(
+        self, http: Http, request: HttpRequest, options: StreamOptions, timeouts: Timeouts, *, accept: str
+    ) -> None:
+        self.progress = Progress(timeouts.progress)
+        self._http = http
+        self._request = request
+        self._options = options
+        self._timeouts = timeouts
+        self._accept = accept
+        self._watch = AbortWatch(options.signal)
+        self.raise_if_aborted = self._watch.raise_if_aborted
+        self._response: httpx.Response | None = None
+        self._chunks: AsyncIterator[bytes] | None = None
+        self._first = b""
+        self._received, self._limit = 0, _STREAM_BYTES
+        self._headers: dict[str, str] = {}
+        self._sent: dict[str, str] = {}
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._opened()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def read(self) -> bytes:
+        """Return the next bytes of the body, ``b""`` at its end."""
+        import httpx
+
+        if self._first:
+            first, self._first = self._first, b""
+            return first
+        response, chunks = self._response, self._chunks
+        if response is None or chunks is None:
+            return b""
+        try:
+            while True:
+                chunk = await self._watch(anext(chunks))
+                if chunk:
+                    break
+        except StopAsyncIteration:
+            return b""
+        except httpx.HTTPError as error:
+            from pi_provider_kit._failure import transport_failure
+
+            status = response.status_code
+            raise transport_failure(error, self._request.url, self._timeouts, status=status) from error
+        self._received += len(chunk)
+        if self._received > self._limit:
+            from pi_provider_kit._failure import oversized_failure
+
+            raise oversized_failure(self._limit)
+        return chunk
+
+    async def read_whole(self) -> bytes:
+        """Return the rest of the body in one piece."""
+        self._limit = _WHOLE_BYTES
+        pieces = []
+        while chunk := await self.read():
+            self.progress.note(advanced=False)  # it counts when it is complete
+            pieces.append(chunk)
+        return b"".join(pieces)
+
+    def refusal(self, content: bytes) -> RequestFailed:
+        """Return the failure that the answer's head and ``content`` tell of."""
+        from pi_provider_kit._failure import answer_failure, secrets_of
+
+        status = self._response.status_code if self._response is not None else 0
+        return answer_failure(
+            status,
+            self._headers,
+            content,
+            error_text=self._request.error_text,
+            expected=self._accept,
+            secrets=secrets_of(self._sent, self._options.api_key),
+        )
+
+    async def _opened(self) -> None:
+        try:
+            await self._open()
+        except Exception as failure:
+            if not self._options.max_retries:
+                raise
+            from pi_provider_kit._again import made_again
+
+            await made_again(self._reopen, failure, self._options, self._watch)
+
+    async def _reopen(self) -> None:
+        if self._response is not None:
+            await _stream_of(self._response).aclose()
+            self._response = None
+        await self._open()
+
+    async def _open(self) -> None:
+        self.raise_if_aborted()
+        transport = await self._http.transport()
+        import httpx  # not before: Http imports it without what is not needed
+
+        try:
+            response = await self._watch(transport.handle_async_request(self._built()))
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: no host can be called that
+            from pi_provider_kit._failure import transport_failure
+
+            raise transport_failure(error, self._request.url, self._timeouts) from error
+        self._response = response
+        self.progress = Progress(self._timeouts.progress)
+        self._headers = {name.lower(): value for name, value in response.headers.items()}
+        # httpx's way through three generators per read is only needed where there is something to decompress.
+        encoded = self._headers.get("content-encoding", "identity") != "identity"
+        self._chunks = response.aiter_bytes() if encoded else _stream_of(response).__aiter__()
+        if self._options.on_response is not None:
+            await self._watch(self._options.on_response(response.status_code, dict(self._headers)))
+        if not response.is_success:
+            raise self.refusal(await self._rest())
+        await self._check_kind()
+
+    async def _check_kind(self) -> None:
+        """Take an answer that came whole, refuse a page and an error, where with status 200 a stream should be."""
+        named = self._headers.get("content-type", "").startswith(self._accept)
+        if self._accept == _JSON or (named and self._accept != _EVENTS):
+            return
+        self._first = await self.read()
+        begin = self._first.lstrip()[:1]
+        if begin == b"<" or (begin in (b"{", b"[") and self._accept != _LINES):  # no such stream begins like that
+            await self._take_whole()
+
+    async def _take_whole(self) -> None:
+        request = self._request
+        if self._accept == _EVENTS and request.from_whole is not None and self._first.lstrip()[:1] != b"<":
+            content = await self.read_whole()
+            with suppress(ValueError):
+                self._first = b"".join(b"data: %s\n\n" % event for event in request.from_whole(content))
+                if self._first:
+                    return
+            raise self.refusal(content)
+        content, self._first = self._first, b""
+        raise self.refusal(content + await self._rest())
+
+    def _built(self) -> httpx.Request:
+        import httpx
+
+        request, timeouts = self._request, self._timeouts
+        headers = {"accept": self._accept, "accept-encoding": "identity", "user-agent": self._http.user_agent}
+        body = request.body
+        if body is not None and not isinstance(body, bytes):
+            body = _encoded(body)
+            headers["content-type"] = "application/json"
+        if request.sign is not None:
+            headers |= request.sign(body or b"")
+        for more in (request.headers, self._options.headers or {}):
+            headers.update({name.lower(): value.strip() for name, value in more.items()})
+        self._sent = headers
+        unusable = next((name for name, value in headers.items() if not (name + value).isascii()), None)
+        if unusable is not None:
+            from pi_provider_kit._failure import HttpFailed
+
+            message = f"The header {unusable!r} has a character that HTTP headers cannot have: check the key in it"
+            raise HttpFailed(message, kind="url")
+        waits = {"connect": timeouts.connect, "read": timeouts.idle, "first_byte": timeouts.first_byte}
+        return httpx.Request(
+            request.method,
+            request.url,
+            headers=headers,
+            content=body,
+            extensions={
+                "timeout": {**waits, "write": timeouts.idle, "pool": timeouts.connect},
+                "sent": request.on_sent,
+            },
+        )
+
+    async def _rest(self) -> bytes:
+        """Return what comes of the body in short order; an error that trickles in is not waited for."""
+        from pi_hookspecs.errors import RequestFailed
+
+        pieces: list[bytes] = []
+        size = 0
+        with suppress(TimeoutError, RequestFailed):
+            async with asyncio.timeout(_ERROR_SECONDS):
+                while size < _ERROR_BYTES and (chunk := await self.read()):
+                    pieces.append(chunk)
+                    size += len(chunk)
+        return b"".join(pieces)
+
+    async def _close(self) -> None:
+        self._watch.close()
+        if self._response is not None:
+            await _stream_of(self._response).aclose()
+
+
+def _encoded(body: Any) -> bytes:
+    import orjson
+
+    try:
+        return orjson.dumps(body)
+    except TypeError:  # a number beyond 64 bits, half a surrogate pair: a tool call that a model really made
+        import json
+
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _stream_of(response: httpx.Response) -> httpx.AsyncByteStream:
+    from typing import cast
+
+    return cast("httpx.AsyncByteStream", response.stream)
