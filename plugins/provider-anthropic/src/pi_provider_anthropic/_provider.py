@@ -60,6 +60,7 @@ class AnthropicMessages:
         from pi_provider_anthropic._compat import Compat
         from pi_provider_anthropic._identity import to_headers
         from pi_provider_anthropic._payload import to_payload
+        from pi_provider_anthropic._whole import whole_events
         from pi_provider_anthropic._wire_events import parse_event
         from pi_provider_kit import Http, HttpRequest, final_payload, stream_events
 
@@ -75,7 +76,8 @@ class AnthropicMessages:
             return
         if self._http is None:
             self._http = Http()
-        request = HttpRequest(url=messages_url(model.base_url), body=payload, headers=headers, on_sent=reader)
+        url = messages_url(model.base_url)
+        request = HttpRequest(url=url, body=payload, headers=headers, on_sent=reader, from_whole=whole_events)
         async with aclosing(stream_events(self._http, request, evolve(options, headers=None))) as raw:
             async for name, data in raw:
                 yield parse_event(name, data)

@@ -9,14 +9,23 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import PiError, RequestFailed
 from pi_provider_anthropic._identity import is_bearer
+from pi_provider_anthropic._whole import whole_events
 from pi_provider_anthropic._wire_events import broken, error_of
-from pi_provider_kit import AbortWatch, Timeouts, answer_failure, secrets_of, tls_context, transport_failure
+from pi_provider_kit import (
+    AbortWatch,
+    Timeouts,
+    answer_failure,
+    parse_json,
+    secrets_of,
+    tls_context,
+    transport_failure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
@@ -52,7 +61,8 @@ async def sdk_events(
                 raise transport_failure(error, model.base_url, waits) from error
             try:
                 await _tell(options, stream.response)
-                await _refuse_page(stream.response, options)
+                for whole in await watch(_whole(stream.response, options)):
+                    yield whole
                 events = aiter(stream)
                 while (event := await watch(anext(events, None), waits.progress)) is not None:
                     watch.raise_if_aborted()  # one read may bring many events
@@ -102,11 +112,15 @@ async def _tell(options: StreamOptions, response: Any) -> None:
         await options.on_response(response.status_code, _lower(response.headers))
 
 
-async def _refuse_page(response: Any, options: StreamOptions) -> None:
-    """Refuse a page or a JSON text that comes with status 200 where a stream of events should be."""
-    if response.headers.get("content-type", "").startswith(("text/html", "application/json")):
-        content = await response.aread()
-        raise answer_failure(response.status_code, _lower(response.headers), content, secrets=_secrets(options))
+async def _whole(response: Any, options: StreamOptions) -> list[dict[str, Any]]:
+    """Return the events of an answer that came whole; a page or other JSON with status 200 is refused."""
+    if not response.headers.get("content-type", "").startswith(("text/html", "application/json")):
+        return []
+    content = await response.aread()
+    with suppress(ValueError):
+        if events := whole_events(parse_json(content)):
+            return events
+    raise answer_failure(response.status_code, _lower(response.headers), content, secrets=_secrets(options))
 
 
 # The client

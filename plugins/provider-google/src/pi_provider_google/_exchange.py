@@ -131,7 +131,16 @@ async def _events(
 def _over_http(
     http: Http, call: Call, url: str, on_sent: Callable[[], object], options: StreamOptions
 ) -> AsyncGenerator[tuple[str, bytes]]:
-    request = HttpRequest(url=url, body=call.payload, headers=call.headers, error_text=call.error_text, on_sent=on_sent)
+    from pi_provider_google._whole import whole_events
+
+    request = HttpRequest(
+        url=url,
+        body=call.payload,
+        headers=call.headers,
+        error_text=call.error_text,
+        on_sent=on_sent,
+        from_whole=whole_events,
+    )
     return stream_events(http, request, options)
 
 

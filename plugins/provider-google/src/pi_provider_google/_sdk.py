@@ -6,10 +6,21 @@ answers are taken before it parses them into models, which would lose what they 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import PiError, RequestFailed
-from pi_provider_kit import AbortWatch, HttpFailed, Timeouts, answer_failure, tls_context, transport_failure
+from pi_provider_google._whole import whole_events
+from pi_provider_kit import (
+    AbortWatch,
+    HttpFailed,
+    Timeouts,
+    answer_failure,
+    compact_json,
+    parse_json,
+    tls_context,
+    transport_failure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -42,6 +53,9 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
                 while (chunk := await watch(anext(chunks, None), timeouts.progress)) is not None:
                     watch.raise_if_aborted()  # one read may bring many chunks
                     yield (chunk.body or "{}").encode()
+    except _Whole as answer:
+        for event in answer.events:
+            yield compact_json(event).encode()
     except (PiError, GeneratorExit):
         raise
     except errors.APIError as error:  # an event in the midst of the answer: refusals never come so far
@@ -52,6 +66,18 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
         raise transport_failure(error, call.urls[0], timeouts, status=border.status) from error
     except Exception as error:
         raise HttpFailed(f"The SDK google-genai cannot make sense of it: {_first_line(error)}", kind="event") from error
+
+
+class _Whole(Exception):
+    """The answer came whole, as JSON; the client would try to read it as a stream.
+
+    Attributes:
+        events: What a stream would have brought.
+    """
+
+    def __init__(self, events: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.events = events
 
 
 class _Border:
@@ -94,10 +120,15 @@ class _Border:
         if response.is_success and not page:
             self.status = response.status_code
             return
+        content = await response.aread()
+        if response.is_success:
+            with suppress(ValueError):
+                if events := whole_events(parse_json(content)):
+                    raise _Whole(events)
         raise answer_failure(
             response.status_code,
             headers,
-            await response.aread(),
+            content,
             error_text=self._call.error_text,
             secrets=self._secrets,
         )

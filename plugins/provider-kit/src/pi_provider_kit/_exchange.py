@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from pi_provider_kit._abort import AbortWatch
+from pi_provider_kit._json import parse_json
 from pi_provider_kit._progress import Progress
 
 if TYPE_CHECKING:
@@ -180,13 +181,13 @@ class Exchange:
             await self._take_whole()
 
     async def _take_whole(self) -> None:
-        request = self._request
-        if self._accept == _EVENTS and request.from_whole is not None and self._first.lstrip()[:1] != b"<":
+        whole = self._request.from_whole
+        if self._accept == _EVENTS and whole is not None and self._first.lstrip()[:1] != b"<":
             content = await self.read_whole()
-            with suppress(ValueError):
-                self._first = b"".join(b"data: %s\n\n" % event for event in request.from_whole(content))
-                if self._first:
-                    return
+            with suppress(ValueError):  # it is no JSON
+                self._first = b"".join(b"data: %s\n\n" % _encoded(event) for event in whole(parse_json(content)))
+            if self._first:
+                return
             raise self.refusal(content)
         content, self._first = self._first, b""
         raise self.refusal(content + await self._rest())

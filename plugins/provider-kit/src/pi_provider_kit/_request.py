@@ -53,9 +53,9 @@ class HttpRequest(Value):
         sign: Makes further headers of the body as it is sent, for APIs that want it signed.
         on_sent: Called when the request has left and the answer is waited for: time to import what reads it. With some
             transports it is not called.
-        from_whole: Returns the events (their JSON) of an answer that came whole, as one JSON text, although a stream
-            was asked for; gateways do that. It returns nothing for JSON that is no answer, which is then refused, as
-            all JSON is where this is None.
+        from_whole: Turns the JSON of an answer that came whole into the API's events, as plain data: some gateways and
+            test servers do not stream. It returns nothing for JSON that is no answer, which is then refused, as all
+            JSON is where this is None.
     """
 
     url: str
@@ -65,7 +65,7 @@ class HttpRequest(Value):
     error_text: str = "{status} {body}"
     sign: Callable[[bytes], dict[str, str]] | None = field(default=None, repr=False)
     on_sent: Callable[[], object] | None = field(default=None, repr=False)
-    from_whole: Callable[[bytes], Iterable[bytes]] | None = field(default=None, repr=False)
+    from_whole: Callable[[Any], Iterable[Any]] | None = field(default=None, repr=False)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -53,6 +53,7 @@ class MistralConversations:
         """Make the request and yield the data of the API's events."""
         from pi_provider_kit import Http, HttpRequest, final_payload, stream_events
         from pi_provider_mistral._request import ERROR_TEXT, chat_url, to_headers, to_payload
+        from pi_provider_mistral._whole import whole_events
 
         if self._http is None:
             self._http = Http()
@@ -62,6 +63,7 @@ class MistralConversations:
             headers=to_headers(model, options),
             error_text=ERROR_TEXT,
             on_sent=reader,
+            from_whole=whole_events,
         )
         async with aclosing(stream_events(self._http, request, options)) as events:
             async for _, data in events:

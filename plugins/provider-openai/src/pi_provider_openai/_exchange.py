@@ -48,6 +48,13 @@ class Call:
         """Whether the key is a token of Entra (a JWT) and not a key of Azure."""
         return self.key is not None and self.key.startswith("eyJ") and self.key.count(".") == 2  # noqa: PLR2004
 
+    @property
+    def from_whole(self) -> Callable[[Any], list[dict[str, Any]]]:
+        """Turns an answer that came whole into events, see ``HttpRequest.from_whole``."""
+        from pi_provider_openai._whole import whole_completion, whole_response
+
+        return whole_completion if self.path == "/chat/completions" else whole_response
+
     def http_request(self, payload: Any, on_sent: Callable[[], object] | None = None) -> HttpRequest:
         """Return the request as the kit makes it, see ``HttpRequest.on_sent``."""
         url = f"{self.base_url.rstrip('/')}{self.path}"
@@ -58,7 +65,14 @@ class Call:
             headers["api-key"] = self.key
         elif self.key:
             headers["authorization"] = f"Bearer {self.key}"
-        return HttpRequest(url=url, body=payload, headers=headers, error_text=self.error_text, on_sent=on_sent)
+        return HttpRequest(
+            url=url,
+            body=payload,
+            headers=headers,
+            error_text=self.error_text,
+            on_sent=on_sent,
+            from_whole=self.from_whole,
+        )
 
 
 def answered(

@@ -5,6 +5,7 @@ It earns its import where it knows a login that the kit does not, or where the u
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +16,22 @@ from pi_provider_kit import (
     SseDecoder,
     Timeouts,
     answer_failure,
+    compact_json,
+    parse_json,
     secrets_of,
     tls_context,
     transport_failure,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_openai._exchange import Call
 
 __all__ = ["sdk_events"]
+
+_WHOLE_BYTES = 64 * 1_048_576
 
 _NO_KEY = "none"
 """Stands for the key of a host that takes none; the client insists on one."""
@@ -61,7 +66,7 @@ async def sdk_events(
                 if options.on_response is not None:
                     headers = {name.lower(): value for name, value in response.headers.items()}
                     await watch(options.on_response(response.status_code, headers))
-                async for event in _decoded(response, watch, Progress(timeouts.progress)):
+                async for event in _decoded(call, response, watch, Progress(timeouts.progress)):
                     yield event
             finally:
                 await request.__aexit__(None, None, None)
@@ -71,13 +76,17 @@ async def sdk_events(
         watch.close()
 
 
-async def _decoded(response: Any, watch: AbortWatch, progress: Progress) -> AsyncGenerator[tuple[str, bytes]]:
+async def _decoded(
+    call: Call, response: Any, watch: AbortWatch, progress: Progress
+) -> AsyncGenerator[tuple[str, bytes]]:
     decoder = SseDecoder()
     chunks = response.iter_bytes().__aiter__()
     first = True
     while (chunk := await watch(anext(chunks, b""))) or first:
-        if first:
-            _refuse_page(response, chunk)
+        if first and chunk.lstrip()[:1] in (b"<", b"{", b"["):  # no event stream begins like that
+            for data in await watch(_whole(call, response, chunk, chunks)):
+                yield "message", data
+            return
         first = False
         events = decoder.feed(chunk)
         for event in events:
@@ -90,10 +99,19 @@ async def _decoded(response: Any, watch: AbortWatch, progress: Progress) -> Asyn
         yield event
 
 
-def _refuse_page(response: Any, chunk: bytes) -> None:
-    """Refuse a page or a JSON error that comes with status 200 where events should be, or as such."""
-    if chunk.lstrip()[:1] in (b"<", b"{", b"["):
-        raise answer_failure(response.status_code, _lower(response.headers), chunk)
+async def _whole(call: Call, response: Any, chunk: bytes, chunks: AsyncIterator[bytes]) -> list[bytes]:
+    """Return the events of an answer that came whole; a page or other JSON with status 200 is refused."""
+    pieces, size = [chunk], len(chunk)
+    async for piece in chunks:
+        pieces.append(piece)
+        size += len(piece)
+        if size > _WHOLE_BYTES:
+            break
+    content = b"".join(pieces)
+    with suppress(ValueError):
+        if events := call.from_whole(parse_json(content)):
+            return [compact_json(event).encode() for event in events]
+    raise answer_failure(response.status_code, _lower(response.headers), content)
 
 
 async def _client(sdk: Any, httpx: Any, call: Call, options: StreamOptions, user_agent: str) -> Any:

@@ -1,0 +1,19 @@
+"""An answer that came whole, because a host did not stream it, as the chunk that a stream would have had."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pi_provider_kit import dicts
+
+__all__ = ["whole_events"]
+
+
+def whole_events(answer: Any) -> list[dict[str, Any]]:
+    """Return one chunk that says all of a completion; none for what is not one."""
+    if not isinstance(answer, dict):
+        return []
+    choices = [choice for choice in dicts(answer.get("choices")) if isinstance(choice.get("message"), dict)]
+    if not choices:
+        return []
+    return [{**answer, "choices": [{**choice, "delta": choice["message"]} for choice in choices]}]
