@@ -61,8 +61,11 @@ class LocalExtensions:
         cwd: The project's folder.
         given: Paths and requirements of this run.
         discover: Whether others than those of this run count.
-        say: Told, in a line, of what takes a while.
+        say: Gets a line about what takes a while.
         environ: Says where the home folder and uv are; the process's environment when None.
+
+    Attributes:
+        disabled: The extensions that were found and left out, because they are disabled by name.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class LocalExtensions:
         self._discover = discover
         self._say = say
         self._environ = environ
+        self.disabled: list[ExtensionSource] = []
         self._loaded: dict[str, _Loaded] = {}
         host.extensions = self
 
@@ -181,6 +185,7 @@ class LocalExtensions:
         if disabled:  # the host looks for such names among installed plugins alone
             told = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
             self._host.problems = [each for each in self._host.problems if each.message not in told]
+        self.disabled = [source for source in sources if source.name in disabled]
         return [source for source in sources if source.name not in disabled]
 
     def _prepare(self, source: ExtensionSource) -> None:

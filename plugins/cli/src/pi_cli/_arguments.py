@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
+from attrs import frozen
 
 from pi_cli._options import Options
 from pi_cli._told import told, told_options
@@ -20,7 +21,17 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginRecord
 
-__all__ = ["common_options", "option_groups", "parse", "parse_strictly", "peek", "plugin_flags", "written"]
+__all__ = [
+    "FirstWord",
+    "common_options",
+    "first_word",
+    "option_groups",
+    "parse",
+    "parse_strictly",
+    "peek",
+    "plugin_flags",
+    "written",
+]
 
 _BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls")
 
@@ -123,6 +134,49 @@ def peek(arguments: Sequence[str]) -> Options:
     return _options(command.make_context("pi", readable, resilient_parsing=True).params, (), {})
 
 
+@frozen
+class FirstWord:
+    """The first argument that is neither an option nor the value of one, where it may be a subcommand's name.
+
+    Attributes:
+        text: The word.
+        before: What the options before it say.
+        strays: Those of these options that say something of a prompt, so that no subcommand takes them.
+        behind: The arguments after it.
+    """
+
+    text: str
+    before: Options
+    strays: tuple[str, ...]
+    behind: tuple[str, ...]
+
+
+def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> FirstWord | None:
+    """Return the word that may name a subcommand; None where the command line can only be a prompt.
+
+    It is a prompt behind ``-p`` and ``--mode``, which say so, behind ``--``, and when it has blanks or names a file.
+    Options of plugins are known from ``records`` alone: behind any other there may be its value.
+    """
+    flags = {flag["name"]: flag for _, flag, problem in plugin_flags(records) if problem is None}
+    command = _command([_flag_option(f"flag_{number}", flag) for number, flag in enumerate(flags.values())])
+    command.ignore_unknown_options, command.allow_interspersed_args = True, False
+    spelled = [*_spelled_out(command, _split(arguments)[0])]
+    context = command.make_context("pi", spelled[:], resilient_parsing=True)
+    words: tuple[str, ...] = context.params["words"] or ()
+    before = _options({**context.params, "words": ()}, (), {})
+    if not words or words[0].startswith(("-", "@")) or len(words[0].split()) != 1:
+        return None
+    if before.print_only or before.mode is not None or before.list_models is not None or before.export is not None:
+        return None
+    taken = {name for option in common_options() for name in option.opts}
+    given = [each for each in command.params if context.get_parameter_source(each.name or "") is _TYPED]
+    strays = tuple(each.opts[-1] for each in given if each.opts[-1] not in taken and each.name != "words")
+    return FirstWord(words[0], before, strays, tuple(arguments[len(spelled) - len(words) + 1 :]))
+
+
+_TYPED = click.core.ParameterSource.COMMANDLINE
+
+
 def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Options:
     """Read the command line, with the options that these plugins registered.
 
@@ -140,12 +194,18 @@ def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Opt
 
 
 def common_options() -> list[click.Parameter]:
-    """Return what every subcommand of pi itself takes beside its own; ``start`` has acted on most of it already."""
+    """Return the options that may be given before any subcommand, and behind those of pi itself.
+
+    ``start`` acts on all of them but ``--help``.
+    """
     return [
         _switch("-h", "--help"),
         _switch("--verbose"),
+        _switch("--offline"),
         _switch("-a", "--approve"),
         _switch("-na", "--no-approve"),
+        _value("-e", "--extension", "extensions", multiple=True),
+        _switch("-ne", "--no-extensions"),
         _value("--disable", multiple=True),
     ]
 

@@ -9,7 +9,7 @@ from pi_core.host.kinds import KINDS
 from pi_core.host.records import PluginRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pi_cli._options import Options
@@ -24,14 +24,13 @@ __all__ = [
     "flag_records",
     "flags_at_run_time",
     "load_extensions",
-    "load_extensions_here",
 ]
 
 FLAGS = "register_flags"
 
 
 def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> None:
-    """Load the extensions of the user, of a trusted project, of settings, and of ``-e`` (pi.md 10.1).
+    """Load the extensions of the user, of a trusted project, of settings, and of ``-e``.
 
     Raises:
         UserError: What ``-e`` names is neither there nor a requirement.
@@ -40,19 +39,6 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
 
     discover = not early.no_extensions
     LocalExtensions(host, cwd=cwd, given=early.extensions, discover=discover, say=say, environ=environ).load()
-
-
-def load_extensions_here(host: PluginHost, given: Sequence[str]) -> None:
-    """Load the extensions that a session in this folder would have, for commands that look at them.
-
-    Raises:
-        UserError: What ``-e`` names is neither there nor a requirement.
-    """
-    from pathlib import Path
-
-    from pi_core.extensions import LocalExtensions
-
-    LocalExtensions(host, cwd=Path.cwd(), given=given, say=say).load()
 
 
 def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[ExtensionSource]:

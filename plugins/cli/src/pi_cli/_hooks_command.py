@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._extension_records import all_records
 from pi_cli._report import print_lines, warn
 from pi_hookspecs import OnFailure, UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs, spec_modules
@@ -27,7 +28,7 @@ _NAMES = 8
 
 _USAGE = """\
 Usage: pi hooks [NAME]
-       pi hooks fire NAME [--event FILE.json] [--plugin NAME] [-e PATH] [--json]
+       pi hooks fire NAME [--event FILE.json] [--plugin NAME] [--json]
 
 List the hooks, with the number of plugins that implement each and the rule by
 which their answers combine. Or describe one: its signature, rules and
@@ -39,12 +40,12 @@ fire     Ask one hook, and print what each plugin answered, changed and took,
 
   --event FILE   The event as JSON, as in docs/events; without it, a sample
   --plugin NAME  Ask this plugin alone
-  -e PATH        Ask this extension, too; those of this folder are asked anyway
+  -e PATH        Count this extension, too; those of this folder count anyway
   --json         Print an object
   -h, --help     Print this and end
 """
 
-_FIRE_OPTIONS = ("event", "plugin", "extension", "json")
+_FIRE_OPTIONS = ("event", "plugin", "json")
 
 
 def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
@@ -76,13 +77,11 @@ def run_hooks(arguments: Sequence[str], host: PluginHost) -> int:
 
 
 def _fire(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
-    from pi_cli._extensions import load_extensions_here
     from pi_cli._hooks_fire import run_fire
 
     if len(names) != 1:
         message = f"pi hooks fire takes the name of one hook, not {len(names)}. pi hooks lists them"
         raise UserError(message)
-    load_extensions_here(host, params["extension"])
     return run_fire(names[0], host, event=params["event"], plugin=params["plugin"], as_json=params["json"])
 
 
@@ -92,7 +91,6 @@ def _command() -> click.Command:
         params=[
             click.Option(["--event"]),
             click.Option(["--plugin"]),
-            click.Option(["-e", "--extension"], multiple=True),
             click.Option(["--json"], is_flag=True),
             *common_options(),
             click.Argument(["names"], nargs=-1),
@@ -105,8 +103,8 @@ def _command() -> click.Command:
 
 
 def _all(host: PluginHost) -> Iterator[str]:
-    """List the hooks; the index knows who implements them, no plugin is imported."""
-    enabled = [record for record in host.records.values() if record.name not in host.disabled]
+    """List the hooks with the number of plugins that implement each; no installed plugin is imported for it."""
+    enabled = [record for record in all_records(host) if record.name not in host.disabled]
     specs = all_hookspecs()
     name_width = max(map(len, specs))
     for module in spec_modules():
@@ -165,7 +163,9 @@ def _registering(name: str, host: PluginHost) -> Iterator[str]:
         host.load_listeners()
         yield from (plugin for plugin, _ in host.activations())
         return
-    for record in host.registering(name):
+    for record in all_records(host):
+        if record.name in host.disabled or not record.names(name):
+            continue
         names = record.names(name)
         more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
         yield f"{record.name}: {' '.join(names[:_NAMES])}{more}"

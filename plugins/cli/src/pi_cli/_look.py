@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import sys
+from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,9 @@ async def session_to_look_at(
         resources=loader,
     )
     session.subscribe(lambda event: warn(event.error), "extension_error")
-    async with session:
-        yield session
+    with redirect_stdout(sys.stderr):  # what plugins print is no part of what the command prints
+        async with session:
+            yield session
     trust = host.settings.project_trust
     for problem in (*host.settings.problems, *host.problems, *filter(None, [trust.notice])):
         warn(problem)

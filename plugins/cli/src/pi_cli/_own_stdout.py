@@ -15,7 +15,7 @@ from pi_core.process.streams import copy_of, is_open
 if TYPE_CHECKING:
     from pi_cli._options import Options
 
-__all__ = ["keep_stdout", "says_whose_stdout_is"]
+__all__ = ["keep_stdout", "release_stdout", "says_whose_stdout_is"]
 
 _STDOUT = 1
 _STDERR = 2
@@ -42,3 +42,14 @@ def keep_stdout(*, when: bool) -> None:
     os.dup2(elsewhere, _STDOUT)
     os.close(elsewhere)
     sys.stdout = cast("TextIO", ours)
+
+
+def release_stdout() -> None:
+    """Undo ``keep_stdout``: the descriptor is stdout again, for a plugin whose output is the command's."""
+    ours, out = sys.stdout, sys.__stdout__
+    if out is None or ours is out or not is_open(_STDOUT):
+        return
+    ours.flush()
+    os.dup2(ours.fileno(), _STDOUT)
+    sys.stdout = out
+    ours.close()

@@ -1,4 +1,7 @@
-"""``pi plugins``: what is installed, what each plugin adds, and what is wrong with it, read from the index alone."""
+"""``pi plugins``: the installed plugins and the local extensions, what each adds, and what is wrong with it.
+
+Of the installed ones the index is read; none is imported.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pi_cli._arguments import common_options, parse_strictly
+from pi_cli._extension_records import all_records
 from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line, width_of
 from pi_hookspecs import UserError, answers_of
@@ -27,11 +31,12 @@ _ROOM = 36
 
 _USAGE = """\
 Usage: pi plugins [--json]
-       pi plugins show NAME [--time] [-e PATH] [--json]
+       pi plugins show NAME [--time] [--json]
 
 List the installed plugins: name and version, the milliseconds that loading
-took, the distribution, and what the plugin adds. A line that begins with !
-tells of a problem, one with - of a plugin that is disabled.
+took, the distribution, and what the plugin adds; then the local extensions of
+this folder. A line that begins with ! reports a problem, one with - a plugin
+that is disabled.
 
 show     Tell all that is known of one plugin: where it comes from, what it
          registers and who wins where another registers the same, which hooks it
@@ -40,7 +45,7 @@ show     Tell all that is known of one plugin: where it comes from, what it
 
   --time       Ask each of its event hooks once, with a sample event, and tell
                the milliseconds; with those that it handles since activate(pi)
-  -e PATH      Look at this extension, too; those of this folder are there anyway
+  -e PATH      Count this extension, too; those of this folder count anyway
   --json       Print a list of objects; with show, one object
   -h, --help   Print this and end
 """
@@ -62,29 +67,27 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     if words:
         message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME tells of one plugin"
         raise UserError(message)
-    given = [option for option in ("time", "extension") if params[option]]
-    if given:
-        message = f"--{given[0]} goes with pi plugins show NAME"
+    if params["time"]:
+        message = "--time goes with pi plugins show NAME"
         raise UserError(message)
-    rows = [_plain(record, host) for record in host.records.values()]
+    records = list(all_records(host))
+    rows = [_plain(record, records, host) for record in records]
     if params["json"]:
         print_json(rows)
     else:
         print_lines(*_table(rows))
     for problem in (*host.settings.problems, *host.problems):
-        if getattr(problem, "plugin", None) not in host.records:
+        if getattr(problem, "plugin", None) not in {record.name for record in records}:
             warn(problem)
     return 0
 
 
 def _show(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
-    from pi_cli._extensions import load_extensions_here
     from pi_cli._plugins_show import show_plugin
 
     if len(names) != 1:
         message = f"pi plugins show takes the name of one plugin, not {len(names)}. pi plugins lists them"
         raise UserError(message)
-    load_extensions_here(host, params["extension"])
     return show_plugin(names[0], host, timed=params["time"], as_json=params["json"])
 
 
@@ -93,7 +96,6 @@ def _command() -> click.Command:
         "pi plugins",
         params=[
             click.Option(["--time"], is_flag=True),
-            click.Option(["-e", "--extension"], multiple=True),
             click.Option(["--json"], is_flag=True),
             *common_options(),
             click.Argument(["words"], nargs=-1),
@@ -105,7 +107,7 @@ def _command() -> click.Command:
 # As data
 
 
-def _plain(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
+def _plain(record: PluginRecord, records: Sequence[PluginRecord], host: PluginHost) -> dict[str, Any]:
     """Return a plugin as ``--json`` prints it."""
     enabled = record.name not in host.disabled
     return {
@@ -116,7 +118,7 @@ def _plain(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
         "loads": record.loads,
         "hooks": [{"name": hook, "answers": _rule(hook)} for hook in record.hooks],
         "registers": {hook.removeprefix("register_"): record.names(hook) for hook in record.registers},
-        "hidden": list(_hidden(record, host)) if enabled else [],
+        "hidden": list(_hidden(record, records, host)) if enabled else [],
         "loadMs": record.load_ms if record.indexed else None,
         "problems": [{"step": each.step, "message": each.message} for each in _problems(record, host)],
     }
@@ -127,13 +129,14 @@ def _rule(hook: str) -> str:
     return str(declared) if declared is not None else "notify"
 
 
-def _hidden(record: PluginRecord, host: PluginHost) -> Iterator[dict[str, str]]:
-    """Go through what another plugin of the same name hides."""
+def _hidden(record: PluginRecord, records: Sequence[PluginRecord], host: PluginHost) -> Iterator[dict[str, str]]:
+    """Go through what is registered here and hidden by another plugin's registration of the same name."""
     for hook in record.registers:
-        owners = host.owners(hook)
         for name in record.names(hook):
-            if owners[name] != record.name:
-                yield {"kind": hook.removeprefix("register_"), "name": name, "by": owners[name]}
+            same = [each.name for each in records if each.name not in host.disabled and name in each.names(hook)]
+            by = host.choice(hook, name, same)
+            if by != record.name:
+                yield {"kind": hook.removeprefix("register_"), "name": name, "by": by}
 
 
 def _problems(record: PluginRecord, host: PluginHost) -> list[Problem]:

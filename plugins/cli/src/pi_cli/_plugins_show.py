@@ -6,12 +6,12 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+from pi_cli._extension_records import extension_record, implemented
 from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line
 from pi_core.agent_session.activation import registered_in_activation
 from pi_core.host.discovery import find_origin
 from pi_core.host.kinds import KINDS
-from pi_core.host.records import PluginRecord
 from pi_core.settings.values import leaves, name_of
 from pi_hookspecs import UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_core.host import PluginHost
+    from pi_core.host import PluginHost, PluginRecord
 
 __all__ = ["show_plugin"]
 
@@ -44,7 +44,7 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
             raise UserError("\n".join(failed))
         raise UnknownName("plugin", name, [*host.records, *host.added()], "pi plugins lists them")
     host.load_listeners()
-    record = host.records.get(name) or _extension(name, host)
+    record = host.records.get(name) or extension_record(name, host)
     told = _told(record, host)
     if timed and told["enabled"]:
         asyncio.run(_measure(told, host))
@@ -56,29 +56,6 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
 
 
 # As data
-
-
-def _extension(name: str, host: PluginHost) -> PluginRecord:
-    """Describe a local extension, which no index knows, by what it has registered and implements."""
-    sources = host.extensions.sources if host.extensions is not None else {}
-    path = sources[name].path if name in sources else None
-    record = PluginRecord(name, "a local extension", "", str(path or name))
-    for hook, kind in KINDS.items():
-        described = [kind.describe(each.thing) for each in host.registrations(hook) if each.plugin == name]
-        record.registers |= {hook: described} if described else {}
-    record.hooks = _implemented(name, host, host.dispatcher(warn))
-    record.indexed = False
-    return record
-
-
-def _implemented(plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> list[str]:
-    """Return the names of the event hooks that a plugin answers, and ``activate``."""
-    activated = ["activate"] if plugin in dict(host.activations()) else []
-    return activated + [
-        hook
-        for hook, spec in all_hookspecs().items()
-        if answers_of(spec) is not None and plugin in [each.plugin for each in dispatcher.implementations(hook)]
-    ]
 
 
 def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
@@ -182,7 +159,7 @@ async def _measure(told: dict[str, Any], host: PluginHost) -> None:
     from pi_hookspecs.samples import sample_event
 
     async with session_to_look_at(host, Told()) as session:
-        hooks = _implemented(told["name"], host, session.hooks)
+        hooks = implemented(told["name"], host, session.hooks)
         told["hooks"] = [_hook(hook, told["name"], host, session.hooks) for hook in hooks]
         for hook in told["hooks"]:
             if answers_of(all_hookspecs()[hook["name"]]) is not None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from pi_cli._report import warn
+from pi_cli._subcommands import is_subcommand
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 from pi_core.trust.decisions import ProjectTrust
@@ -29,7 +30,9 @@ def open_host(
     *,
     interactive: bool = False,
 ) -> PluginHost:
-    """Return the plugins, with the project's settings where it is trusted; see pi.md 17 for who decides.
+    """Return the plugins, with the project's settings where it is trusted.
+
+    The options decide first, then what was decided before, then plugins, then the user.
 
     Args:
         cwd: The project's folder.
@@ -37,13 +40,13 @@ def open_host(
         early: What could be read of the command line without plugins.
         disabled: Plugins to leave out.
         word: What may be a subcommand's name.
-        interactive: Somebody sits there who can be asked, unless the word is a subcommand's name.
+        interactive: The user can be asked, unless the word is a subcommand's name.
     """
 
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
         return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled)
 
-    if early.approve is not None and not (word is not None and _is_plugins(word, host(trust=False))):
+    if early.approve is not None:
         why = "--approve was given" if early.approve else "--no-approve was given"
         return host(ProjectTrust.given(cwd, is_trusted=early.approve, why=why))
     opened = host(None)
@@ -52,20 +55,8 @@ def open_host(
         return opened
     # Plugins are asked before the project's own settings can say which of them there are.
     without = host(trust=False) if trust.is_trusted else opened
-    may_ask = interactive and not trust.decided and not _is_subcommand(word, without)
+    may_ask = interactive and not trust.decided and not is_subcommand(word, without)
     return host(asyncio.run(_ask(without, trust, may_ask=may_ask))) if may_ask or _has_opinions(without) else opened
-
-
-def _is_subcommand(word: str | None, host: PluginHost) -> bool:
-    from pi_cli._registrations import register_subcommands
-
-    own = {each.name for each in register_subcommands()}
-    return word is not None and (word in own or bool(list(host.registering("register_subcommands", word))))
-
-
-def _is_plugins(word: str, host: PluginHost) -> bool:
-    """Whether a word is the subcommand of another plugin, whose options may have the same names as ours."""
-    return any(record.value != "pi_cli" for record in host.registering("register_subcommands", word))
 
 
 def _has_opinions(host: PluginHost) -> bool:

@@ -1,37 +1,36 @@
 """From a command line to what it starts: help, a subcommand, or a front end with a session.
 
-The order is that of pi.md 12.3: subcommands, a first look at the options, the plugins, all options with
-the plugins' own among them, stdin, session, front end.
+The order: a first look at the options, the plugins, subcommands, local extensions, all options with the plugins' own
+among them, stdin, session, front end.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from pi_cli._arguments import common_options, parse, peek, plugin_flags
+from pi_cli._arguments import first_word, parse, peek, plugin_flags
 from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
-from pi_cli._leftovers import LastMoment
 from pi_cli._own_stdout import keep_stdout, says_whose_stdout_is
 from pi_cli._project import open_host
-from pi_cli._report import say, trace_line, warn
-from pi_hookspecs import PiError, UnknownName, UserError
+from pi_cli._report import warn
+from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_prompt, run_subcommand
+from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pi_cli._arguments import FirstWord
     from pi_cli._options import Options
     from pi_core.extensions.places import ExtensionSource
-    from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
-    from pi_hookspecs import Mode, Subcommand
+    from pi_hookspecs import Mode
 
 __all__ = ["start"]
 
@@ -50,39 +49,48 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     if "_PI_COMPLETE" in environ:
         return _complete(environ, cwd)
     early = peek(arguments)
+    disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
+    word = None if early.print_only else first_word(arguments)
+    if word is not None:
+        early = options_for(word, early, partial(_installed, cwd, environ, disabled))
     if early.offline:
         environ = {**environ, "PI_OFFLINE": "1"}
-    keep_stdout(when=says_whose_stdout_is(early))  # before the first plugin is imported
-    disabled = [*early.disabled, *_names(environ.get("PI_DISABLE_PLUGINS", ""))]
-    word = _first_word(arguments, early)
-    host = open_host(cwd, environ, early, disabled, word, interactive=_may_talk(early))
+    # Before the first plugin is imported; a subcommand of a plugin gets it back.
+    keep_stdout(when=says_whose_stdout_is(early) or (early.mode is None and not _may_interact(early)))
+    text = word.text if word is not None else None
+    host = open_host(cwd, environ, early, disabled, text, interactive=_may_talk(early))
+    sources = partial(find_sources, host, cwd, early, environ)
     if early.help or early.version:
-        return _inform(early, host, word, arguments, partial(find_sources, host, cwd, early, environ))
-    _check_disabled(early, host, partial(find_sources, host, cwd, early, environ))
-    subcommand = _subcommand(host, word)
-    if subcommand is not None:
-        return subcommand.run([*arguments[1:]], host)
-    keep_stdout(when=early.mode is None and not _may_interact(early))
-    _check_order(arguments, early, host)
-    load_extensions(host, cwd, early, environ)
-    options = _options(arguments, host, environ)
+        return _inform(early, host, word, sources)
+    _check_disabled(early, host, sources)
+    load = partial(load_extensions, host, cwd, early, environ)
+    done = run_subcommand(word, host, load)
+    if done is not None:
+        return done
+    load()
+    done = run_subcommand(word, host)  # of a local extension
+    if done is not None:
+        return done
+    return _prompt(_options(arguments, host, environ), host, cwd, environ)
+
+
+def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+    """Do what the options say, once all plugins are there: list, export, or run a front end."""
     done = _without_a_session(options, host, cwd, environ)
     if done is not None:
         return done
     mode = _mode(options, host)
     if mode is not None and mode.name == "rpc" and options.files:
         raise UserError("@file arguments are not supported in RPC mode")
-    alone = mode is None or mode.name in ("print", "json")  # nobody is asked for what was not said
+    alone = mode is None or mode.name in ("print", "json")  # there is no way to ask for what is missing
     options = _with_prompts(options, cwd, piped=alone)
     if alone and not options.prompts:
         if options.print_only:
             return 0
         raise UserError(_NOTHING_TO_DO.format(_why_nobody_asks(options)))
-    last_moment = LastMoment()
-    try:
-        return asyncio.run(_run(mode or _named_mode(host, "print"), options, host, cwd, environ, last_moment))
-    finally:
-        last_moment.is_over()
+    from pi_cli._session_run import run_mode
+
+    return run_mode(mode or _named_mode(host, "print"), options, host, cwd, environ)
 
 
 # Before any plugin
@@ -120,80 +128,40 @@ def _names(text: str) -> list[str]:
     return [name for name in map(str.strip, text.split(",")) if name]
 
 
-def _first_word(arguments: Sequence[str], early: Options) -> str | None:
-    """Return what may be a subcommand's name: the first argument, without ``-p``."""
-    first = arguments[0] if arguments else "-"
-    return None if early.print_only or first.startswith(("-", "@")) else first
+def _installed(cwd: Path, environ: Mapping[str, str], disabled: Sequence[str]) -> PluginHost:
+    from pi_core.host import PluginHost
+    from pi_core.settings import Settings
+
+    return PluginHost(Settings.load(cwd, environ=environ, trust=False), disabled=disabled)
 
 
 def _inform(
-    early: Options,
-    host: PluginHost,
-    word: str | None,
-    arguments: Sequence[str],
-    extensions: Callable[[], list[ExtensionSource]],
+    early: Options, host: PluginHost, word: FirstWord | None, extensions: Callable[[], list[ExtensionSource]]
 ) -> int:
-    """Print version or help. No plugin is imported for it but the one whose subcommand was asked for its own.
+    """Print the version, the help of a subcommand, or that of pi.
 
-    On the very first run all are, when help about a word is wanted: nobody knows yet whose it is.
+    Of the plugins the index is read. No plugin is imported but the one whose subcommand was asked for its own help, and
+    without an index all are for help about a word, which may be a subcommand of any of them.
     """
     from pi_cli import __version__
     from pi_cli._help import help_text
+    from pi_cli._known_flags import recall
 
-    own, records = _own_subcommands(), host.indexed()
-    if word in own:
-        return own[word].run([*arguments[1:]], host)
-    if word is not None and not records:  # the very first run: what the word means is not known yet
-        records = list(host.records.values())
-    if word is not None and any(word in record.names("register_subcommands") for record in records):
-        found = host.find("register_subcommands", word)
-        if found is not None:
-            subcommand: Subcommand = found.thing
-            return subcommand.run([*arguments[1:]], host)
+    done = None if word is not None and word.before.version else help_of_subcommand(word, host)
+    if done is not None:
+        return done
     if early.version:
         sys.stdout.write(f"{__version__}\n")
         return 0
-    from pi_cli._known_flags import recall
-
     sources: list[ExtensionSource] = []
     with suppress(UserError):  # -e names what is not there; help is help all the same
         sources = extensions()
     more, unknown = recall(host, sources)
-    sys.stdout.write(help_text([*records, *more], unknown))
+    sys.stdout.write(help_text([*(host.indexed()), *more], unknown))
     return 0
 
 
-def _own_subcommands() -> dict[str, Subcommand]:
-    """Return what this distribution brings; it is there even where its plugin is disabled."""
-    from pi_cli._registrations import register_subcommands
-
-    return {each.name: each for each in register_subcommands()}
-
-
 # With plugins
-
-
-def _subcommand(host: PluginHost, word: str | None) -> Subcommand | None:
-    if word is None:
-        return None
-    found = host.find("register_subcommands", word)
-    return found.thing if found is not None else _own_subcommands().get(word)
-
-
-def _check_order(arguments: Sequence[str], early: Options, host: PluginHost) -> None:
-    """Refuse a subcommand behind options that it takes itself: they would send its name to the model."""
-    if early.print_only or not arguments or not arguments[0].startswith("-"):
-        return
-    takes = {name: option for option in common_options() for name in option.opts}
-    rest = iter(arguments)
-    for word in rest:
-        name, given, _ = word.partition("=")
-        if name not in takes:
-            break
-        if not given and not getattr(takes[name], "is_flag", True):
-            next(rest, None)  # its value
-    if not word.startswith(("-", "@")) and _subcommand(host, word) is not None:
-        raise UserError(f"{word!r} is a subcommand, which comes first: pi {word} ... As a prompt it goes behind --")
 
 
 def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, str]) -> Options:
@@ -209,7 +177,10 @@ def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, s
         more = flags_at_run_time(host)  # an activation may bring it; other command lines need not wait for one
         if not more:
             raise
-        options = parse(arguments, [*records, *more])
+        records += more
+        options = parse(arguments, records)
+    if not options.print_only:
+        refuse_as_prompt(arguments, records, host)
     return evolve(options, color=color)
 
 
@@ -293,105 +264,3 @@ def _with_prompts(options: Options, cwd: Path, *, piped: bool) -> Options:
 
     text = read_stdin(sys.stdin) if piped else ""
     return evolve(options, prompts=read_prompts(options.messages, options.files, text, cwd))
-
-
-# A session
-
-
-async def _run(  # noqa: PLR0917 - everything that was found out so far
-    mode: Mode,
-    options: Options,
-    host: PluginHost,
-    cwd: Path,
-    environ: Mapping[str, str],
-    last_moment: LastMoment,
-) -> int:
-    """Make a session and let a front end drive it; the front end starts it and shuts it down."""
-    import gc
-
-    from pi_cli._model_choice import choose_model
-    from pi_cli._session_choice import choose_session
-    from pi_cli._told import resource_loader
-    from pi_core.create import create_agent_session
-    from pi_core.models.registry import ModelRegistry
-
-    asyncio.get_running_loop().set_exception_handler(_complain)
-    threading.excepthook = _complain_of_thread
-    models = ModelRegistry(host, host.settings, environ)
-    try:
-        if options.resume:
-            from pi_cli._resume import ask_for_session
-
-            chosen = await ask_for_session(options, host, cwd, environ)
-            if chosen is None:
-                return 0
-            options = evolve(options, session=chosen.path)
-        manager = choose_session(options, host, cwd, environ)
-        notice = host.settings.trust_of(manager.cwd).notice
-        if notice is not None:
-            warn(notice)
-        choice = await choose_model(options, models, manager)
-        for warning in choice.warnings:
-            warn(warning)
-        session = create_agent_session(
-            cwd=manager.cwd,
-            session_manager=manager,
-            model=choice.model,
-            thinking_level=choice.thinking_level,
-            model_registry=models,
-            tools=options.tools,
-            exclude_tools=options.exclude_tools,
-            resource_loader=resource_loader(options.told, environ),
-            settings=host.settings,
-            host=host,
-            mode=mode.name,
-            flags=options.flags,
-            environ=environ,
-            trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
-        )
-    except PiError:
-        for problem in (
-            *host.settings.problems,
-            *host.problems,
-            *models.warnings,
-        ):  # what is missing may be what could not be loaded
-            warn(problem)
-        raise
-    if choice.scope:
-        from pi_core.agent_session.choices import ScopedModel
-
-        session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
-    if options.watch:
-        session.watch_extensions()
-    gc.freeze()
-    gc.enable()
-    code = 1
-    try:
-        code = await mode.run(session, options)
-    finally:
-        last_moment.begins(code)
-    from pi_cli._known_flags import remember
-
-    remember(host, session.parts.activations.flags)
-    return code
-
-
-def _trace(call: HookTrace) -> None:
-    say(trace_line(call))
-
-
-def _complain(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Tell of an error that nobody waits for, in one line where asyncio would print a traceback."""
-    from pi_core.host.guarded import told
-
-    error = context.get("exception")
-    warn(context["message"] if error is None else f"{context['message']}: {told(error)}")
-
-
-def _complain_of_thread(failed: threading.ExceptHookArgs) -> None:
-    """Tell of an error that ended a thread, as ``_complain`` does."""
-    from pi_core.host.guarded import told
-
-    name = failed.thread.name if failed.thread is not None else "unknown"
-    if failed.exc_value is not None:
-        warn(f"Thread {name!r} failed: {told(failed.exc_value)}")

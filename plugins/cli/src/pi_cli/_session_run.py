@@ -1,0 +1,133 @@
+"""A session for one front end: the model and the stored conversation are chosen, then the front end drives it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from pi_cli._leftovers import LastMoment
+from pi_cli._report import say, trace_line, warn
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pi_cli._options import Options
+    from pi_core.hooks.reports import HookTrace
+    from pi_core.host import PluginHost
+    from pi_hookspecs import Mode
+
+__all__ = ["run_mode"]
+
+
+def run_mode(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+    """Run a front end to its end, on an event loop of its own, and return the exit code.
+
+    Raises:
+        PiError: There is no session to run: no model, no such session, a file that cannot be used.
+    """
+    last_moment = LastMoment()
+    try:
+        return asyncio.run(_run(mode, options, host, cwd, environ, last_moment))
+    finally:
+        last_moment.is_over()
+
+
+async def _run(  # noqa: PLR0917 - everything that was found out so far
+    mode: Mode,
+    options: Options,
+    host: PluginHost,
+    cwd: Path,
+    environ: Mapping[str, str],
+    last_moment: LastMoment,
+) -> int:
+    """Create a session and hand it to the front end, which starts it and shuts it down."""
+    import gc
+
+    from pi_cli._model_choice import choose_model
+    from pi_cli._session_choice import choose_session
+    from pi_cli._told import resource_loader
+    from pi_core.create import create_agent_session
+    from pi_core.models.registry import ModelRegistry
+
+    asyncio.get_running_loop().set_exception_handler(_report_loop_error)
+    threading.excepthook = _report_thread_error
+    models = ModelRegistry(host, host.settings, environ)
+    try:
+        if options.resume:
+            from pi_cli._resume import ask_for_session
+
+            chosen = await ask_for_session(options, host, cwd, environ)
+            if chosen is None:
+                return 0
+            options = evolve(options, session=chosen.path)
+        manager = choose_session(options, host, cwd, environ)
+        notice = host.settings.trust_of(manager.cwd).notice
+        if notice is not None:
+            warn(notice)
+        choice = await choose_model(options, models, manager)
+        for warning in choice.warnings:
+            warn(warning)
+        session = create_agent_session(
+            cwd=manager.cwd,
+            session_manager=manager,
+            model=choice.model,
+            thinking_level=choice.thinking_level,
+            model_registry=models,
+            tools=options.tools,
+            exclude_tools=options.exclude_tools,
+            resource_loader=resource_loader(options.told, environ),
+            settings=host.settings,
+            host=host,
+            mode=mode.name,
+            flags=options.flags,
+            environ=environ,
+            trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
+        )
+    except PiError:
+        # What is missing may be what could not be loaded.
+        for problem in (*host.settings.problems, *host.problems, *models.warnings):
+            warn(problem)
+        raise
+    if choice.scope:
+        from pi_core.agent_session.choices import ScopedModel
+
+        session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
+    if options.watch:
+        session.watch_extensions()
+    gc.freeze()
+    gc.enable()
+    code = 1
+    try:
+        code = await mode.run(session, options)
+    finally:
+        last_moment.begins(code)
+    from pi_cli._known_flags import remember
+
+    remember(host, session.parts.activations.flags)
+    return code
+
+
+def _trace(call: HookTrace) -> None:
+    say(trace_line(call))
+
+
+def _report_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an error that no task awaits, in one line where asyncio would print a traceback."""
+    from pi_core.host.guarded import told
+
+    error = context.get("exception")
+    warn(context["message"] if error is None else f"{context['message']}: {told(error)}")
+
+
+def _report_thread_error(failed: threading.ExceptHookArgs) -> None:
+    """Report an error that ended a thread, as ``_report_loop_error`` does."""
+    from pi_core.host.guarded import told
+
+    name = failed.thread.name if failed.thread is not None else "unknown"
+    if failed.exc_value is not None:
+        warn(f"Thread {name!r} failed: {told(failed.exc_value)}")

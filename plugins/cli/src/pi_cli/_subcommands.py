@@ -1,0 +1,145 @@
+"""From a word of the command line to the subcommand that it names: which options count for it, and how it is run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from pi_cli._arguments import common_options, first_word
+from pi_cli._own_stdout import keep_stdout, release_stdout
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_cli._arguments import FirstWord
+    from pi_cli._options import Options
+    from pi_core.host import PluginHost, PluginRecord
+    from pi_hookspecs import Subcommand
+
+__all__ = ["help_of_subcommand", "is_subcommand", "options_for", "refuse_as_prompt", "run_subcommand"]
+
+_HOOK = "register_subcommands"
+
+_BEHIND_OURS_ONLY = ("approve", "extensions", "no_extensions", "mode")
+"""What these options say is pi's behind its own subcommands; behind a plugin's it is for the plugin to read."""
+
+_WITHOUT_EXTENSIONS = frozenset({"completion", "config", "plugin", "trust"})
+"""Subcommands of pi that work the same with any local extensions, and so run the code of none."""
+
+
+def is_subcommand(word: str | None, host: PluginHost) -> bool:
+    """Whether a word names a subcommand of pi or of an installed plugin, which is not imported to learn that."""
+    return word is not None and (word in _own() or bool(host.registering(_HOOK, word)))
+
+
+def options_for(word: FirstWord, whole: Options, open_index: Callable[[], PluginHost]) -> Options:
+    """Return the options of a whole command line that are pi's own, where its first word may be a plugin's subcommand.
+
+    Args:
+        word: The first word.
+        whole: The options before and behind it.
+        open_index: Returns what is installed, of which a project's settings have not taken anything away yet.
+    """
+    before = word.before
+    if all(getattr(whole, name) == getattr(before, name) for name in _BEHIND_OURS_ONLY):
+        return whole
+    if not any(record.value != "pi_cli" for record in open_index().registering(_HOOK, word.text)):
+        return whole
+    everywhere = ("disabled", "verbose", "offline", "help", "version")
+    return evolve(before, **{name: getattr(whole, name) for name in everywhere})
+
+
+def run_subcommand(
+    word: FirstWord | None, host: PluginHost, load_extensions: Callable[[], None] | None = None
+) -> int | None:
+    """Run the subcommand that a word names, with the arguments behind it.
+
+    Args:
+        word: The first word of the command line.
+        host: The plugins.
+        load_extensions: Loads local extensions into the host; None when they are there.
+
+    Returns:
+        Its exit code; None when the word names no subcommand.
+
+    Raises:
+        UserError: It belongs to a plugin that is disabled, or options of a prompt stand before it.
+    """
+    subcommand = _find(host, word)
+    if word is None or subcommand is None:
+        return None
+    if word.strays:
+        _refuse(word)
+    ours = _give_stdout(subcommand)
+    if load_extensions is not None and not (ours and word.text in _WITHOUT_EXTENSIONS):
+        load_extensions()
+    return subcommand.run([*word.behind], host)
+
+
+def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
+    """Run the subcommand that a word names so that it prints its help; None when the word names none.
+
+    No plugin is imported for the help of pi's own.
+    """
+    subcommand = _own().get(word.text) if word is not None else None
+    subcommand = subcommand or _find(host, word)
+    if word is None or subcommand is None:
+        return None
+    _give_stdout(subcommand)
+    asked_before = word.before.help and not {"-h", "--help"} & {*word.behind}
+    return subcommand.run([*(["--help"] if asked_before else []), *word.behind], host)
+
+
+def _find(host: PluginHost, word: FirstWord | None) -> Subcommand | None:
+    if word is None:
+        return None
+    found = host.find(_HOOK, word.text)
+    subcommand: Subcommand | None = found.thing if found is not None else _own().get(word.text)
+    if subcommand is None:
+        for record in host.records.values():
+            if record.name in host.disabled and word.text in record.names(_HOOK):
+                whose = f"{word.text!r} is a subcommand of plugin {record.name!r}, which is disabled"
+                raise UserError(f"{whose}{_as_prompt(word.text)}")
+    return subcommand
+
+
+def _give_stdout(subcommand: Subcommand) -> bool:
+    """Let pi's own subcommands have ``sys.stdout`` alone, and a plugin's the descriptor too; whether it is pi's own."""
+    ours = subcommand.run in {each.run for each in _own().values()}
+    if ours:
+        keep_stdout(when=True)
+    else:
+        release_stdout()
+    return ours
+
+
+def refuse_as_prompt(arguments: Sequence[str], records: Sequence[PluginRecord], host: PluginHost) -> None:
+    """Refuse a subcommand behind an option that only a plugin knows, whose name would be sent to the model.
+
+    Raises:
+        UserError: There is one.
+    """
+    word = first_word(arguments, records)
+    if word is not None and is_subcommand(word.text, host):
+        _refuse(word)
+
+
+def _refuse(word: FirstWord) -> None:
+    allowed = ", ".join(option.opts[-1] for option in common_options())
+    raise UserError(
+        f"{', '.join(word.strays)} cannot be given before the subcommand {word.text!r}, only {allowed} can"
+        f"{_as_prompt(word.text)}"
+    )
+
+
+def _as_prompt(word: str) -> str:
+    return f". To send {word!r} as a prompt, put it behind --"
+
+
+def _own() -> dict[str, Subcommand]:
+    """Return what this distribution brings; it is there even where its plugin is disabled."""
+    from pi_cli._registrations import register_subcommands
+
+    return {each.name: each for each in register_subcommands()}

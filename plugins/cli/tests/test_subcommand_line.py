@@ -1,0 +1,231 @@
+"""A subcommand is found behind pi's own options, sees the local extensions, and is never sent to a model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_cli._arguments import first_word, parse
+
+ACME = """
+import os
+
+from pi_hookspecs import (
+    Model, PromptSection, ProviderInfo, Subcommand, SystemPromptResult, hookimpl, tool
+)
+
+print("printed at import")
+os.write(1, b"written at import\\n")
+
+
+@tool
+async def read(path: str) -> str:
+    "Read it differently."
+    return path
+
+
+@hookimpl
+def register_tools():
+    return [read]
+
+
+@hookimpl
+def register_models():
+    model = Model(id="m1", name="m1", api="fake", provider="acme")
+    return [ProviderInfo(id="acme", name="Acme", api="fake", models=(model,), key_variables=("ACME_KEY",))]
+
+
+@hookimpl
+def system_prompt(event):
+    print("printed in a hook")
+    return SystemPromptResult(sections=[PromptSection(name="weather", text="Sunny")])
+
+
+def run(arguments, host):
+    os.write(1, f"acme {arguments}\\n".encode())
+    return 3
+
+
+@hookimpl
+def register_subcommands():
+    return [Subcommand("acme", run=run, description="Say what was given")]
+"""
+
+PLAN = """
+from pi_hookspecs import Flag, hookimpl
+
+@hookimpl
+def register_flags():
+    return [Flag(name="plan")]
+"""
+
+TODO = """
+from pi_hookspecs import Subcommand, hookimpl
+
+@hookimpl
+def register_subcommands():
+    return [Subcommand("todo", run=lambda arguments, host: print("todo", arguments) or 3, description="Show to-dos")]
+"""
+
+
+@pytest.fixture
+def acme(fake):
+    (fake.cwd / "acme.py").write_text(ACME)
+    return fake
+
+
+# Where the name may stand
+
+
+@pytest.mark.parametrize(
+    ("line", "printed"),
+    [
+        ("-e acme.py plugins", "a local extension"),
+        ("plugins -e acme.py", "a local extension"),
+        ("--approve prompt show --tokens", "preamble"),
+        ("-na --verbose prompt show --tokens", "preamble"),
+        ("--disable memory plugins --json", '"name": "cli"'),
+        ("--disable=memory --offline sessions list", "No sessions"),
+        ("--help auth", "Usage: pi auth"),
+        ("-e acme.py auth --help", "Usage: pi auth"),
+        ("--verbose --help sessions", "Usage: pi sessions"),
+    ],
+)
+def test_a_subcommand_runs_behind_the_options_that_all_take(acme, line, printed):
+    done = acme.run(*line.split())
+
+    assert done.returncode == 0
+    assert printed in done.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["--model fake/echo plugins", "-c auth login acme", "--model=fake/echo --no-session plugins -a", "-nope plugins"],
+)
+def test_behind_options_of_a_prompt_it_is_neither_run_nor_sent(fake, line):
+    done = fake.run(*line.split())
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot be given before the subcommand" in done.stderr
+    assert "To send " in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_behind_an_option_of_a_plugin_it_is_neither_run_nor_sent(fake):
+    fake.install("acme", PLAN)
+
+    done = fake.run("--plan", "plugins")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--plan cannot be given before the subcommand 'plugins'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["-p", "plugins"],
+        ["plugins", "-p"],
+        ["--mode", "text", "plugins"],
+        ["--", "plugins"],
+        ["plugins are great"],
+        [" plugins"],
+    ],
+    ids=" ".join,
+)
+def test_what_says_that_it_is_a_prompt_stays_one(fake, line):
+    done = fake.run("--model", "fake/echo", *line)
+
+    assert (done.returncode, done.stdout.strip()) == (0, line[-1].strip() if line[-1] != "-p" else "plugins")
+
+
+def test_behind_a_plugins_subcommand_options_are_the_plugins(fake):
+    fake.install("todo", TODO)
+
+    done = fake.run("--approve", "todo", "-e", "nowhere.py", "-na", "--mode", "json", "--", "-x")
+
+    assert (done.returncode, done.stderr) == (3, "")
+    assert done.stdout == "todo ['-e', 'nowhere.py', '-na', '--mode', 'json', '--', '-x']\n"
+
+
+def test_a_subcommand_of_a_disabled_plugin_is_not_sent_either(fake):
+    done = fake.run("--disable", "session-jsonl", "sessions", "list")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "'sessions' is a subcommand of plugin 'session-jsonl', which is disabled" in done.stderr
+
+
+WORDS = st.sampled_from(["plugins", "auth", "x.py", "@f", "-a", "-e", "-ne", "-n", "-p", "-h", "--disable", "--"])
+
+
+@given(st.lists(WORDS, max_size=6))
+def test_the_first_word_is_the_first_message_of_what_is_parsed(line):
+    word = first_word(line)
+    if word is None:
+        return
+    before = line[: len(line) - len(word.behind) - 1]
+
+    assert line[len(before)] == word.text
+    assert parse([*before, word.text]).messages == (word.text,)
+
+
+# What it sees
+
+
+def test_local_extensions_are_listed_with_what_they_hide(acme):
+    (acme.cwd / "acme.py").rename(acme.agent_dir / "acme.py")
+    (acme.agent_dir / "extensions").mkdir()
+    (acme.agent_dir / "acme.py").rename(acme.agent_dir / "extensions" / "acme.py")
+
+    done = acme.run("plugins", "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+
+    assert rows["acme"]["distribution"] == "a local extension"
+    assert rows["acme"]["registers"]["models"] == ["acme"]
+    assert rows["acme"]["hooks"] == [{"name": "system_prompt", "answers": "sections: collect, base: first"}]
+    assert {"kind": "tools", "name": "read", "by": "acme"} in rows["tools"]["hidden"]
+    assert "- acme" in acme.run("plugins", "--disable", "acme").stdout
+
+
+def test_an_extension_that_cannot_be_loaded_is_a_warning_of_the_list(fake):
+    (fake.cwd / "bad.py").write_text("x = (\n")
+
+    done = fake.run("-e", "bad.py", "plugins")
+
+    assert done.returncode == 0
+    assert "Warning: Plugin 'bad' (import): not loaded: SyntaxError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "order", [["-e", "acme.py", "auth", "login", "acme"], ["auth", "login", "acme", "-e", "acme.py"]]
+)
+def test_the_provider_of_a_local_extension_can_be_signed_in_to(acme, order):
+    done = acme.run(*order, stdin="a-key\n")
+
+    assert done.returncode == 0
+    assert "The key of acme is stored." in done.stderr
+    assert acme.run("-e", "acme.py", "auth", "check", "acme").stdout == "acme: ready (API key in auth.json)\n"
+
+
+def test_what_a_local_extension_adds_to_the_prompt_is_shown_and_nothing_that_it_prints(acme):
+    parts = json.loads(acme.run("-e", "acme.py", "prompt", "show", "--json").stdout)
+
+    assert {"weather": "acme"}.items() <= {part["section"]: part["plugin"] for part in parts}.items()
+
+
+def test_hooks_count_local_extensions(acme):
+    assert "acme: read" in acme.run("-e", "acme.py", "hooks", "register_tools").stdout
+
+
+def test_a_subcommand_of_a_local_extension_has_stdout_and_its_options_for_itself(acme):
+    done = acme.run("-e", "acme.py", "acme", "--open", "-x")
+
+    assert (done.returncode, done.stdout) == (3, "acme ['--open', '-x']\n")
+    assert "written at import" in done.stderr
+
+
+@pytest.mark.parametrize("line", ["config list", "trust --list", "completion bash"])
+def test_a_subcommand_that_needs_no_extension_runs_the_code_of_none(acme, line):
+    assert "at import" not in acme.run("-e", "acme.py", *line.split()).stderr
