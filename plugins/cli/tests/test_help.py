@@ -108,6 +108,13 @@ def test_subcommand_of_a_plugin_gets_its_arguments_and_gives_the_exit_code(pi):
     assert pi.run("todo", "-h").stdout == "todo ['-h']\n"
 
 
+def test_the_first_help_lists_all_that_pi_brings(tmp_path, pi):
+    first = pi.run("--help", PI_CODING_AGENT_DIR=str(tmp_path / "fresh"))
+
+    assert (first.returncode, first.stderr, first.stdout) == (0, "", pi.run("--help").stdout)
+    assert "sessions" in [line.split()[0] for line in first.stdout.splitlines() if line.strip()]
+
+
 def test_subcommand_of_a_plugin_tells_its_own_help_on_the_very_first_run(pi):
     pi.install("acme", FLAGS)
 

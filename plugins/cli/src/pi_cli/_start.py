@@ -140,10 +140,11 @@ def _inform(
 ) -> int:
     """Print the version, the help of a subcommand, or that of pi.
 
-    Of the plugins the index is read. No plugin is imported but the one whose subcommand was asked for its own help, and
-    without an index all are for help about a word, which may be a subcommand of any of them.
+    Of the plugins the index is read. Without one no code of strangers is run for it, only that of pi's own plugins, but
+    for help about a word, which may be a subcommand of any plugin.
     """
     from pi_cli import __version__
+    from pi_cli._first_help import first_records
     from pi_cli._help import help_text
     from pi_cli._known_flags import recall
 
@@ -157,7 +158,7 @@ def _inform(
     with suppress(UserError):  # -e names what is not there; help is help all the same
         sources = extensions()
     more, unknown = recall(host, sources)
-    sys.stdout.write(help_text([*(host.indexed()), *more], unknown))
+    sys.stdout.write(help_text([*(host.indexed() or first_records(host)), *more], unknown))
     return 0
 
 
