@@ -46,7 +46,7 @@ async def run_line(session: AgentSession, options: Options) -> int:
     from prompt_toolkit.application import get_app_session
 
     out, err = Above(sys.stdout), Above(sys.stderr)
-    screen = Screen(cast("TextIO", out), cast("TextIO", err), color=options.color)
+    screen = Screen(cast("TextIO", out), cast("TextIO", err), color=options.color, wraps=True)
     _ = get_app_session().output  # made once, of stdout, which is the terminal; stderr may be a file
     with redirect_stdout(err), redirect_stderr(err):
         return await LineRun(session, options, screen, TypingLine(out, err)).to_the_end()

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pi_cli._words import shorten
+from pi_cli._wrap import WordWrap, folded
 from pi_core.terminal_text import clean_text
 
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["Screen"]
+__all__ = ["Kind", "Screen", "Style"]
+
+Kind: TypeAlias = Literal["answer", "thinking", "output"]
+"""A paragraph of the model's answer, of its thinking, or of what a command prints, which is not broken at words."""
+
+Style: TypeAlias = Literal["", "dim", "thinking", "added", "removed"]
+
+_SGR = {"dim": "\x1b[2m", "thinking": "\x1b[2;3m", "added": "\x1b[32m", "removed": "\x1b[31m"}
 
 _WIDTH_ELSEWHERE = 160
 """Columns of a line where stderr is no terminal."""
 
 
 class Screen:
-    """Writes paragraphs of text as they grow, and single lines beside them.
+    """Writes paragraphs of text as they grow, and single lines next to them.
 
     Args:
         out: For the model's text.
         err: For lines about what happens.
-        color: Whether lines may be styled.
+        color: Whether text may be styled.
+        wraps: Whether rows of answers end between words; the terminal breaks them anywhere otherwise.
 
     Attributes:
         streams: Whether ``out`` is a terminal, where text is shown while it grows.
         broken: Nobody reads ``out`` any more; all further text is dropped.
     """
 
-    def __init__(self, out: TextIO, err: TextIO, *, color: bool = False) -> None:
+    def __init__(self, out: TextIO, err: TextIO, *, color: bool = False, wraps: bool = False) -> None:
         self.streams = out.isatty()
         self.broken = False
         self._out = out
@@ -39,37 +48,38 @@ class Screen:
         self._shared = self.streams and err.isatty()
         self._unicode = "utf" in (err.encoding or "").lower()
         self._last: Literal["text", "line"] | None = None
-        self._open = False
+        self._open: Kind | None = None
         self._held = ""
+        self._wrap = WordWrap(lambda: _columns(self._out) if wraps else None)
 
     @property
     def width(self) -> int:
         """Columns of a line on ``err``."""
-        try:
-            return os.get_terminal_size(self._err.fileno()).columns or _WIDTH_ELSEWHERE
-        except (OSError, ValueError):
-            return _WIDTH_ELSEWHERE
+        return _columns(self._err) or _WIDTH_ELSEWHERE
 
-    def text(self, piece: str) -> None:
-        """Go on with the paragraph of text, or begin one. Empty lines around it are not shown."""
+    def text(self, piece: str, kind: Kind = "answer") -> None:
+        """Go on with the paragraph of this kind, or begin one. Empty lines around it are not shown."""
+        if self._open not in (None, kind):
+            self.end_text()
         piece = self._held + clean_text(piece)
-        if not self._open:
+        if self._open is None:
             piece = piece.lstrip("\n")
         body = piece.rstrip("\n")
         self._held = piece[len(body) :]
         if not body:
             return
-        if not self._open:
+        if self._open is None:
             if self._last is not None:
                 self._write("\n")
-            self._open, self._last = True, "text"
-        self._write(body)
+            self._open, self._last = kind, "text"
+        self._grow(body if kind == "output" else self._wrap.feed(body))
 
     def end_text(self) -> None:
         """End the paragraph, if there is one."""
         self._held = ""
-        if self._open:
-            self._open = False
+        if self._open is not None:
+            self._grow(self._wrap.end())
+            self._open = None
             self._write("\n")
 
     def answer(self, text: str) -> None:
@@ -79,25 +89,44 @@ class Screen:
 
     def line(self, text: str, *, dim: bool = False) -> None:
         """Write a line about what happens, or several, after the paragraph that may be open."""
+        self.styled(text, "dim" if dim else "")
+
+    def styled(self, text: str, style: Style) -> None:
+        """Write a line in a style."""
         text = clean_text(text)
         self.end_text()
         gap = "\n" if self._shared and self._last == "text" else ""
         if self._shared:
             self._last = "line"
-        styled = f"\x1b[2m{text}\x1b[0m" if dim and self._color else text
         try:
-            self._err.write(f"{gap}{styled}\n")
+            self._err.write(f"{gap}{self._in_style(text, style)}\n")
             self._err.flush()
         except (OSError, ValueError):  # nobody reads it; the answer counts
             return
 
-    def mark(self, kind: Literal["call", "failed"]) -> str:
+    def mark(self, kind: Literal["call", "done", "failed"]) -> str:
         """Return the sign before a tool call's line."""
-        return {"call": "→", "failed": "✗"}[kind] if self._unicode else {"call": "->", "failed": "x"}[kind]
+        signs = {"call": "→", "done": "←", "failed": "✗"}, {"call": "->", "done": "<-", "failed": "x"}
+        return signs[0 if self._unicode else 1][kind]
 
     def fit(self, text: str) -> str:
         """Cut a line to the width."""
         return shorten(text, self.width)
+
+    def folded(self, text: str) -> str:
+        """Return a line broken into rows of the width, where there is a terminal."""
+        width = _columns(self._err)
+        return text if width is None else folded(text, width)
+
+    def _grow(self, text: str) -> None:
+        if text:
+            self._write(self._in_style(text, "thinking" if self._open == "thinking" else ""))
+
+    def _in_style(self, text: str, style: Style) -> str:
+        """Return text in a style, each of its rows for itself: what is written between two rows is not styled."""
+        if not style or not self._color:
+            return text
+        return "\n".join(f"{_SGR[style]}{row}\x1b[0m" if row else "" for row in text.split("\n"))
 
     def _write(self, text: str) -> None:
         if self.broken:
@@ -107,3 +136,11 @@ class Screen:
             self._out.flush()
         except BrokenPipeError:
             self.broken = True
+
+
+def _columns(stream: TextIO) -> int | None:
+    """Return the columns of the terminal behind a stream; None where there is none."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
