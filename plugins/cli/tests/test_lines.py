@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._activity import call_line, failure_line
+from pi_cli._activity import call_line
 from pi_cli._screen import Screen
 from pi_cli._words import shorten, width_of
 from pi_core.terminal_text import clean_text, one_line
@@ -27,14 +27,13 @@ def test_shortened_line_fits(text, width):
     assert shorten(line, 10_000) == line
 
 
-@given(st.text(min_size=1, max_size=20), st.dictionaries(st.text(), json_values), st.text(), st.integers(20, 200))
-def test_any_call_is_one_clean_line(tool, arguments, reason, width):
-    call, failure = call_line(tool, arguments, width), failure_line(tool, arguments, reason, width)
+@given(st.text(min_size=1, max_size=20), st.dictionaries(st.text(), json_values), st.integers(20, 200))
+def test_any_call_is_one_clean_line(tool, arguments, width):
+    call = call_line(tool, arguments, width)
 
     assert clean_text(call) == call
-    assert clean_text(failure) == failure
-    assert "\n" not in call + failure
-    assert max(width_of(call), width_of(failure)) <= width
+    assert "\n" not in call
+    assert width_of(call) <= width
 
 
 @pytest.mark.parametrize(
@@ -52,12 +51,15 @@ def test_most_telling_argument_comes_first(arguments, expected):
     assert call_line("act", arguments, 100) == expected
 
 
-def test_long_reason_keeps_beginning_and_end():
-    line = failure_line("bash", {"command": "make"}, "no rule\n" + "x" * 1_000_000 + "\nCommand exited with code 2", 80)
-
-    assert line.startswith("bash make: no rule xxx")
-    assert line.endswith("xxx Command exited with code 2")
-    assert len(line) == 80
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("edit", {"path": "a.py", "edits": [{"oldText": "a", "newText": "b"}]}, "edit a.py"),
+        ("write", {"path": "a.py", "content": "text"}, "write a.py"),
+    ],
+)
+def test_a_change_is_named_by_its_file(tool, arguments, expected):
+    assert call_line(tool, arguments, 100) == expected
 
 
 def test_wide_characters_count_twice():

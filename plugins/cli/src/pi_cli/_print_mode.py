@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pi_cli._activity import call_line, failure_line
+from pi_cli._activity import call_line
 from pi_cli._prompt_run import PromptRun
+from pi_cli._results import failure_rows
 from pi_cli._screen import Screen
 from pi_cli._words import one_line
 
@@ -115,19 +116,24 @@ class PrintRun(PromptRun):
 
     def _on_tool_execution_start(self, event: Any) -> None:
         self._calls[event.tool_call_id] = event.args
-        sign = self.screen.mark("call")
-        width = self.screen.width - len(sign) - 1
-        self.screen.line(f"{sign} {call_line(event.tool_name, event.args, width)}", dim=True)
+        self.screen.line(self._call("call", event.tool_name, event.args), dim=True)
 
     def _on_tool_execution_end(self, event: Any) -> None:
         arguments = self._calls.pop(event.tool_call_id, {})
         if event.is_error:
-            from pi_hookspecs import text_of
+            self._show_failure(event, arguments)
 
-            sign = self.screen.mark("failed")
-            width = self.screen.width - len(sign) - 1
-            line = failure_line(event.tool_name, arguments, text_of(event.result.content), width)
-            self.screen.line(f"{sign} {line}", dim=True)
+    def _call(self, kind: Literal["call", "done", "failed"], tool: str, arguments: Mapping[str, Any]) -> str:
+        """Return a call as one line behind a sign."""
+        sign = self.screen.mark(kind)
+        return f"{sign} {call_line(tool, arguments, self.screen.width - len(sign) - 1)}"
+
+    def _show_failure(self, event: Any, arguments: Mapping[str, Any], duration_ms: int | None = None) -> None:
+        from pi_hookspecs import text_of
+
+        call = self._call("failed", event.tool_name, arguments)
+        for _, row in failure_rows(call, text_of(event.result.content), duration_ms):
+            self.screen.line(self.screen.folded(row), dim=True)
 
     def _on_auto_retry_start(self, event: Any) -> None:
         seconds = f"{event.delay_ms / 1000:g} s"

@@ -1,0 +1,143 @@
+"""What a tool call gave, for people: the first lines, a diff of what it changed, the whole reason why it failed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._words import shorten
+from pi_core.terminal_text import clean_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pi_cli._screen import Style
+    from pi_hookspecs import ToolResult
+
+__all__ = ["Rows", "all_rows", "duration", "failure_rows", "preview_rows"]
+
+Rows = list[tuple["Style", str]]
+
+_FIRST = 5
+"""Lines of output that are shown."""
+
+_FIRST_CHANGED = 24
+"""Lines of a diff that are shown."""
+
+_WHOLE_FAILURE = 40
+"""Lines up to which a failure is shown whole; of a longer one (a failed build) the beginning and the end are."""
+
+_FAILURE_ENDS = 10, 25
+
+_DIFFERENCE = 2000
+"""Lines up to which two versions of a file are compared, which takes quadratic time."""
+
+_COLORS = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def preview_rows(
+    tool: str,
+    arguments: Mapping[str, Any],
+    result: ToolResult,
+    *,
+    width: int,
+    before: str | None = None,
+    duration_ms: int | None = None,
+) -> Rows:
+    """Return what a call that worked gave, in brief: its beginning, then how much more there is and how long it took.
+
+    Args:
+        tool: Its name.
+        arguments: What it was called with.
+        result: What it returned.
+        width: Columns of a row.
+        before: What the file held that ``write`` has written; None when that is not known.
+        duration_ms: How long it took, in milliseconds.
+    """
+    rows = _changes(tool, arguments, result, before)
+    most = _FIRST_CHANGED if rows else _FIRST
+    rows = rows or [("dim", line) for line in _lines(result)]
+    shown = rows[:most] if len(rows) > most + 1 else rows  # "1 more line" would take as much room as the line
+    facts = [f"{_count(len(rows) - len(shown), 'more line')}"] if len(rows) > len(shown) else []
+    if not rows:
+        facts = ["no output"]
+    if duration_ms is not None:
+        facts.append(duration(duration_ms))
+    body: Rows = [(style, shorten(f"  {text}", width)) for style, text in shown]
+    if not facts:
+        return body
+    sign = "… " if len(rows) > len(shown) else ""
+    return [*body, ("dim", shorten(f"  {sign}{', '.join(facts)}", width))]
+
+
+def failure_rows(call: str, reason: str, duration_ms: int | None = None) -> Rows:
+    """Return why a call failed, uncut: behind the call where it is a line, else below it."""
+    lines = _clean_lines(reason.strip("\n")) or ["failed without a reason"]
+    took = f" ({duration(duration_ms)})" if duration_ms is not None else ""
+    if len(lines) == 1:
+        return [("", f"{call}: {lines[0].strip()}{took}")]
+    first, last = _FAILURE_ENDS
+    if len(lines) > _WHOLE_FAILURE:
+        left_out = f"… {_count(len(lines) - first - last, 'more line')} …"
+        lines = [*lines[:first], left_out, *lines[-last:]]
+    return [("", f"{call}{took}"), *(("", f"  {line}".rstrip()) for line in lines)]
+
+
+def all_rows(tool: str, arguments: Mapping[str, Any], result: ToolResult, before: str | None = None) -> Rows:
+    """Return everything that a call gave."""
+    return _changes(tool, arguments, result, before) or [("", line) for line in _lines(result)]
+
+
+def duration(milliseconds: int) -> str:
+    """Return how long something took: ``340 ms``, ``3.4 s``, ``2 min 5 s``."""
+    if milliseconds < 1000:  # noqa: PLR2004 - a second
+        return f"{milliseconds} ms"
+    seconds = milliseconds / 1000
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+def _lines(result: ToolResult) -> list[str]:
+    from pi_hookspecs import ImageContent, text_of
+
+    images = [f"[image {each.mime_type}]" for each in result.content if isinstance(each, ImageContent)]
+    return _clean_lines(text_of(result.content).strip("\n")) + _clean_lines("\n".join(images))
+
+
+def _clean_lines(text: str) -> list[str]:
+    """Return text as clean rows; colours are taken out."""
+    return clean_text(_COLORS.sub("", text)).expandtabs().split("\n") if text else []
+
+
+# What was changed
+
+
+def _changes(tool: str, arguments: Mapping[str, Any], result: ToolResult, before: str | None) -> Rows:
+    """Return the lines that a call took away and added; none when it says nothing of such lines."""
+    details = result.details if isinstance(result.details, dict) else {}
+    diff, written = details.get("diff"), arguments.get("content")
+    if isinstance(diff, str) and diff:
+        return _styled(_clean_lines(diff))
+    if tool != "write" or not isinstance(written, str):
+        return []
+    after = _clean_lines(written.removesuffix("\n"))
+    old = _clean_lines(before.removesuffix("\n")) if before is not None else []
+    if not old or max(len(old), len(after)) > _DIFFERENCE:
+        return _styled(f"+{line}" for line in after)
+    return _styled(_compared(old, after)) or [("dim", "unchanged")]
+
+
+def _compared(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    from difflib import unified_diff
+
+    return list(unified_diff(old, new, n=2, lineterm=""))[2:]
+
+
+def _styled(lines: Iterable[str]) -> Rows:
+    styles: dict[str, Style] = {"+": "added", "-": "removed"}
+    return [(styles.get(line[:1], "dim"), line) for line in lines]
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
