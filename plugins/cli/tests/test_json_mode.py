@@ -44,12 +44,33 @@ def test_updates_hold_the_whole_message_where_that_is_wanted(fake):
     assert last["assistantMessageEvent"]["partial"] == last["message"]
 
 
-def test_a_failed_answer_is_an_event_and_no_failure_of_pi(fake):
-    done = fake.run("--mode", "json", "--model", "fake/fail", "hello")
+def test_a_last_answer_that_failed_is_an_event_and_an_exit_code(fake):
+    done = fake.run("--mode", "json", "--model", "fake/fail", "hello", "again")
 
-    assert done.returncode == 0
+    assert (done.returncode, done.stderr) == (1, "Error: 400 the request is wrong\n")
+    assert [event["type"] for event in lines(done)].count("agent_settled") == 2
     answer = [event["message"] for event in lines(done) if event["type"] == "message_end"][-1]
     assert (answer["stopReason"], answer["errorMessage"]) == ("error", "400 the request\nis wrong")
+
+
+ABORTING = """
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def message_start(event, ctx):
+    if event.message.role == "assistant":
+        ctx.abort()
+"""
+
+
+def test_an_aborted_last_answer_is_an_exit_code(fake):
+    fake.install("aborting", ABORTING)
+
+    done = fake.run("--mode", "json", "--model", "fake/wait", "hello")
+
+    assert done.returncode == 1
+    answer = [event["message"] for event in lines(done) if event["type"] == "message_end"][-1]
+    assert answer["stopReason"] == "aborted"
 
 
 def test_several_messages_are_said_one_after_another(fake):

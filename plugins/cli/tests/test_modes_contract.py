@@ -13,7 +13,6 @@ class TestPrint(ModeContract):
 
 class TestJson(ModeContract):
     mode = "json"
-    failed_code = 0
 
     def check_output(self, out):
         assert all(isinstance(json.loads(line), dict) for line in out.splitlines())

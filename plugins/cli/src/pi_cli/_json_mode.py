@@ -1,6 +1,6 @@
-"""The front end for programs that only listen: the session's header, then every event, one JSON line each (pi.md 12.3).
+"""The front end for programs that only listen: the session's header, then every event, one JSON line each.
 
-stdout has nothing else. The exit code tells whether pi did its work, not whether the model answered: that is an event.
+stdout has nothing else. All prompts are sent; the exit code is 1 when the last answer failed or was aborted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from pi_cli._prompt_run import PromptRun
+from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._screen import Screen
 from pi_core.terminal_text import clean_text
 from pi_core.wire import dumps, to_wire
@@ -51,7 +51,15 @@ class _JsonRun(PromptRun):
         self.session.subscribe(self._on_event)
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
-        """Go on: how an answer ended, its events tell."""
+        """Go on with the next prompt: its events report how an answer ended."""
+
+    def finished(self) -> int:
+        """Return 1 when the last answer failed, and say why on stderr."""
+        last = self.session.last_answer()
+        if not has_failed(last):
+            return 0
+        self.report_failure(last)
+        return 1
 
     def write(self, line: bytes) -> None:
         """Write a line, all of it, however slowly it is read; a terminal gets it cleaned."""

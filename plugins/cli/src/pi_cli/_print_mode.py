@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_cli._activity import call_line
-from pi_cli._prompt_run import PromptRun
+from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._results import failure_rows
 from pi_cli._screen import Screen
 from pi_cli._words import one_line
@@ -61,8 +61,8 @@ class PrintRun(PromptRun):
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
         """End the run at an answer that failed."""
-        if answer is not None and answer.stop_reason in ("error", "aborted"):
-            self.screen.line(f"Error: {one_line(answer.error_message or f'the request was {answer.stop_reason}')}")
+        if has_failed(answer):
+            self.report_failure(answer)
             return 1
         return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pi_cli._report import trace_line
 from pi_cli._words import one_line
@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from pi_core.agent_session import AgentSession
     from pi_hookspecs import AssistantMessage, NoticeLevel, UserInterface
 
-__all__ = ["PromptRun"]
+__all__ = ["PromptRun", "has_failed"]
 
 _CANCELLED = "The run was cancelled from inside: a plugin cancelled the task in which pi called it. See pi plugins"
+
+
+def has_failed(answer: AssistantMessage | None) -> TypeGuard[AssistantMessage]:
+    """Whether an answer ended with an error, or was aborted."""
+    return answer is not None and answer.stop_reason in ("error", "aborted")
 
 
 class PromptRun:
@@ -125,6 +130,10 @@ class PromptRun:
             self.screen.line(event.stack.rstrip("\n"), dim=True)
 
     # Telling
+
+    def report_failure(self, answer: AssistantMessage) -> None:
+        """Write to stderr why an answer failed."""
+        self.screen.line(f"Error: {one_line(answer.error_message or f'the request was {answer.stop_reason}')}")
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr."""
