@@ -1,4 +1,4 @@
-"""What the user says before the first request: stdin, then files, then the message (pi.md 12.3)."""
+"""The prompts of a command line: stdin, then files, then the first message make the first of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pi_cli._options import Prompt
+from pi_cli._report import warn
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -18,18 +19,31 @@ if TYPE_CHECKING:
 __all__ = ["read_prompts", "read_stdin"]
 
 _BINARY_HEAD = 8192
-"""A NUL among the first bytes makes a file binary (decision "binary files")."""
+"""Bytes at the beginning of a file; a NUL among them makes it binary."""
+
+_MOST = 64_000_000
+"""Bytes of stdin and of each file: more than fits into any model, and little enough to be held several times."""
+
+_SIZE = f"{_MOST // 1_000_000} MB"
+_WAY_OUT = "{} in the prompt without @, and the model reads the parts that it needs"
 
 
 def read_stdin(stdin: TextIO | None) -> str:
-    """Return what was piped in, trimmed; nothing when stdin is a terminal or closed."""
+    """Return what was piped in, trimmed; nothing when stdin is a terminal or closed.
+
+    Raises:
+        UserError: It cannot be read, or is too much.
+    """
     if stdin is None or stdin.isatty():
         return ""
     try:
-        return stdin.buffer.read().decode("utf-8", "replace").strip()
+        piped = stdin.buffer.read(_MOST + 1)
     except OSError as error:
         message = f"Could not read stdin: {error.strerror or error}"
         raise UserError(message) from error
+    if len(piped) > _MOST:
+        raise UserError(f"More than {_SIZE} came through stdin. {_WAY_OUT.format('Keep it in a file, name that')}")
+    return piped.decode("utf-8", "replace").strip()
 
 
 def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd: Path) -> tuple[Prompt, ...]:
@@ -42,7 +56,7 @@ def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd:
         cwd: The working directory.
 
     Raises:
-        UserError: A file is not there or cannot be read.
+        UserError: A file is not there, cannot be read, or is too large.
     """
     blocks = [block for block in (_file_block(name, cwd) for name in files) if block is not None]
     images = tuple(image for _, image in blocks if image is not None)
@@ -53,11 +67,11 @@ def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd:
 
 
 def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
-    """Return a file as it is told to the model, and its image if it is one; None for an empty file."""
+    """Return a file as the prompt has it, and its image if it is one; None for an empty file."""
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))  # noqa: PTH100, PTH111, PTH118 - ".." resolved, links not
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - also a pipe from the shell's <(...)
-            content = file.read()
+            content = file.read(_MOST + 1)
     except FileNotFoundError as error:
         message = f"File not found: {path}"
         raise UserError(message) from error
@@ -66,6 +80,8 @@ def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
         raise UserError(message) from error
     if not content:
         return None
+    if len(content) > _MOST:
+        raise UserError(f"{path!r} has more than {_SIZE}. {_WAY_OUT.format('Name it')}")
     label = _clean(path)
     kind = _image_type(content)
     if kind is not None:
@@ -75,6 +91,7 @@ def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
 
         return f'<file name="{label}"></file>\n', ImageContent(b64encode(content).decode("ascii"), kind)
     if b"\0" in content[:_BINARY_HEAD]:
+        warn(f"{path!r} is a binary file: the prompt names it, and has nothing of its content")
         return f'<file name="{label}">\n(binary file, {len(content)} bytes)\n</file>\n', None
     text = content.decode("utf-8-sig", "replace")
     return f'<file name="{label}">\n{text}\n</file>\n', None
