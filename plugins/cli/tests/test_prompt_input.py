@@ -1,6 +1,8 @@
-"""What is said to the model: stdin, files, messages, in this order (pi.md 12.3)."""
+"""What is said to the model: stdin, files, messages, in this order."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -52,12 +54,6 @@ def test_empty_file_is_skipped(fake):
     assert said(fake, "-p", "@empty", "hello") == "hello"
 
 
-def test_binary_file_is_named_with_its_size(fake):
-    (fake.cwd / "data.bin").write_bytes(b"a\0b")
-
-    assert "\n(binary file, 3 bytes)\n" in said(fake, "-p", "@data.bin")
-
-
 def test_bytes_that_are_no_utf8_become_replacement_characters(fake):
     (fake.cwd / "latin").write_bytes("caf\u00e9".encode("latin-1"))
 
@@ -103,7 +99,43 @@ def test_messages_are_sent_one_after_another_and_the_last_answer_is_printed(fake
     assert said(fake, "-p", "one", "two") == "two"
 
 
-def test_print_without_a_message_ends_well_without_a_request(fake):
+def test_an_empty_pipe_is_no_failure_of_a_pipeline_and_is_reported(fake):
     done = fake.run("-p", stdin=" \n")
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "Warning: Nothing was sent: stdin was empty, and no prompt was given\n"
+
+
+def test_print_at_a_terminal_needs_a_prompt(fake, at_terminal):
+    shown, code = at_terminal(fake, "-p").end()
+
+    assert code == 1
+    assert shown.startswith("Error: Nothing to do: no prompt was given, and -p asks for none.")
+
+
+def test_stdin_that_never_ends_is_refused(fake):
+    with Path("/dev/zero").open("rb") as zero:
+        process = fake.start("-p", stdin=zero)
+        _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert errors.startswith(b"Error: More than 64 MB came through stdin. Keep it in a file, name that in the prompt")
+
+
+def test_a_file_without_end_or_too_large_is_refused(fake):
+    with (fake.cwd / "large.log").open("wb") as large:
+        large.truncate(64_000_001)
+
+    for name in ("/dev/zero", f"{fake.cwd}/large.log"):
+        done = fake.run("-p", f"@{name}", "What is this?")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"Error: {name!r} has more than 64 MB. Name it in the prompt without @")
+
+
+def test_a_binary_file_is_named_and_the_user_is_warned(fake):
+    (fake.cwd / "data.bin").write_bytes(b"a\0b")
+
+    done = fake.run("-p", "--model", "fake/echo", "@data.bin", "What is this?")
+
+    assert done.stdout == f'<file name="{fake.cwd}/data.bin">\n(binary file, 3 bytes)\n</file>\nWhat is this?\n'
+    assert f"Warning: '{fake.cwd}/data.bin' is a binary file" in done.stderr

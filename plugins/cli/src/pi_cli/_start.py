@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from attrs import evolve
 
@@ -85,9 +85,10 @@ def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str,
     alone = mode is None or mode.name in ("print", "json")  # there is no way to ask for what is missing
     options = _with_prompts(options, cwd, piped=alone)
     if alone and not options.prompts:
-        if options.print_only:
-            return 0
-        raise UserError(_NOTHING_TO_DO.format(_why_nobody_asks(options)))
+        if options.print_only and _is_pipe(sys.stdin):
+            warn("Nothing was sent: stdin was empty, and no prompt was given")
+            return 0  # in a pipeline an empty input is no failure
+        raise UserError(_NOTHING_TO_DO.format(_why_none_is_asked_for(options)))
     from pi_cli._session_run import run_mode
 
     return run_mode(mode or _named_mode(host, "print"), options, host, cwd, environ)
@@ -219,9 +220,13 @@ def _may_talk(early: Options) -> bool:
     return not named and _may_interact(early)
 
 
-def _why_nobody_asks(options: Options) -> str:
-    if options.mode is not None:
-        return f"--mode {options.mode} asks for none"
+def _is_pipe(stdin: TextIO | None) -> bool:
+    return stdin is not None and not stdin.isatty()
+
+
+def _why_none_is_asked_for(options: Options) -> str:
+    if options.mode is not None or options.print_only:
+        return f"{'-p' if options.mode is None else f'--mode {options.mode}'} asks for none"
     return "no interactive front end is installed" if _may_interact(options) else "there is no terminal to ask for one"
 
 
