@@ -193,7 +193,7 @@ class StoredSource:
             text = self.storage.read(scope)
             values = migrated(object_of(text or "", origin))
         except UserError as error:
-            complain(f"{error}; the file is ignored.")
+            complain(f"{error}; none of its settings counts.")
             known = text if text is not None and not is_cut_off(text, error) else None
             return Layer(origin, {}, scope, Unread(str(error), known))
         if scope == "project":
