@@ -122,6 +122,24 @@ def test_a_name_that_fits_nothing_names_what_is_close(registry, name, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["son/o", "ahk", "o/s"])
+def test_letters_that_are_scattered_in_a_name_are_not_close_to_it(registry, name):
+    with pytest.raises(UnknownName) as caught:
+        registry().find(name)
+
+    assert "close to it" not in str(caught.value)
+
+
+def test_where_models_json_has_mistakes_no_other_model_is_suggested(registry, tmp_path):
+    (tmp_path / "models.json").write_text('{"providers": {"sonnett": {"models": [{"id": "one"}]}}}')
+
+    for name, said in [("sonnett/one", "No plugin knows a provider 'sonnett'"), ("sonet", "No model has this")]:
+        with pytest.raises(UnknownName) as caught:
+            registry().find(name)
+        assert str(caught.value).startswith(f"Unknown model: {name}. {said}")
+        assert str(caught.value).endswith("; models.json, which may define it, has mistakes")
+
+
 def test_what_half_of_all_models_look_like_is_close_to_none(registry):
     models = registry()
     models.register_provider("many", row("many", *(f"no-{number}-per-e" for number in range(30))))

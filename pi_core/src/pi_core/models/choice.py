@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.models.patterns import ModelMatch, is_glob, ranked, searched, split_level
+from pi_core.models.patterns import ModelMatch, is_glob, ranked, similar, split_level
 from pi_hookspecs import NoModel, UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -163,7 +163,10 @@ class ModelChoice:
         prefix, slash, _ = reference.partition("/")
         hint = f"No plugin knows a provider {prefix!r}, and no" if slash else "No"
         hint += " model has this in its id or name"
-        close = searched(reference, models)
+        if self._tables.problems:
+            missing = f"No plugin knows a provider {prefix!r}" if slash else "No model has this in its id or name"
+            return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has mistakes")
+        close = similar(reference, models)
         if 0 < len(close) <= _CLOSE:
             hint += f"; close to it are {', '.join(self._named(close))}"
         hint += ". pi --list-models [SEARCH] shows what there is"

@@ -95,6 +95,28 @@ def _in_order(word: str, text: str) -> bool:
     return all(letter in letters for letter in word)
 
 
+def similar(reference: str, models: Iterable[Model]) -> list[Model]:
+    """Return the models whose ``provider/id`` has the letters of a mistyped name in their order, close together."""
+    room = len(reference) + 1 + len(reference) // 4
+    wanted = reference.lower()
+    return [model for model in searched(reference, models) if _span(wanted, model.reference.lower()) <= room]
+
+
+def _span(wanted: str, text: str) -> float:
+    """Return the length of the shortest stretch of a text that has these letters in their order."""
+    ends = [_end(wanted, text, start) - start for start, letter in enumerate(text) if letter == wanted[:1]]
+    return min(ends, default=float("inf"))
+
+
+def _end(wanted: str, text: str, start: int) -> float:
+    place = start
+    for letter in wanted:
+        place = text.find(letter, place) + 1
+        if not place:
+            return float("inf")
+    return place
+
+
 def scope_of(patterns: Sequence[str], models: Iterable[Model]) -> ModelScope:
     """Return the models that a list of patterns stands for, as ``--models`` takes them.
 
