@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pi_cli._list_models import size
@@ -61,18 +63,62 @@ def test_the_table_has_a_line_for_each_model(zoo):
 
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split() for line in done.stdout.splitlines()] == [
-        ["provider", "model", "context", "max-out", "thinking", "images"],
-        ["zoo", "big-9", "200K", "8.2K", "yes", "yes"],
-        ["zoo", "small", "1M", "500", "no", "no"],
+        ["provider", "model", "context", "max-out", "thinking", "images", "usable"],
+        ["zoo", "big-9", "200K", "8.2K", "yes", "yes", "no"],
+        ["zoo", "small", "1M", "500", "no", "no", "no"],
     ]
 
 
-def test_all_models_are_listed_without_a_search(zoo):
-    done = zoo.run("--list-models")
+def test_without_a_search_those_are_listed_that_can_be_used(zoo):
+    done = zoo.run("--list-models", ZOO_API_KEY="k")
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
 
     assert done.returncode == 0
-    assert len(done.stdout.splitlines()) > 1000
-    assert "zoo " in done.stdout
+    assert {(row[0], row[-1]) for row in rows} == {("offline", "yes"), ("zoo", "yes")}
+    assert re.fullmatch(
+        r"pi --list-models --all lists 1,\d+ more, which need a key, a login or a plugin.\n", done.stderr
+    )
+
+
+def test_all_models_are_listed_where_that_is_asked_for_the_usable_ones_first(zoo):
+    done = zoo.run("--list-models", "--all", ZOO_API_KEY="k")
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(rows) > 1000
+    assert [(row[0], row[-1]) for row in rows[:4]] == [
+        ("offline", "yes"),
+        ("zoo", "yes"),
+        ("zoo", "yes"),
+        ("alibaba", "no"),
+    ]
+
+
+def test_a_search_finds_the_usable_ones_first(zoo):
+    (zoo.agent_dir / "models.json").write_text(
+        '{"providers": {"a-zoo": {"baseUrl": "u", "api": "locked", "models": [{"id": "small"}]}}}'
+    )
+    done = zoo.run("--list-models", "zoo/small", ZOO_API_KEY="k")
+
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [(row[0], row[-1]) for row in rows] == [("zoo", "yes"), ("a-zoo", "no")]
+
+
+def test_without_any_key_it_says_what_to_set(zoo):
+    done = zoo.run("--list-models")
+
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["provider", "offline"]
+    missing, keys, stand_in, rest = done.stderr.splitlines()
+    assert missing == "No API key found for any model."
+    assert keys.startswith("Sign in with pi auth login, or set a provider's key (ANTHROPIC_API_KEY, ")
+    assert stand_in.startswith("To try pi without a key or a network: --model offline/rules")
+    assert rest.startswith("pi --list-models --all lists 1,")
+
+
+def test_all_goes_with_a_list(zoo):
+    done = zoo.run("--all", "-p", "hi")
+
+    assert (done.returncode, done.stderr) == (1, "Error: --all goes with --list-models\n")
 
 
 def test_nothing_found_is_said_on_stdout(zoo):
@@ -93,7 +139,7 @@ def test_the_users_own_models_are_listed_and_problems_told(zoo):
     )
     done = zoo.run("--list-models", "mine/")
 
-    assert done.stdout.splitlines()[1].split() == ["mine", "x1", "128K", "16.4K", "no", "no"]
+    assert done.stdout.splitlines()[1].split() == ["mine", "x1", "128K", "16.4K", "no", "no", "no"]
     assert "models.json, line 2: provider 'bad' must be an object" in done.stderr
 
 

@@ -109,7 +109,7 @@ def test_doubt_is_told_in_one_line(zoo, name, said):
 def test_models_of_servers_are_listed(zoo):
     done = zoo.run("--list-models", "barn/")
 
-    assert done.stdout.splitlines()[1].split() == ["barn", "yak:8b", "9K", "16.4K", "no", "no"]
+    assert done.stdout.splitlines()[1].split() == ["barn", "yak:8b", "9K", "16.4K", "no", "no", "yes"]
 
 
 # A server as people run it
@@ -161,5 +161,5 @@ def test_a_server_may_be_anywhere_that_models_json_says(pi):
         done = pi.run("--list-models", "small")
 
     rows = [line.split() for line in done.stdout.splitlines()[1:]]
-    assert ["mine", "small", "128K", "16.4K", "no", "no"] in rows
-    assert ["vllm", "small", "4.1K", "1.0K", "no", "no"] in rows
+    assert ["mine", "small", "128K", "16.4K", "no", "no", "yes"] in rows
+    assert ["vllm", "small", "4.1K", "1.0K", "no", "no", "yes"] in rows

@@ -73,8 +73,9 @@ def option_groups() -> dict[str, list[click.Option]]:
                 metavar="[SEARCH]",
                 is_flag=False,
                 flag_value="",
-                help="List the models, or those that match, and end",
+                help="List the models that can be used, or all that match, and end",
             ),
+            _switch("--all", "all_models", help="With --list-models: those without a key, too"),
         ],
         "What the model is told": told_options(),
         "Tools and plugins": [
@@ -305,6 +306,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         provider=params["provider"],
         api_key=params["api_key"],
         list_models=params["list_models"],
+        all_models=params["all_models"],
         tools=() if params["no_tools"] else tools,
         exclude_tools=(*excluded, *_BUILTIN_TOOLS) if params["no_builtin_tools"] else excluded,
         thinking=params["thinking"],
@@ -371,6 +373,9 @@ def _checked(params: dict[str, Any], options: Options) -> Options:
         if params[name] is not None and not params[name].strip():
             message = f"Option '{_option(name)}' requires a value, and {params[name]!r} is none"
             raise UserError(message)
+    if options.all_models and options.list_models is None:
+        message = "--all goes with --list-models"
+        raise UserError(message)
     if options.api_key is not None and options.model is None and options.provider is None:
         message = "--api-key needs a model to go with. Add --model PROVIDER/ID"
         raise UserError(message)

@@ -1,37 +1,71 @@
-"""``pi --list-models``: a table of the models that can be named, found by parts of their ids."""
+"""``pi --list-models``: a table of the models that can be used, or of all that can be named, found by parts of ids."""
 
 from __future__ import annotations
 
-import sys
+import asyncio
+import re
 from typing import TYPE_CHECKING
 
-from pi_cli._report import print_lines
+from pi_cli._report import print_lines, say, warn
 from pi_cli._words import one_line, width_of
+from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
+    from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
     from pi_hookspecs import Model
 
-__all__ = ["print_models", "size"]
+__all__ = ["list_models", "size"]
 
-_HEADINGS = ("provider", "model", "context", "max-out", "thinking", "images")
+_HEADINGS = ("provider", "model", "context", "max-out", "thinking", "images", "usable")
 _THOUSAND, _MILLION = 1000, 1_000_000
 
 
-def print_models(registry: ModelRegistry, search: str) -> None:
-    """Print a table of the models whose ids match, or of all."""
-    from pi_core.models.patterns import searched
+def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, everything: bool) -> int:
+    """Print a table of the models that match, those first that can be used; returns the exit code.
 
+    Args:
+        search: Words of ids; without one the models that cannot be used are left out.
+        host: The plugins.
+        environ: Keys.
+        everything: Leave none out.
+    """
+    from pi_core.models.patterns import searched
+    from pi_core.models.registry import ModelRegistry
+
+    registry = ModelRegistry(host, host.settings, environ)
+    running = asyncio.run(registry.discover())
     models = registry.get_models()
+    usable = {model.reference for model in registry.available()}
     found = searched(search, models)
-    if not models:
-        sys.stdout.write("No models available. Install a plugin that brings some, such as pluggypi-models\n")
-    elif not found:
+    if not search and not everything:
+        found = [model for model in found if model.reference in usable]
+    found.sort(key=lambda model: model.reference not in usable)
+    if found:
+        print_lines(*_table(found, usable))
+    elif search:
         print_lines(f'No models matching "{search}"')
-    else:
-        print_lines(*_table(found))
+    if not search:
+        _say_what_is_missing(registry, have_servers=bool(running))
+    left_out = 0 if search else len(models) - len(found)
+    if left_out:
+        say(f"pi --list-models --all lists {left_out:,} more, which need a key, a login or a plugin.")
+    for problem in (*host.settings.problems, *host.problems, *registry.warnings):
+        warn(problem)
+    return 0
+
+
+def _say_what_is_missing(registry: ModelRegistry, *, have_servers: bool) -> None:
+    """Say what to set where no language model would answer, a sentence in a line."""
+    try:
+        registry.choose()
+    except NoModel as error:
+        if not have_servers:
+            say(*re.split(r"(?<=\.) (?=[A-Z])", str(error)))
+    except UserError as error:  # the default of the settings is none
+        warn(error)
 
 
 def size(tokens: int) -> str:
@@ -42,8 +76,8 @@ def size(tokens: int) -> str:
     return str(tokens)
 
 
-def _table(models: Sequence[Model]) -> Iterator[str]:
-    rows = [_HEADINGS, *map(_row, models)]
+def _table(models: Sequence[Model], usable: Container[str]) -> Iterator[str]:
+    rows = [_HEADINGS, *((*_row(model), "yes" if model.reference in usable else "no") for model in models)]
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True))

@@ -53,7 +53,8 @@ class Options(Value):
         mode: The front end that ``--mode`` names.
         json_full: Events have the whole message so far.
         api_key: From ``--api-key``; used in this run and never stored.
-        list_models: What to search for, ``""`` for all models; None lists none.
+        list_models: What to search for, ``""`` for no search; None lists none.
+        all_models: List models that cannot be used, too, where nothing is searched for.
         tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
         no_session: Keep the conversation in memory only.
         continue_: Go on with the last session of the working directory.
@@ -88,6 +89,7 @@ class Options(Value):
     provider: str | None = None
     api_key: str | None = field(default=None, repr=False)
     list_models: str | None = None
+    all_models: bool = False
     thinking: str | None = None
     models: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None

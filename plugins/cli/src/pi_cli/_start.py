@@ -6,7 +6,6 @@ among them, stdin, session, front end.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import suppress
 from functools import partial
@@ -189,24 +188,14 @@ def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, s
 def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int | None:
     """Do what needs no session, and return the exit code; None when there is nothing of the kind."""
     if options.list_models is not None:
-        return _list_models(options.list_models, host, environ)
+        from pi_cli._list_models import list_models
+
+        return list_models(options.list_models, host, environ, everything=options.all_models)
     if options.export is not None:
         from pi_cli._export import export
 
         return export(options, host, cwd, environ)
     return None
-
-
-def _list_models(search: str, host: PluginHost, environ: Mapping[str, str]) -> int:
-    from pi_cli._list_models import print_models
-    from pi_core.models.registry import ModelRegistry
-
-    registry = ModelRegistry(host, host.settings, environ)
-    asyncio.run(registry.discover())
-    print_models(registry, search)
-    for problem in (*host.settings.problems, *host.problems, *registry.warnings):
-        warn(problem)
-    return 0
 
 
 def _may_interact(options: Options) -> bool:
