@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["agent_dir", "home_dir"]
+__all__ = ["agent_dir", "home_dir", "make_cache"]
 
 
 def home_dir(environ: Mapping[str, str] | None = None) -> Path:
@@ -35,3 +35,13 @@ def agent_dir(environ: Mapping[str, str] | None = None) -> Path:
     if chosen == "~" or chosen.startswith(("~/", "~" + os.sep)):
         return home_dir(environ) / chosen[2:]
     return Path(chosen)
+
+
+def make_cache(folder: Path) -> None:
+    """Make the folder ``cache`` of an agent directory, and that directory, which is the user's alone: it has keys, too.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)

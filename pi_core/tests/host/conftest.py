@@ -26,7 +26,7 @@ class Site:
     def __init__(self, folder: Path, agent_dir: Path, disabled: frozenset[str]) -> None:
         self.folder = folder
         self.agent_dir = agent_dir
-        self._disabled = disabled
+        self.disabled = disabled
 
     def install(
         self,
@@ -54,11 +54,14 @@ class Site:
         self.metadata(distribution or name, {name: module + entry}, version)
         return file
 
-    def metadata(self, distribution: str, plugins: dict[str, str], version: str = "1.0") -> Path:
-        """Write the metadata of a distribution with these entry points."""
+    def metadata(
+        self, distribution: str, plugins: dict[str, str], version: str = "1.0", requires: tuple[str, ...] = ()
+    ) -> Path:
+        """Write the metadata of a distribution with these entry points and requirements."""
         info = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir(exist_ok=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+        needs = "".join(f"Requires-Dist: {each}\n" for each in requires)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n{needs}")
         lines = "\n".join(f"{name} = {value}" for name, value in plugins.items())
         (info / "entry_points.txt").write_text(f"[pi]\n{lines}\n")
         importlib.invalidate_caches()
@@ -67,7 +70,7 @@ class Site:
     def host(self, *disabled: str, **settings: Any) -> PluginHost:
         """Return a new host, as another process would have it; the modules of plugins are imported anew."""
         self.forget()
-        return PluginHost(Settings.in_memory(settings, self.agent_dir), disabled={*disabled, *self._disabled})
+        return PluginHost(Settings.in_memory(settings, self.agent_dir), disabled={*disabled, *self.disabled})
 
     def forget(self) -> None:
         """Let no module of a plugin be imported."""

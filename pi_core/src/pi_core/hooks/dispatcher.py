@@ -8,6 +8,7 @@ are read from the specification (``pi_hookspecs.answers``).
 from __future__ import annotations
 
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from pi_core.hooks.combining import combination
@@ -27,7 +28,7 @@ from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     import pluggy
 
@@ -49,6 +50,7 @@ class HookDispatcher:
         report: Called with every failure.
         timeouts: Deadlines from the settings.
         trace: Called with every call.
+        shut_by: For each hook the plugins that refuse without being asked, since they cannot be, each with the reason.
     """
 
     def __init__(
@@ -59,8 +61,10 @@ class HookDispatcher:
         rank: Callable[[str], int] | None = None,
         timeouts: Timeouts | None = None,
         trace: Callable[[HookTrace], None] | None = None,
+        shut_by: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         self._plugins = plugins
+        self._shut_by = shut_by
         self._rank = rank
         self._timeouts = timeouts or Timeouts()
         self._invoker = Invoker(report, self._quarantine, trace)
@@ -199,6 +203,10 @@ class HookDispatcher:
                 hook.name, each.plugin_name, each.function, each.argnames, band=band
             )
         yield from self._handlers.get(hook.name, ())
+        for plugin, defect in self._shut_by.get(hook.name, {}).items():  # first in row: no other answer may come before
+            shut = self._implementation(hook.name, plugin, _never_called, (), band=0)
+            shut.quarantined, shut.defect = True, defect
+            yield shut
 
     def close(self) -> None:
         """Stop watching; the dispatcher is done."""
@@ -229,3 +237,7 @@ class HookDispatcher:
         for each in (each for hook in self._hooks.values() for each in hook.known):
             each.quarantined = each.quarantined or each.plugin == implementation.plugin
         self.compile()
+
+
+def _never_called() -> None:
+    """Stand in for a function of a plugin that could not be loaded."""

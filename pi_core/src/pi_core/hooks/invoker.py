@@ -159,8 +159,11 @@ class Invoker:
 def _refusal(call: HookCall, implementation: HookImplementation) -> str:
     if (signal := call.signal) is not None and signal.aborted:
         return signal.reason or "Operation aborted"
-    why = "was taken out after failing" if implementation.quarantined else "failed"
-    return (
-        f"Extension failed, blocking execution: plugin {implementation.plugin!r} {why} in {call.hook.name}."
-        f" Disable it with --disable {implementation.plugin}"
-    )
+    plugin, hook = implementation.plugin, call.hook.name
+    if implementation.defect:
+        what = f"plugin {plugin!r} implements {hook} and cannot be asked: {implementation.defect}"
+    else:
+        what = (
+            f"plugin {plugin!r} {'was taken out after failing' if implementation.quarantined else 'failed'} in {hook}"
+        )
+    return f"Extension failed, blocking execution: {what}. Disable it with --disable {plugin}"

@@ -50,7 +50,12 @@ class Timeouts(Value):
 
 @define(eq=False, repr=False)
 class HookImplementation(Shown):
-    """One plugin's function for one hook, ready to be called with ``(event, ctx)``."""
+    """One plugin's function for one hook, ready to be called with ``(event, ctx)``.
+
+    Attributes:
+        quarantined: It is not called; where failures refuse, it refuses.
+        defect: Why it cannot be called at all, where the plugin could not be loaded.
+    """
 
     hook: str
     plugin: str
@@ -61,6 +66,7 @@ class HookImplementation(Shown):
     order: Order
     failures: int = 0
     quarantined: bool = False
+    defect: str = ""
 
 
 @define(eq=False, repr=False)

@@ -12,6 +12,8 @@ from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from pi_core._folders import make_cache
+from pi_core.host.gates import guarded_hooks
 from pi_core.host.records import PluginRecord, Problem
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 1
+FORMAT = 2
 
 
 class IndexFile:
@@ -44,6 +46,20 @@ class IndexFile:
         except (OSError, ValueError, KeyError, TypeError):  # missing, cut off, or somebody wrote something else there
             return None
 
+    def guards(self) -> dict[tuple[str, str], list[str]]:
+        """Return the hooks that plugins guarded when the file was written, by plugin and distribution.
+
+        That counts also where the file is out of date: it may be so because a guard cannot be loaded any more.
+        """
+        import orjson
+
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            records = [PluginRecord.from_plain(plain) for plain in orjson.loads(self.path.read_bytes())["plugins"]]
+            return {
+                (record.name, record.distribution): record.guards or guarded_hooks(record.hooks) for record in records
+            }
+        return {}
+
     def write(self, marks: list[list[str | int]], records: list[PluginRecord], problems: list[Problem]) -> None:
         """Replace the file in one step; a folder that cannot be written is no error."""
         import orjson
@@ -56,8 +72,7 @@ class IndexFile:
         }
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}-{get_ident()}")
         try:
-            self.path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # keys will be kept there too
-            self.path.parent.mkdir(exist_ok=True)
+            make_cache(self.path.parent)
             draft.write_bytes(orjson.dumps(content))
             draft.replace(self.path)
         except (OSError, TypeError):  # TypeError: a plugin described itself with what JSON cannot hold

@@ -5,22 +5,19 @@ from __future__ import annotations
 import time
 from functools import cached_property, reduce
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from pi_core._plugin_text import shown
 from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
 from pi_core.host.discovery import find_origin, find_plugins, fingerprint, source_files, unchanged
-from pi_core.host.guarded import LOAD_SECONDS, guarded
+from pi_core.host.guarded import LOAD_SECONDS
 from pi_core.host.index import IndexFile
-from pi_core.host.kinds import KINDS
-from pi_core.host.plugin_manager import PluginManager
 from pi_core.host.records import DEFAULT_PLUGINS, PluginRecord, Problem
+from pi_core.host.registrar import Registrar
 from pi_core.host.registry import Registered, Registry
 from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from contextlib import AbstractContextManager
 
     from pi_core.agent_session.plugin_api import PluginAPI
     from pi_core.extensions import LocalExtensions
@@ -54,12 +51,10 @@ class PluginHost:
         self.activated: dict[str, PluginAPI] = {}
         """Plugins that were activated before there was a session; the next session takes them over."""
         self._loaded: set[str] = set()
-        self._unasked: dict[str, list[str]] = {}
-        self._asking = ""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """How long a plugin may take to be imported, to register or to activate itself."""
-        self._manager = PluginManager(lambda hook, message: self._report(self._asking, hook, message))
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
+        self._registrar = Registrar(self._registry, self._report, self.load_seconds)
 
     # What is installed
 
@@ -70,10 +65,10 @@ class PluginHost:
             return {}
         marks = fingerprint()
         stored = self._index.read(marks)
-        records, problems = stored if stored is not None else find_plugins()
-        stale = [record for record in records if self._is_stale(record)]
+        records, problems = stored if stored is not None else self._find()
         by_name = {record.name: record for record in records}
         self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
+        stale = [record for record in records if self._is_stale(record)]
         for record in stale:
             self._look_into(record)
         if stale or stored is None:
@@ -122,16 +117,18 @@ class PluginHost:
         """Import plugins; what fails is reported, the rest works. What they register is asked when it is wanted."""
         for name in names:
             record = self.records.get(name)
-            if record is None or name in self.disabled or name in self._loaded or not record.loads:
+            if record is None or name in self.disabled or name in self._loaded:
                 continue
             self._loaded.add(name)
-            plugin = self._import(record)
-            if plugin is not None:
-                self._register(name, plugin, record)
+            if not (record.loads and self._load(record)):
+                self._shut_gates(record)
 
     def load_listeners(self) -> None:
-        """Load every plugin that implements an event hook or ``activate``: a session needs them all."""
-        self.load(*(record.name for record in self.records.values() if record.hooks))
+        """Load every plugin that implements an event hook or ``activate``: a session needs them all.
+
+        One that guards something and cannot be loaded any more refuses from then on.
+        """
+        self.load(*(record.name for record in self.records.values() if record.hooks or record.guards))
 
     def add(self, plugin: object, name: str) -> None:
         """Add a plugin object by hand: a local extension, a test's plugin.
@@ -143,7 +140,7 @@ class PluginHost:
             message = f"A plugin named {name!r} is there already"
             raise ValueError(message)
         self._added.append(name)
-        self._register(name, plugin, None)
+        self._registrar.register(name, plugin, None)
 
     def added(self) -> list[str]:
         """Return the names of the plugins that were added by hand, in load order."""
@@ -161,15 +158,12 @@ class PluginHost:
     def replace(self, name: str, plugin: object) -> object | None:
         """Put another object in place of a plugin that ``add`` brought; returns the one before."""
         before = self._withdraw(name)
-        self._register(name, plugin, None)
+        self._registrar.register(name, plugin, None)
         return before
 
     def _withdraw(self, name: str) -> object | None:
-        for hook in KINDS:
-            self._registry.remove(hook, name)
         self.problems = [problem for problem in self.problems if problem.plugin != name]
-        found = self._manager.get_plugin(name)
-        return self._manager.unregister(found, name) if found is not None else None
+        return self._registrar.withdraw(name)
 
     def register(self, hook: str, plugin: str, thing: object) -> Callable[[], None]:
         """Register an object for all sessions at run time; returns how to take it away."""
@@ -191,24 +185,24 @@ class PluginHost:
         owner, _, plain = name.partition(":")
         for record in self.registering(hook, name):
             self.load(record.name)
-        found = self._asked(hook).get(hook, name)
+        found = self._registrar.asked(hook).get(hook, name)
         if found is None and plain:
             self.load(*(record.name for record in self.registering(hook, plain) if record.name == owner))
-            found = self._asked(hook).get(hook, name)
+            found = self._registrar.asked(hook).get(hook, name)
         return found
 
     def find_all(self, hook: str) -> dict[str, Registered]:
         """Return everything that is registered under a hook, by name, loading whoever registers it."""
         self.load(*(record.name for record in self.registering(hook)))
-        return self._asked(hook).winners(hook)
+        return self._registrar.asked(hook).winners(hook)
 
     def registrations(self, hook: str) -> list[Registered]:
         """Return what the loaded plugins registered under a hook, losers included."""
-        return self._asked(hook).all(hook)
+        return self._registrar.asked(hook).all(hook)
 
     def activations(self) -> list[tuple[str, Callable[..., Any]]]:
         """Return the ``activate`` functions of the loaded plugins, in load order."""
-        found = [(each.plugin_name, each.function) for each in self._manager.hook.activate.get_hookimpls()]
+        found = [(each.plugin_name, each.function) for each in self._registrar.manager.hook.activate.get_hookimpls()]
         return sorted(found, key=lambda pair: self.rank(pair[0]))
 
     def dispatcher(
@@ -220,7 +214,14 @@ class PluginHost:
             plugins=self._seconds("plugins"),
             hooks=self._seconds("specs"),
         )
-        return HookDispatcher(self._manager, report=report, rank=self.rank, timeouts=timeouts, trace=trace)
+        return HookDispatcher(
+            self._registrar.manager,
+            report=report,
+            rank=self.rank,
+            timeouts=timeouts,
+            trace=trace,
+            shut_by=self._registrar.gates.shut_by,
+        )
 
     # Inside
 
@@ -235,18 +236,23 @@ class PluginHost:
         """Whether to look into a plugin (again)."""
         return record.name not in self.disabled and not (record.indexed and unchanged(record.files))
 
+    def _find(self) -> tuple[list[PluginRecord], list[Problem]]:
+        """Return what is installed, not looked into yet, with the hooks that it was known to guard."""
+        records, problems = find_plugins()
+        known = self._index.guards()
+        for record in records:
+            record.guards = known.get((record.name, record.distribution), [])
+        return records, problems
+
     def _look_into(self, record: PluginRecord) -> None:
         """Fill in a record by loading its plugin."""
         started = time.perf_counter()
         before = len(self.problems)
         record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
-        record.loads = True
         self._loaded.add(record.name)
-        plugin = self._import(record)
-        if plugin is None:
-            record.loads = False
-        else:
-            self._register(record.name, plugin, record, describe=True)
+        record.loads = self._load(record, describe=True)
+        if not record.loads:
+            self._shut_gates(record)
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
         record.problems = self.problems[before:]
         record.files = source_files(record.value)
@@ -254,119 +260,28 @@ class PluginHost:
         timed_out = record.load_ms >= self.load_seconds * 1000
         record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
 
+    def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
+        """Import a plugin and register it; return whether it could be imported."""
+        plugin = self._import(record)
+        if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
+            self._shut_gates(record)
+        return plugin is not None
+
     def _import(self, record: PluginRecord) -> object | None:
         module, _, path = record.value.partition(":")
         plugin: object | None = None
-        with self._guarded(record.name, "import", f"importing {module}", "not loaded: "):
+        with self._registrar.guarded(record.name, "import", f"importing {module}", "not loaded: "):
             start: object = import_module(module)
             plugin = reduce(getattr, filter(None, path.split(".")), start)
             if plugin is None:
                 self._report(record.name, "import", f"not loaded: {record.value} is None")
         return plugin
 
-    def _register(self, name: str, plugin: object, record: PluginRecord | None, *, describe: bool = False) -> None:
-        self._asking = name
-        problem = _object_problem(plugin)
-        if problem is not None:
-            self._report(name, "import", problem)
-            return
-        hooks: list[str] | None = None
-        with self._guarded(name, "import", "looking for its hooks"):
-            self._manager.register(plugin, name)
-            hooks = [caller.name for caller in self._manager.get_hookcallers(plugin) or ()]
-        if hooks is None:
-            return
-        if not hooks:
-            self._report(name, "import", "implements no hook; mark its functions with @hookimpl")
-        if record is not None and describe:
-            record.hooks = [hook for hook in hooks if hook not in KINDS]
-        for hook in hooks:
-            if hook not in KINDS:
-                continue
-            if record is None or describe:
-                self._ask(hook, name, record, describe=describe)
-            else:  # the index knows that it can be used; what nobody looks for is never made
-                self._unasked.setdefault(hook, []).append(name)
-
-    def _asked(self, hook: str) -> Registry:
-        """Return the registry, once the loaded plugins were asked for what they register under a hook."""
-        for name in self._unasked.pop(hook, ()):
-            self._ask(hook, name, self.records[name], describe=False)
-        return self._registry
-
-    def _ask(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
-        """Ask one plugin what it registers under one hook, and keep what can be used."""
-        seen: set[str] = set()
-        things = iter(self._answer(hook, name))
-        went_through = False
-        while not went_through:  # a thing that cannot be looked at ends a guard, and the next guard goes on behind it
-            with self._guarded(name, hook, hook):
-                for thing in things:
-                    self._keep(hook, name, thing, seen, record, describe=describe)
-                went_through = True
-
-    def _keep(
-        self, hook: str, name: str, thing: Any, seen: set[str], record: PluginRecord | None, *, describe: bool
-    ) -> None:
-        """Register one object if it can be used; ``seen`` are the names that this plugin has registered so far."""
-        kind = KINDS[hook]
-        problem = kind.problem(thing)
-        if problem is not None:
-            self._report(name, hook, problem)
-            return
-        key = kind.key_of(thing)
-        if record is not None and not describe and f"{hook}:{key}" in record.rejected:
-            return
-        if record is not None and describe and not self._describe(hook, name, thing, record):
-            record.rejected.append(f"{hook}:{key}")
-            return
-        if key in seen:
-            self._report(name, hook, f"registers {kind.name} {key!r} twice; the later one is used")
-            self._registry.remove(hook, name, key)
-        seen.add(key)
-        self._registry.add(hook, name, thing)
-
-    def _answer(self, hook: str, name: str) -> Sequence[Any]:
-        function = next(
-            each.function for each in getattr(self._manager.hook, hook).get_hookimpls() if each.plugin_name == name
-        )
-        with self._guarded(name, hook, hook):
-            answer = function()
-            if hasattr(answer, "__await__"):
-                getattr(answer, "close", bool)()
-                self._report(name, hook, "is async; a registration hook is a plain function that returns a list")
-            elif isinstance(answer, str | bytes | dict) or not hasattr(type(answer), "__iter__"):
-                if answer is not None:
-                    self._report(name, hook, f"returned {shown(answer)}, not a list")
-            else:
-                return list(answer)
-        return ()
-
-    def _guarded(self, plugin: str, step: str, what: str, prefix: str = "") -> AbstractContextManager[None, bool]:
-        """Run a plugin's code in the block: bounded in time, and whatever it raises is reported."""
-        guard = guarded(lambda message: self._report(plugin, step, prefix + message), plugin, what, self.load_seconds)
-        return cast("AbstractContextManager[None, bool]", guard)  # it swallows, which a generator's type cannot say
-
-    def _describe(self, hook: str, name: str, thing: Any, record: PluginRecord) -> bool:
-        """Write an object into the record; False when it is found to be unusable on the closer look."""
-        import orjson
-
-        problem = None
-        described = KINDS[hook].describe(thing)
-        try:
-            orjson.dumps(described)
-        except TypeError as error:
-            problem = f"{KINDS[hook].name} {described['name']!r} cannot be described as JSON: {error}"
-        if problem is None and hook == "register_tools":
-            from pi_core.tools.validation import ArgumentValidator  # jsonschema is paid for only while indexing
-
-            problem = ArgumentValidator().check_schema(thing)
-        if problem is not None:
-            self._report(name, hook, problem)
-            return False
-        same = [each for each in record.registers.get(hook, ()) if each["name"] != described["name"]]
-        record.registers[hook] = [*same, described]
-        return True
+    def _shut_gates(self, record: PluginRecord) -> None:
+        """Let the hooks refuse in which a plugin that cannot be loaded was known to decide."""
+        said = [each.message for each in self.problems if (each.plugin, each.step) == (record.name, "import")]
+        why = said[-1].removeprefix("not loaded: ") if said else "not loaded"
+        self._registrar.gates.shut(record.name, record.guards, why)
 
     def _check_disabled(self) -> None:
         for name in sorted(self.disabled - set(self.records)):
@@ -386,11 +301,3 @@ def _in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> di
     for place, name in zip(places, wanted, strict=True):
         names[place] = name
     return {name: records[name] for name in names}
-
-
-def _object_problem(plugin: object) -> str | None:
-    if isinstance(plugin, type):
-        return f"{plugin.__name__} is a class; a plugin is a module or an instance, made with @define(eq=False)"
-    if type(plugin).__hash__ is None:
-        return f"{shown(plugin)} cannot be told from its equals; define its class with @define(eq=False)"
-    return None

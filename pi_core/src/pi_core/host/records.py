@@ -67,6 +67,7 @@ class PluginRecord(Shown):
 
     Attributes:
         hooks: Names of the event hooks that it implements, and ``activate``.
+        guards: Those whose failure refuses, as of the last time that it could be loaded: while it cannot, they refuse.
         registers: What each of its registration hooks returned, described as plain data with a ``name``.
         load_ms: Milliseconds to import it and to ask what it registers.
         problems: What went wrong on the way; the rest of the plugin works.
@@ -82,6 +83,7 @@ class PluginRecord(Shown):
     version: str
     value: str
     hooks: list[str] = field(factory=list)
+    guards: list[str] = field(factory=list)
     registers: dict[str, list[dict[str, Any]]] = field(factory=dict)
     load_ms: float = 0.0
     problems: list[Problem] = field(factory=list)
@@ -102,6 +104,7 @@ class PluginRecord(Shown):
             "version": self.version,
             "value": self.value,
             "hooks": self.hooks,
+            "guards": self.guards,
             "registers": self.registers,
             "load_ms": self.load_ms,
             "problems": [[problem.plugin, problem.step, problem.message] for problem in self.problems],
@@ -125,7 +128,7 @@ class PluginRecord(Shown):
 
 _SHAPE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("name", "distribution", "version", "value"), str),
-    **dict.fromkeys(("hooks", "rejected"), list),
+    **dict.fromkeys(("hooks", "guards", "rejected"), list),
     **dict.fromkeys(("registers", "files"), dict),
     **dict.fromkeys(("loads", "indexed"), bool),
     "load_ms": (int, float),
