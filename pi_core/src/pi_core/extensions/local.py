@@ -220,6 +220,11 @@ class LocalExtensions:
         """Add the plugins of a distribution that was installed for this run."""
         from importlib.metadata import distribution
 
+        from pi_core.host.requirements import unmet_requirement
+
+        unmet = unmet_requirement(source.name)  # the folder may have a newer copy of pi's packages: pi's own come first
+        if unmet is not None:
+            raise UserError(f"it {unmet}")
         found = [each for each in distribution(source.name).entry_points if each.group == "pi"]
         if not found:
             raise UserError(f"{source.name!r} has no entry point in group 'pi': it is no plugin")

@@ -250,7 +250,10 @@ class PluginHost:
         before = len(self.problems)
         record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
         self._loaded.add(record.name)
-        record.loads = self._load(record, describe=True)
+        unmet = self._unmet(record)
+        if unmet is not None:
+            self._report(record.name, "import", f"not loaded: it {unmet}")
+        record.loads = unmet is None and self._load(record, describe=True)
         if not record.loads:
             self._shut_gates(record)
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
@@ -259,6 +262,11 @@ class PluginHost:
         # A plugin that is not there, or that ran out of time, may do better at the next start.
         timed_out = record.load_ms >= self.load_seconds * 1000
         record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
+
+    def _unmet(self, record: PluginRecord) -> str | None:
+        from pi_core.host.requirements import unmet_requirement  # paid for only while indexing
+
+        return unmet_requirement(record.distribution)
 
     def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
         """Import a plugin and register it; return whether it could be imported."""
