@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 ADDING = """
 from pathlib import Path
 
@@ -181,3 +183,29 @@ def test_its_help_is_its_own(pi):
 
     assert done.stdout.startswith("Usage: pi plugins")
     assert not (pi.site / "imports").exists()
+
+
+def test_retry_loads_a_plugin_that_could_not_be_loaded(pi):
+    pi.install("missing", "import os\nassert 'READY' in os.environ")
+
+    before, failed = listed(pi), pi.run("plugins", "retry", "missing")
+    loaded = pi.run("plugins", "retry", "missing", READY="1")
+
+    assert before["missing"]["loads"] is False
+    assert (failed.returncode, "not loaded: AssertionError" in failed.stderr) == (1, True)
+    assert (loaded.returncode, "Plugin 'missing' was loaded" in loaded.stderr) == (0, True)
+    assert listed(pi)["missing"]["loads"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["retry"], "takes the name of one plugin, not 0"),
+        (["retry", "no-such"], "Unknown plugin: no-such. pi plugins lists them"),
+        (["retry", "tools", "--disable", "tools"], "Plugin 'tools' is disabled"),
+    ],
+)
+def test_retry_says_what_it_cannot_do(pi, arguments, said):
+    done = pi.run("plugins", *arguments)
+
+    assert (done.returncode != 0, said in done.stderr) == (True, True)

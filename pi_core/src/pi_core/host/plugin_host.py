@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
+from pi_core.host.breadcrumbs import Breadcrumbs
 from pi_core.host.discovery import find_origin, find_plugins, fingerprint, source_files, unchanged
 from pi_core.host.guarded import LOAD_SECONDS
 from pi_core.host.index import IndexFile
@@ -53,8 +54,9 @@ class PluginHost:
         self._loaded: set[str] = set()
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """How long a plugin may take to be imported, to register or to activate itself."""
+        self._crumbs = Breadcrumbs(settings.agent_dir / "cache")
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
-        self._registrar = Registrar(self._registry, self._report, self.load_seconds)
+        self._registrar = Registrar(self._registry, self._report, self.load_seconds, self._crumbs)
 
     # What is installed
 
@@ -68,10 +70,11 @@ class PluginHost:
         records, problems = stored if stored is not None else self._find()
         by_name = {record.name: record for record in records}
         self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
+        aside = self._set_aside(by_name)
         stale = [record for record in records if self._is_stale(record)]
         for record in stale:
             self._look_into(record)
-        if stale or stored is None:
+        if stale or aside or stored is None:
             self._index.write(marks, records, problems)
         self.problems = [*problems, *self.problems]
         for record in records:
@@ -223,6 +226,31 @@ class PluginHost:
             shut_by=self._registrar.gates.shut_by,
         )
 
+    def look_again(self, name: str) -> PluginRecord:
+        """Try again to load an installed plugin that could not be loaded, and return what is known of it now.
+
+        A process of its own tries first: the plugin may end the process that loads it.
+
+        Raises:
+            UnknownName: No such plugin is installed.
+        """
+        if name not in self.records:
+            raise UnknownName("plugin", name, self.records, "pi plugins lists them")
+        record = self.records[name]
+        if record.loads and record.indexed:
+            return record
+        self.problems = [problem for problem in self.problems if problem.plugin != name]
+        died = self._try(record)
+        if died is None:
+            self._look_into(record)
+        else:
+            self._leave_out(record, died)
+            self.problems += record.problems
+        marks = fingerprint()
+        _, problems = self._index.read(marks) or ([], [])
+        self._index.write(marks, list(self.records.values()), problems)
+        return record
+
     # Inside
 
     def _seconds(self, kind: str) -> dict[str, float]:
@@ -243,6 +271,35 @@ class PluginHost:
         for record in records:
             record.guards = known.get((record.name, record.distribution), [])
         return records, problems
+
+    def _set_aside(self, records: dict[str, PluginRecord]) -> list[PluginRecord]:
+        """Leave out the plugins that pi died in before, unless a process of their own can load them; return them."""
+        aside = []
+        for name, times in self._crumbs.left_behind().items():
+            record = records.get(name)
+            if record is None or name in self.disabled:
+                continue
+            died = self._try(record)
+            if died is not None or times > 1:
+                self._leave_out(record, died or "twice in a row")
+                aside.append(record)
+        return aside
+
+    def _try(self, record: PluginRecord) -> str | None:
+        from pi_core.host.trial import how_it_died
+
+        return how_it_died(record.value, self.load_seconds)
+
+    def _leave_out(self, record: PluginRecord, how: str) -> None:
+        """Describe a plugin as one that cannot be loaded, until it changes."""
+        message = (
+            f"not loaded: loading it ends the process ({how}). It is left out until it changes;"
+            f" pi plugins retry {record.name} tries it again"
+        )
+        record.rejected, record.registers, record.hooks = [], {}, []
+        record.problems = [Problem(record.name, "import", message)]
+        record.loads, record.indexed = False, True
+        record.files = source_files(record.value)
 
     def _look_into(self, record: PluginRecord) -> None:
         """Fill in a record by loading its plugin."""
@@ -270,9 +327,10 @@ class PluginHost:
 
     def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
         """Import a plugin and register it; return whether it could be imported."""
-        plugin = self._import(record)
-        if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
-            self._shut_gates(record)
+        with self._crumbs.at(record.name):
+            plugin = self._import(record)
+            if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
+                self._shut_gates(record)
         return plugin is not None
 
     def _import(self, record: PluginRecord) -> object | None:

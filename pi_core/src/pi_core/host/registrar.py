@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from pi_core.host.breadcrumbs import Breadcrumbs
     from pi_core.host.records import PluginRecord
     from pi_core.host.registry import Registry
 
@@ -27,6 +28,7 @@ class Registrar:
         registry: Gets what they register.
         report: Called with what is wrong: plugin, step, message.
         load_seconds: How long a plugin may take in each step.
+        crumbs: Say which plugin's code runs.
 
     Attributes:
         manager: The event hooks of the plugins.
@@ -38,10 +40,12 @@ class Registrar:
         registry: Registry,
         report: Callable[[str, str, str], None],
         load_seconds: float,
+        crumbs: Breadcrumbs,
     ) -> None:
         self._registry = registry
         self._report = report
         self._load_seconds = load_seconds
+        self._crumbs = crumbs
         self._registering = ""
         self._unasked: dict[str, list[tuple[str, PluginRecord]]] = {}
         self.manager = PluginManager(self._unusable)
@@ -95,7 +99,8 @@ class Registrar:
     def asked(self, hook: str) -> Registry:
         """Return the registry, once the loaded plugins were asked for what they register under a hook."""
         for name, record in self._unasked.pop(hook, ()):
-            self._ask(hook, name, record, describe=False)
+            with self._crumbs.at(name):
+                self._ask(hook, name, record, describe=False)
         return self._registry
 
     def guarded(self, plugin: str, step: str, what: str, prefix: str = "") -> AbstractContextManager[None, bool]:

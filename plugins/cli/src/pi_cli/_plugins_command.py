@@ -14,7 +14,7 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._extension_records import all_records
-from pi_cli._report import print_json, print_lines, warn
+from pi_cli._report import print_json, print_lines, say, warn
 from pi_cli._words import one_line, width_of
 from pi_hookspecs import UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
@@ -32,6 +32,7 @@ _ROOM = 36
 _USAGE = """\
 Usage: pi plugins [--json]
        pi plugins show NAME [--time] [--json]
+       pi plugins retry NAME
 
 List the installed plugins: name and version, the milliseconds that loading
 took, the distribution, and what the plugin adds; then the local extensions of
@@ -42,6 +43,10 @@ show     Tell all that is known of one plugin: where it comes from, what it
          registers and who wins where another registers the same, which hooks it
          implements and when in the row it is asked, settings, problems. The
          exit code is 1 when there are problems.
+
+retry    Try again to load a plugin that could not be loaded, or that pi was ended
+         by when it loaded it; otherwise that is tried when the plugin changes. The
+         exit code is 1 when it cannot be loaded.
 
   --time       Ask each of its event hooks once, with a sample event, and tell
                the milliseconds; with those that it handles since activate(pi)
@@ -64,6 +69,8 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
     words: tuple[str, ...] = params["words"]
     if words[:1] == ("show",):
         return _show(words[1:], params, host)
+    if words[:1] == ("retry",):
+        return _retry(words[1:], host)
     if words:
         message = f"pi plugins takes no argument, not {words[0]!r}; pi plugins show NAME tells of one plugin"
         raise UserError(message)
@@ -80,6 +87,20 @@ def run_plugins(arguments: Sequence[str], host: PluginHost) -> int:
         if getattr(problem, "plugin", None) not in {record.name for record in records}:
             warn(problem)
     return 0
+
+
+def _retry(names: tuple[str, ...], host: PluginHost) -> int:
+    if len(names) != 1:
+        message = f"pi plugins retry takes the name of one plugin, not {len(names)}. pi plugins lists them"
+        raise UserError(message)
+    if names[0] in host.disabled:
+        raise UserError(f"Plugin {names[0]!r} is disabled. pi config list says where")
+    record = host.look_again(names[0])
+    for problem in _problems(record, host):
+        warn(problem)
+    if record.loads:
+        say(f"Plugin {record.name!r} was loaded")
+    return 0 if record.loads else 1
 
 
 def _show(names: tuple[str, ...], params: dict[str, Any], host: PluginHost) -> int:
