@@ -55,7 +55,9 @@ def test_help_is_printed_whatever_else_is_there(pi, arguments):
     ):
         assert option in done.stdout
     assert all(len(line) < 80 for line in done.stdout.splitlines())
-    assert len(done.stdout.splitlines()) < 90
+    assert len(done.stdout.splitlines()) < 130
+    assert "PI_CODING_AGENT_DIR" in done.stdout
+    assert "OPENROUTER_API_KEY" in done.stdout
 
 
 def test_help_imports_no_plugin_and_shows_their_options_once_they_are_known(pi):

@@ -1,4 +1,4 @@
-"""What ``pi --help`` lists before there is an index: the subcommands and options of pi's own plugins."""
+"""What ``pi --help`` lists before there is an index: subcommands, options and key variables of pi's own plugins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["first_records"]
 
-_HOOKS = ("register_subcommands", "register_flags")
+_HOOKS = ("register_subcommands", "register_flags", "register_models")
 
 
 def first_records(host: PluginHost) -> Iterator[PluginRecord]:

@@ -9,11 +9,11 @@ from pi_cli._arguments import option_groups, plugin_flags, written
 from pi_cli._words import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pi_core.host import PluginRecord
 
-__all__ = ["help_text", "subcommands"]
+__all__ = ["ENVIRONMENT", "help_text", "subcommands"]
 
 _HEAD = """\
 pi, a coding agent made of plugins.
@@ -37,6 +37,21 @@ Answers go to stdout, everything else to stderr.
 Exit codes: 0 answered, 1 error or failed answer, 130 interrupted.
 """
 
+ENVIRONMENT = (
+    ("PI_CODING_AGENT_DIR", "Folder of settings, keys and sessions (~/.pi/agent)"),
+    ("PI_CODING_AGENT_SESSION_DIR", "Folder of sessions, as --session-dir"),
+    ("PI_DISABLE_PLUGINS=A,B", "Leave plugins out, as --disable"),
+    ("PI_OFFLINE=1", "As --offline"),
+    ("PI_CACHE_RETENTION", "How long providers cache prompts: none, short, long"),
+    ("PI_TRACE_HOOKS=1", "Write each hook call to stderr"),
+    ("NO_COLOR", "No colours"),
+    ("HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "Proxies"),
+    ("SSL_CERT_FILE, SSL_CERT_DIR", "Certificates to trust in place of the system's"),
+)
+"""Variables, as they are written, and what they do; docs/environment.md has them all."""
+
+_KEYS = "Keys of providers, which pi auth login stores as well: {}"
+
 _UNKNOWN = "Options of {} are listed here once pi has run with it."
 
 _WIDTH = 79
@@ -53,6 +68,9 @@ def help_text(records: Sequence[PluginRecord], unknown: Sequence[str] = ()) -> s
         if problem is None:
             plugins.setdefault(plugin, []).append(_flag(flag))
     parts += [_section(f"Plugin {plugin}", flags) for plugin, flags in plugins.items()]
+    parts.append(_section("Environment", ENVIRONMENT))
+    if keys := list(dict.fromkeys(_key_variables(records))):
+        parts.append("\n" + "\n".join(wrap(_KEYS.format(" ".join(keys)), _WIDTH)) + "\n")
     if unknown:
         parts.append("\n" + "\n".join(wrap(_UNKNOWN.format(one_line(", ".join(unknown))), _WIDTH)) + "\n")
     return "".join([*parts, _TAIL])
@@ -66,6 +84,13 @@ def subcommands(records: Sequence[PluginRecord]) -> list[tuple[str, str]]:
     for record in records:
         described |= {each["name"]: each["description"] for each in record.registers.get("register_subcommands", ())}
     return list(described.items())
+
+
+def _key_variables(records: Iterable[PluginRecord]) -> Iterator[str]:
+    """Go through the variables that providers' keys are read from."""
+    for record in records:
+        for provider in record.registers.get("register_models", ()):
+            yield from provider["key_variables"]
 
 
 def _flag(flag: dict[str, Any]) -> tuple[str, str]:

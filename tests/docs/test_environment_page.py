@@ -1,0 +1,93 @@
+"""docs/environment.md and ``pi --help`` name the variables that the code reads, and no others."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_cli._help import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
+
+NO_READERS = {
+    "pi_testing": "sets variables for tests",
+    "pi_guardrails": "looks for them in commands",
+    "pi_core/extensions/dependencies.py": "keeps them from uv",
+}
+NO_VARIABLES = {
+    *("ACME_PLUGIN", "BASE_URL", "MAX_TOKENS"),  # placeholders, and a word of an API
+    *(
+        "FINISH_REASON_UNSPECIFIED",
+        "IDE_UNSPECIFIED",
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+    ),  # of Google's API
+    *("PLATFORM_UNSPECIFIED", "SECURITY_POLICY_VIOLATED", "TOO_MANY_TOOL_CALLS", "UNEXPECTED_TOOL_CALL"),
+    *("FIRST_OR_LAST", "IN_FOLDER"),  # names in a pattern
+    *("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "SC_OPEN_MAX"),  # of the system
+}
+READ_BY_LIBRARIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "UV_OFFLINE"}
+
+
+def sources() -> Iterator[Path]:
+    for folder in (ROOT / "pi_core" / "src", *sorted((ROOT / "plugins").glob("*/src"))):
+        for file in sorted(folder.rglob("*.py")):
+            if not any(each in file.as_posix() for each in NO_READERS):
+                yield file
+
+
+def read_in(file: Path) -> set[str]:
+    """Return the literals of a module that look like variables, without the names of its own constants."""
+    nodes = [*ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    constants = {node.id for node in nodes if isinstance(node, ast.Name)}
+    constants |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    literals = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    exported = {word for each in literals for word in each.split()} if file.name == "__init__.py" else set()
+    return {each for each in literals if re.fullmatch(NAME, each)} - constants - exported - NO_VARIABLES
+
+
+def on_page(text: str) -> set[str]:
+    return set(re.findall(rf"`({NAME})`", text))
+
+
+def test_the_page_is_what_the_script_writes() -> None:
+    script = ROOT / "tools" / "build_environment_page.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
+
+
+def test_the_page_names_what_the_code_reads() -> None:
+    read = {name: file for file in sources() for name in read_in(file)}
+    named = on_page(PAGE)
+
+    missing = {name: str(file.relative_to(ROOT)) for name, file in read.items() if name not in named}
+    assert missing == {}, "describe them in tools/build_environment_page.py"
+
+
+def test_the_page_names_nothing_that_is_not_read() -> None:
+    described, without_effect = PAGE.split("## Of the original pi")
+    before, keys_and_others = described.split("## Keys of providers")
+    others = keys_and_others.partition("## What else providers read")[2]
+    read = {name for file in sources() for name in read_in(file)} | READ_BY_LIBRARIES
+
+    assert on_page(before + others) - read - {"PI_OAUTH_URL_GITHUB_COPILOT"} == set()
+    assert on_page(without_effect) & read == set()
+
+
+def test_the_help_names_only_what_the_page_describes() -> None:
+    names = {name for names, _ in ENVIRONMENT for name in re.findall(NAME, names)}
+
+    assert names <= on_page(PAGE)
+    assert {
+        name for name in on_page(PAGE.partition("## The system")[0]) if re.match(r"PI_(?!OAUTH|CLEAR|HARDW)", name)
+    } <= names

@@ -1,0 +1,159 @@
+"""Write docs/environment.md from the groups below and from the providers' rows.
+
+Run it with ``uv run python tools/build_environment_page.py``; with ``--check`` it writes nothing and fails if something
+would change. ``tests/docs/test_environment_page.py`` compares the page with what the code reads.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pi_models import register_models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "environment.md"
+
+HEAD = """\
+<!-- Made by tools/build_environment_page.py; change it there. -->
+
+# Environment variables
+
+An option on the command line counts before a variable, a variable before a [setting](settings.md). An empty variable
+counts as one that is not set. `pi --help` has the most important ones.
+"""
+
+OURS = {
+    "PI_CODING_AGENT_DIR": "The folder of settings, keys, sessions and the index of plugins; `~/.pi/agent` without it",
+    "PI_CODING_AGENT_SESSION_DIR": "The folder of sessions, as `--session-dir` and the setting `sessionDir`",
+    "PI_DISABLE_PLUGINS": "Plugins to leave out, with commas, as `--disable` and the setting `plugins.disabled`",
+    "PI_OFFLINE": "`1` as `--offline`: nothing is fetched for extensions; the model is asked all the same",
+    "PI_CACHE_RETENTION": "How long providers keep a prompt in their caches: `none`, `short` or `long`",
+    "PI_TRACE_HOOKS": "`1` writes each hook call to stderr: hook, plugin, time, whether it answered",
+    "PI_CLEAR_ON_SHRINK": "`1` or `0`, as the setting `terminal.clearOnShrink`",
+    "PI_HARDWARE_CURSOR": "`1` or `0`, as the setting `showHardwareCursor`",
+    "PI_OAUTH_URL_<PROVIDER>": "A gateway to sign in through, in place of scheme and host of the provider's login"
+    " pages; the provider in capitals with `_` for `-`, as `PI_OAUTH_URL_GITHUB_COPILOT`",
+    "PI_OAUTH_PORT_<PROVIDER>": "The port on which the browser comes back from a login",
+}
+
+SYSTEM = {
+    "HOME": "The home folder, of `~`",
+    "PATH": "Where shells, `uv`, `rg` and `fd` are found",
+    "XDG_CONFIG_HOME": "Where git's ignore file of the user is, which searches obey",
+    "TERM": "`dumb` means no colours",
+    "NO_COLOR": "Anything means no colours",
+    "BROWSER": "The program that a login opens its page with",
+    "DISPLAY": "On Linux a login opens a browser where this, `WAYLAND_DISPLAY` or `BROWSER` is set",
+    "WAYLAND_DISPLAY": "See `DISPLAY`",
+    "SSH_CONNECTION": "On macOS and Windows a login opens no browser where this is set",
+    "HTTP_PROXY": "Proxy of requests to `http://` addresses, in small letters, too, as the next three",
+    "HTTPS_PROXY": "Proxy of requests to `https://` addresses",
+    "ALL_PROXY": "Proxy of all that have none of their own",
+    "NO_PROXY": "Hosts without a proxy, with commas between them",
+    "SSL_CERT_FILE": "Certificates to trust in place of the system's",
+    "SSL_CERT_DIR": "A folder of them",
+}
+
+COMMANDS = {
+    "PI_SESSION_ID": "The session's id",
+    "PI_SESSION_FILE": "The session's file, where it is stored in one",
+    "PI_PROVIDER": "The model's provider",
+    "PI_MODEL": "The model's id",
+    "PI_REASONING_LEVEL": "The reasoning effort: `off`, `low` and so on",
+}
+
+PROVIDERS = {
+    "ANTHROPIC_AUTH_TOKEN": "`anthropic`: a token that is sent as `Authorization: Bearer`, whatever it looks like",
+    "AWS_REGION": "`amazon-bedrock`: the region; before `AWS_DEFAULT_REGION`",
+    "AWS_DEFAULT_REGION": "`amazon-bedrock`: the region",
+    "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "`amazon-bedrock`: where requests go; before `AWS_ENDPOINT_URL`",
+    "AWS_ENDPOINT_URL": "`amazon-bedrock`: where requests go",
+    "AWS_PROFILE": "`amazon-bedrock`: which profile of AWS's files; before `AWS_DEFAULT_PROFILE`",
+    "AWS_DEFAULT_PROFILE": "`amazon-bedrock`: which profile of AWS's files",
+    "AWS_CONFIG_FILE": "`amazon-bedrock`: the file of profiles; `~/.aws/config` without it",
+    "AWS_SHARED_CREDENTIALS_FILE": "`amazon-bedrock`: the file of keys; `~/.aws/credentials` without it",
+    "AWS_ACCESS_KEY_ID": "`amazon-bedrock`: an access key, with the next two",
+    "AWS_SECRET_ACCESS_KEY": "`amazon-bedrock`: its secret",
+    "AWS_SESSION_TOKEN": "`amazon-bedrock`: its token, where it is a temporary one",
+    "AWS_SECURITY_TOKEN": "`amazon-bedrock`: the old name of `AWS_SESSION_TOKEN`",
+    "AWS_CREDENTIAL_EXPIRATION": "`amazon-bedrock`: when that key ends",
+    "AWS_ROLE_ARN": "`amazon-bedrock`: the role to take with the token of the next one",
+    "AWS_WEB_IDENTITY_TOKEN_FILE": "`amazon-bedrock`: a file with a token of a cluster",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "`amazon-bedrock`: where a container asks for keys",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI": "`amazon-bedrock`: where a container asks for keys",
+    "AWS_EC2_METADATA_DISABLED": "`amazon-bedrock`: `true` asks no EC2 instance for keys",
+    "AZURE_OPENAI_BASE_URL": "`azure-openai-responses`: where it is; before `AZURE_OPENAI_RESOURCE_NAME`",
+    "AZURE_OPENAI_RESOURCE_NAME": "`azure-openai-responses`: the resource's name, of which the address is made",
+    "AZURE_OPENAI_API_VERSION": "`azure-openai-responses`: `v1` without it",
+    "AZURE_OPENAI_DEPLOYMENT_NAME_MAP": "`azure-openai-responses`: deployments by model, as `gpt-5=mine,o3=other`",
+    "AZURE_OPENAI_AD_TOKEN": "`azure-openai-responses`: a token of Entra in place of a key",
+    "GOOGLE_CLOUD_PROJECT": "`google-vertex`, `google-gemini-cli`: the project; before `GCLOUD_PROJECT`",
+    "GOOGLE_CLOUD_PROJECT_ID": "`google-gemini-cli`: the project",
+    "GCLOUD_PROJECT": "`google-vertex`: the project",
+    "GOOGLE_CLOUD_LOCATION": "`google-vertex`: the location, where the model's address names none",
+    "GOOGLE_APPLICATION_CREDENTIALS": "`google-vertex`: a file of application default credentials",
+    "CLOUDSDK_CONFIG": "`google-vertex`: gcloud's folder, in which such a file is looked for",
+    "GCE_METADATA_HOST": "`google-vertex`: where the metadata server is, which knows a token of the machine",
+    "K_SERVICE": "`google-vertex`: set by Cloud Run, where there is such a server",
+    "GOOGLE_ANTIGRAVITY_CLIENT_ID": "`google-antigravity`: the application to sign in with, of your own",
+    "GOOGLE_ANTIGRAVITY_CLIENT_SECRET": "`google-antigravity`: its secret",
+    "OLLAMA_HOST": "`ollama`: where the server is, as Ollama itself takes it",
+}
+
+TAIL = """
+## Of the original pi, without effect here
+
+`PI_PACKAGE_DIR` (this pi finds its files with Python's import system), `PI_SHARE_VIEWER_URL` (nothing is uploaded to be
+viewed), `PI_SKIP_VERSION_CHECK` and `PI_TELEMETRY` (no new version is looked for, and no use is reported).
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    lines = [HEAD, "## pi", "", *_table(OURS), "", "## The system", "", *_table(SYSTEM), ""]
+    lines += ["## Set for the commands that tools run", "", *_table(COMMANDS), ""]
+    lines += ["## Keys of providers", "", "`pi auth login` stores a key in place of a variable.", ""]
+    lines += [
+        "| provider | variables, the first that is set counts | in its address |",
+        "| --- | --- | --- |",
+        *_keys(),
+        "",
+    ]
+    lines += ["## What else providers read", "", *_table(PROVIDERS)]
+    return "\n".join([*lines, TAIL])
+
+
+def _table(rows: dict[str, str]) -> Iterator[str]:
+    yield from ("| variable | meaning |", "| --- | --- |")
+    yield from (f"| `{name}` | {meaning} |" for name, meaning in rows.items())
+
+
+def _keys() -> Iterator[str]:
+    for row in sorted(register_models(), key=lambda row: row.id):
+        placeholders = re.findall(r"\{([A-Z_]+)\}", row.base_url)
+        if row.key_variables or placeholders:
+            yield f"| `{row.id}` | {_names(row.key_variables)} | {_names(placeholders)} |"
+
+
+def _names(names: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def main() -> int:
+    """Write the page, or check it; return the exit code."""
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    print(f"{PAGE.name} is not what tools/build_environment_page.py writes; run it")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
