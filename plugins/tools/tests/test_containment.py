@@ -15,7 +15,9 @@ import pi_tools
 from pi_hookspecs import AbortController
 from pi_tools import BashOptions, create_bash_tool
 from pi_tools._commands.background import running
-from pi_tools._commands.processes import launcher
+from pi_tools._commands.local import LocalBashOperations
+from pi_tools._commands.supervised import SupervisedLauncher
+from pi_tools._commands.supervisor.service import KEEPER_GRACE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is Linux's")
 
@@ -146,10 +148,109 @@ async def test_a_keeper_that_is_killed_takes_its_command_along(failure, text, to
     assert await text("bash", command="echo next") == "next\n"
 
 
-async def test_a_supervisor_that_is_killed_is_replaced(text):
-    await text("bash", command="true")
-    os.kill(launcher().pid, signal.SIGKILL)
+@pytest.mark.parametrize("which", ["g", "s"])
+async def test_a_guardian_or_supervisor_that_is_killed_takes_all_along(text, failure, token, none_left, which):
+    command = f"{ANCESTORS}setsid sleep {token} & sleep 0.1; kill -9 ${which}; sleep {token}"
 
+    assert "watched the command was killed" in await failure("bash", command=command)
+
+    assert await none_left(token) == []
+    assert await text("bash", command="echo next") == "next\n"
+
+
+@pytest.fixture
+def own_bash(tmp_path):
+    """``bash`` with a guardian and a supervisor of its own."""
+    return create_bash_tool(tmp_path, BashOptions(operations=LocalBashOperations(start=SupervisedLauncher())))
+
+
+ANCESTORS = "k=$PPID; s=$(ps -o ppid= $k); g=$(ps -o ppid= $s); "
+
+
+async def test_the_processes_that_watch_commands_have_no_keys_in_their_environment(call, own_bash, monkeypatch):
+    monkeypatch.setenv("MADE_UP_API_KEY", "sk-made-up")
+    command = ANCESTORS + "for pid in $k $s $g; do cat /proc/$pid/comm; cat /proc/$pid/environ; done; env"
+
+    result = await call("bash", tool=own_bash, command=command)
+
+    watchers, _, own = result.content[0].text.partition("pi-guardian\n")
+    assert watchers == "pi-keeper\npi-supervisor\n"
+    assert own.count("sk-made-up") == own.count("MADE_UP_API_KEY=sk-made-up\n") == 1
+    assert not own.startswith("MADE_UP")
+
+
+async def test_a_keeper_that_is_stopped_goes_on(text):
+    assert await text("bash", command="kill -STOP $PPID; echo done") == "done\n"
+
+
+STOPPED = {
+    "keeper": "kill -STOP $k; ",
+    "keeper and supervisor": "kill -STOP $s $k; ",
+    "all": "kill -STOP $g $s $k; ",
+    "keeper, again and again": "(while sleep 0.01; do kill -STOP $k; done) & ",
+}
+
+
+@pytest.mark.parametrize("which", STOPPED)
+async def test_an_abort_leaves_nothing_though_what_watches_is_stopped(call, token, alive, none_left, until, which):
+    controller = AbortController()
+    command = f"{ANCESTORS}setsid sleep {token} & {STOPPED[which]}sleep {token}"
+    running = asyncio.create_task(call("bash", command=command, signal=controller.signal))
+    await until(lambda: sum("-c" not in line for line in alive(token)) >= 2)
+
+    controller.abort()
+
+    assert (await running).content[0].text == "Command aborted"
+    assert await none_left(token) == []
+
+
+TRACE = """
+import ctypes, os, sys, time
+PTRACE_ATTACH = 16
+for pid in sys.argv[2:]:
+    ctypes.CDLL(None).ptrace(PTRACE_ATTACH, int(pid), 0, 0)
+os.execlp("sleep", "sleep", sys.argv[1])
+"""
+
+
+def traces_keeper(tmp_path, token):
+    """Return a command that holds its keeper as a debugger does: SIGCONT does not help; if the system lets it."""
+    (tmp_path / "trace.py").write_text(TRACE)
+    return f"setsid {sys.executable} trace.py {token} $PPID & sleep {token}"
+
+
+async def test_an_abort_leaves_nothing_though_the_keeper_is_traced(request, call, tmp_path, token, monkeypatch):
+    alive, none_left, until = map(request.getfixturevalue, ("alive", "none_left", "until"))
+    monkeypatch.setattr("pi_tools._commands.supervisor.service.KEEPER_GRACE", 0.1)
+    controller = AbortController()
+    running = asyncio.create_task(call("bash", command=traces_keeper(tmp_path, token), signal=controller.signal))
+    await until(lambda: sum("sleep 3600" in line and "-c" not in line for line in alive(token)) == 2)
+
+    controller.abort()
+
+    assert (await running).content[0].text == "Command aborted"
+    assert await none_left(token) == []
+
+
+async def test_the_end_of_pi_is_the_end_of_all_though_the_keeper_is_traced(request, tmp_path, token, monkeypatch):
+    alive, none_left, until = map(request.getfixturevalue, ("alive", "none_left", "until"))
+    monkeypatch.chdir(tmp_path)
+    program = start(traces_keeper(tmp_path, token))
+    await until(lambda: sum("sleep 3600" in line and "-c" not in line for line in alive(token)) == 2)
+
+    end(program, signal.SIGKILL)
+
+    assert await none_left(token) == []
+    assert await none_left(f"service.main({program.pid})") == []
+
+
+@pytest.mark.parametrize("escaped", ["setsid", "env -i setsid"])
+async def test_a_child_that_escaped_does_not_outlive_keeper_and_supervisor(text, failure, token, none_left, escaped):
+    command = f"{ANCESTORS}{escaped} sleep {token} & sleep 0.1; kill -9 $s $k; sleep {token}"
+
+    assert "watched the command was killed" in await failure("bash", command=command)
+
+    assert await none_left(token) == []
     assert await text("bash", command="echo next") == "next\n"
 
 
@@ -247,6 +348,17 @@ async def test_the_end_of_pi_is_the_end_of_all(request, token, number, group, ho
     assert await none_left(token) == []
 
 
+@pytest.mark.parametrize("which", STOPPED)
+async def test_the_end_of_pi_is_the_end_of_all_though_what_watches_is_stopped(token, alive, none_left, until, which):
+    program = start(f"{ANCESTORS}setsid sleep {token} & {STOPPED[which]}sleep {token}")
+    await until(lambda: sum("-c" not in line for line in alive(token)) >= 2)
+
+    end(program, signal.SIGKILL)
+
+    assert await none_left(token) == []
+    assert await none_left(f"service.main({program.pid})") == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 async def test_the_end_of_pi_is_the_end_of_what_is_in_the_background(token, alive, none_left, number):
     program = start(family(token, "true"), "background")
@@ -283,7 +395,7 @@ async def test_what_is_to_be_kept_is_kept(token, alive, none_left):
     program = start(family(token, "true"), "keep")
     program.stdout.readline()
     end(program, signal.SIGKILL)
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(KEEPER_GRACE + 0.5)
 
     left = alive(token)
     for line in left:
@@ -295,7 +407,7 @@ async def test_what_is_to_be_kept_is_kept(token, alive, none_left):
 
 async def test_no_supervisor_or_keeper_is_left_either(token, alive, none_left, until):
     program = start(family(token, "sleep 1"))
-    whose = f"supervisor.main({program.pid})"  # other tests have theirs
+    whose = f"service.main({program.pid})"  # other tests have theirs
     await until(lambda: alive(whose))
 
     program.wait()

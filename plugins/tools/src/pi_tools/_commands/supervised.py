@@ -1,4 +1,4 @@
-"""pi's side of the supervisor: a program below a keeper, and the socket on which both are spoken to (Linux)."""
+"""pi's side of the supervisor: a program below a keeper, and the sockets that lead to both (Linux)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,20 @@ def _exit_code(status: int) -> int:
 
 
 class _Supervised(Process):
-    """A program below a keeper, spoken to through its socket, which ends the tree when it is closed."""
+    """A program below a keeper, spoken to through its socket, which ends the tree when it is closed.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, control: socket.socket) -> None:
+    Args:
+        loop: The running event loop.
+        control: The socket that leads to the keeper.
+        launcher: What started it.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, control: socket.socket, launcher: SupervisedLauncher) -> None:
         super().__init__(loop)
         self._loop = loop
+        self._launcher = launcher
         self._text = b""
+        self._overdue: asyncio.TimerHandle | None = None
         self.started: asyncio.Future[None] = loop.create_future()
         control.setblocking(False)  # noqa: FBT003 - socket's own signature
         self._control = control.detach()  # a socket would complain when the loop ends before the command
@@ -78,6 +86,8 @@ class _Supervised(Process):
             self._loop.remove_reader(self._control)
             os.close(self._control)
             self._control = -1
+        if self._overdue is not None:
+            self._overdue.cancel()
         if not self.exited.done():
             _end_session_of(self.pid)  # the supervisor does, and more, unless it was killed too
         lost = ToolFailure("The process that watched the command was killed, and the command was ended.")
@@ -87,24 +97,40 @@ class _Supervised(Process):
                 future.exception()  # not every caller waits for both
         self._leave()
 
-    def _wish(self, wish: bytes) -> None:
+    def _request(self, request: bytes) -> None:
         if self._control >= 0:
             with suppress(OSError):
-                os.write(self._control, wish)
+                os.write(self._control, request)
 
     def kill(self) -> None:
-        self._wish(b"k")
+        from pi_tools._commands.supervisor.service import KEEPER_GRACE
+
+        self._request(b"k")
+        self._launcher.continue_stopped()
+        if self._overdue is None and self._control >= 0:
+            # The command may have been started by another event loop, which is closed.
+            self._overdue = asyncio.get_running_loop().call_later(KEEPER_GRACE, self._kill_keeper)
+
+    def _kill_keeper(self) -> None:
+        """End a keeper that did not end its tree in time, as when the command traces it."""
+        if self._control >= 0:
+            asyncio.get_running_loop().run_in_executor(None, self._launcher.kill_keeper, self.root)
 
     def drain(self) -> None:
-        self._wish(b"d")
+        self._request(b"d")
 
     def left(self) -> list[str]:
-        from pi_tools._commands.supervisor import descendants
+        from pi_tools._commands.supervisor.tree import descendants
 
         return [f"{pid} {line}" for pid in descendants(self.root) if (line := _command_line(pid))]
 
     def release(self) -> None:
-        self._wish(b"r")
+        self._request(b"r")
+
+
+def _loader_environment() -> dict[str, str]:
+    """Return what the interpreter may need to find its own library; the rest, API keys too, is for commands alone."""
+    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
 
 
 def _end_session_of(leader: int) -> None:
@@ -132,7 +158,7 @@ class SupervisedLauncher:
         self._requests: socket.socket | None = None
         self._works = False
         self.pid = 0
-        """The supervisor's; 0 before the first program."""
+        """The guardian's; 0 before the first program."""
 
     async def launch(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
@@ -153,13 +179,27 @@ class SupervisedLauncher:
 
         return await GroupLauncher().launch(argv, cwd, env, out=out, error=error, drain=drain)
 
+    def continue_stopped(self) -> None:
+        """Continue the guardian, which continues the processes below it, in case a command stopped them."""
+        if self.pid:
+            with suppress(OSError):
+                os.kill(self.pid, signal.SIGCONT)
+
+    def kill_keeper(self, pid: int) -> None:
+        """Have a keeper killed, and its tree ended by the supervisor; blocks while the supervisor is busy."""
+        import marshal
+
+        with self._lock:
+            if self._requests is not None:
+                self._send(marshal.dumps(pid), [])
+
     async def _try(self, body: bytes, descriptors: list[int]) -> Process | None:
         """Start a program; None if the supervisor was dead, or died, before it could."""
         import socket
 
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
-        process = _Supervised(loop, ours)
+        process = _Supervised(loop, ours, self)
         try:
             with theirs:
                 await loop.run_in_executor(None, self._request, body, [theirs.fileno(), *descriptors])
@@ -195,7 +235,7 @@ class SupervisedLauncher:
     def _send(self, body: bytes, descriptors: list[int]) -> bool:
         import socket
 
-        from pi_tools._commands.supervisor import HEADER
+        from pi_tools._commands.supervisor.service import HEADER
 
         assert self._requests is not None  # noqa: S101 - set with the pid
         try:
@@ -217,12 +257,12 @@ class SupervisedLauncher:
         ours.settimeout(_SEND_TIMEOUT)
         atexit.register(ours.close)
         folder = os.path.dirname(os.path.abspath(__file__))
-        program = f"import sys; sys.path.append({folder!r}); import supervisor; supervisor.main({os.getpid()})"
+        serve = f"from supervisor import service; service.main({os.getpid()})"
         with theirs:
             self.pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-I", "-S", "-c", program],
-                os.environ,
+                [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.append({folder!r}); {serve}"],
+                _loader_environment(),
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, theirs.fileno(), 0),
                     (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
