@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,21 @@ def test_a_list_is_a_table(run, store, header, said, monkeypatch, tmp_path):
     assert code == 0
     assert [" ".join(line.split()[2:]) for line in lines] == ["id1 1 \\x1b[31mred", "id0 1 first line"]
     assert "/else" in run("list", "--all", "--disable", "x")[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals")
+def test_a_terminal_of_unknown_size_gets_whole_lines(run, store, header, said, monkeypatch, tmp_path):
+    import pty
+
+    monkeypatch.chdir(tmp_path)
+    store.create(header(str(tmp_path), "id0")).append([said("a", None, "What is the tide?")])
+    reader, terminal = pty.openpty()  # of 0 columns
+    with os.fdopen(terminal, "w") as stdout, os.fdopen(reader, "rb", buffering=0) as shown:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        run("list")
+        stdout.flush()
+
+        assert b"What is the tide?" in shown.read(4096)
 
 
 def test_an_empty_list_says_where_to_look(run):
