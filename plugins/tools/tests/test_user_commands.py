@@ -20,6 +20,10 @@ async def test_a_command_returns_what_it_printed_and_its_exit_code(pi_session):
     assert (result.output, result.exit_code, result.cancelled, result.truncated) == ("hello\n", 3, False, False)
 
 
+async def test_a_command_of_the_user_sees_that_pi_runs_it(pi_session):
+    assert (await pi_session.execute_bash("echo $PI_CODING_AGENT")).output == "true\n"
+
+
 async def test_its_output_comes_as_it_is_printed(pi_session, recorder):
     pi_session.subscribe(recorder, "bash_execution_update")
     pieces = []

@@ -1,4 +1,4 @@
-"""Which shell runs a command, and in which environment (pi.md 6.3, shell lookup and bash environment)."""
+"""Which shell runs a command, and in which environment."""
 
 from __future__ import annotations
 
@@ -56,8 +56,12 @@ def _windows_bash() -> str:
 
 
 def environment(ctx: Any) -> Mapping[str, str]:
-    """Return pi's own environment with the session's variables, and the agent's programs first on ``PATH``."""
+    """Return pi's own environment with the session's variables, and the agent's programs first on ``PATH``.
+
+    ``PI_CODING_AGENT=true`` lets scripts see that an agent runs them.
+    """
     env = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
+    env["PI_CODING_AGENT"] = "true"
     folder = getattr(ctx, "agent_dir", None) or env.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
     programs = os.path.join(os.path.expanduser(str(folder)), "bin")
     path = env.get("PATH", os.defpath)
