@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 
 import pytest
 
+from pi_tools import EditOptions, create_edit_tool
 from pi_tools._edit import fold
+from pi_tools._failure import ToolFailure
+from pi_tools._local_files import EDIT_LIMIT, read_regular
 
 MORE = "Please provide more context to make it unique."
 EXACTLY = "must match exactly including all whitespace and newlines."
@@ -55,6 +59,37 @@ async def test_emptying_a_file(call, tmp_path):
 
     assert "@@ -1,1 +0,0 @@\n-x\n\\ No newline at end of file\n" in result.details["patch"]
     assert (tmp_path / "a").read_bytes() == b""
+
+
+async def test_a_file_beyond_the_limit_is_refused_unread(failure, tmp_path):
+    with (tmp_path / "big").open("wb") as file:
+        file.truncate(EDIT_LIMIT + 1)  # a hole: it takes no room
+
+    assert await failure("edit", path="big", edits=edits(("a", "b"))) == (
+        "Could not edit file: big. It is larger than 64.0MB, the most that edit takes. "
+        "Use bash for it (sed, or a short script)."
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+async def test_a_file_longer_than_its_size_says_is_read_up_to_the_limit():
+    with pytest.raises(OSError, match="File too large"):
+        read_regular("/proc/self/status", limit=10)
+
+
+async def test_the_limit_holds_for_files_elsewhere_too(call, tmp_path, monkeypatch):
+    class Elsewhere:
+        async def access(self, path):
+            pass
+
+        async def read_file(self, path):
+            return b"a" * 11
+
+    monkeypatch.setattr("pi_tools._local_files.EDIT_LIMIT", 10)
+    tool = create_edit_tool(tmp_path, EditOptions(operations=Elsewhere()))
+
+    with pytest.raises(ToolFailure, match="larger than 10B"):
+        await call("edit", tool=tool, path="far", edits=edits(("a", "b")))
 
 
 @pytest.mark.parametrize(

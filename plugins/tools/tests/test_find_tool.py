@@ -34,6 +34,11 @@ async def test_names_match_anywhere_in_the_order_of_names(text, tree):
     assert await found(text, "*.py") == [".config/z.py", "broken.py", "empty.py/", "src/B.PY", "src/a.py", "top.py"]
 
 
+async def test_a_file_is_no_place_to_search_in(failure, tree):
+    assert await failure("find", pattern="*", path="top.py") == "Not a directory: top.py"
+    assert await failure("find", pattern="*", path="nowhere") == f"Path not found: {tree}/nowhere"
+
+
 async def test_a_capital_makes_it_exact(text, tree):
     assert await found(text, "*.PY") == ["src/B.PY"]
     assert await found(text, "b.p?") == ["src/B.PY"]

@@ -1,7 +1,8 @@
-"""The tool ``edit``: texts of a file replaced by others, everything else as it was (pi.md 6.3, decision D9)."""
+"""The tool ``edit``: texts of a file replaced by others, everything else as it was."""
 
 from __future__ import annotations
 
+import errno
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,8 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
 def fold(arguments: Any) -> Any:
     """Return the arguments in the present shape: ``edits`` from a JSON text, one object, or ``oldText``/``newText``.
 
-    Flat texts, in either spelling, follow the edits that are there (decision D9). What is no such shape is
-    left for validation to report.
+    Flat texts, in either spelling, follow the edits that are there. What is no such shape is left for validation to
+    report.
     """
     if not isinstance(arguments, dict):
         return arguments
@@ -120,7 +121,7 @@ async def _edit(
 ) -> ToolResult:
     try:
         await operations.access(absolute)
-        content = await operations.read_file(absolute)
+        content = await _content(operations, absolute, path)
         check(signal)
         changed, details = await finish(_changed, content, edits, path)
         check(signal)
@@ -128,6 +129,24 @@ async def _edit(
     except OSError as error:
         raise ToolFailure(f"Could not edit file: {path}. Error code: {code_of(error)}.") from error
     return ToolResult.text(f"Successfully replaced {len(edits)} block(s) in {path}.", details=details)
+
+
+async def _content(operations: EditOperations, absolute: str, path: str) -> bytes:
+    from pi_tools._local_files import EDIT_LIMIT
+    from pi_tools._truncate import format_size
+
+    try:
+        content = await operations.read_file(absolute)
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+    else:
+        if len(content) <= EDIT_LIMIT:
+            return content
+    raise ToolFailure(
+        f"Could not edit file: {path}. It is larger than {format_size(EDIT_LIMIT)}, the most that edit takes. "
+        "Use bash for it (sed, or a short script)."
+    )
 
 
 def _changed(content: bytes, edits: list[Edit], path: str) -> tuple[bytes, dict[str, Any]]:

@@ -1,7 +1,8 @@
-"""The tool ``find``: paths by glob pattern, as fd finds them, in an order that does not change (pi.md 6.3)."""
+"""The tool ``find``: paths by glob pattern, as fd finds them, in an order that does not change."""
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,8 @@ class LocalFindOperations:
         """Return the paths that match; see ``FindOperations``."""
         from pi_tools._searching.walk import find
 
+        if not await finish(os.path.isdir, path):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
         return await look(signal, find, pattern, path, limit, lambda: signal.aborted)
 
 
@@ -55,12 +58,16 @@ def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Too
         _call_id: str, params: dict[str, Any], signal: AbortSignal, _on_update: ToolUpdate, ctx: ToolContext
     ) -> ToolResult:
         check(signal)
-        path = resolve(params.get("path") or ".", cwd or str(ctx.cwd))
+        given = params.get("path") or "."
+        path = resolve(given, cwd or str(ctx.cwd))
         limit = max(as_count(params.get("limit"), _LIMIT), 1)
         operations: FindOperations = (options.operations if options is not None else None) or LocalFindOperations()
         if not await operations.exists(path):
             raise ToolFailure(f"Path not found: {clean(path)}")
-        found = await operations.glob(clean(params["pattern"]), path, limit, signal)
+        try:
+            found = await operations.glob(clean(params["pattern"]), path, limit, signal)
+        except NotADirectoryError:
+            raise ToolFailure(f"Not a directory: {clean(given)}") from None
         return _show(found, limit)
 
     return Tool(

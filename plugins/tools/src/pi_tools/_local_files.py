@@ -15,7 +15,20 @@ from pi_tools._threads import finish
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-__all__ = ["LocalEditOperations", "LocalWriteOperations", "kind_of", "open_regular", "read_regular", "replace_file"]
+__all__ = [
+    "EDIT_LIMIT",
+    "LocalEditOperations",
+    "LocalWriteOperations",
+    "kind_of",
+    "open_regular",
+    "read_regular",
+    "replace_file",
+]
+
+EDIT_LIMIT = 64 * 1024 * 1024
+"""Bytes of the largest file that ``edit`` takes: it holds old and new text in memory, and compares them."""
+
+_CHUNK = 1 << 20
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO (named pipe)",
@@ -59,11 +72,23 @@ def _require_regular(mode: int, verb: str, path: str) -> None:
         raise ToolFailure(f"Cannot {verb} '{path}': it is {kind}, not a file. Use bash for it, with a timeout.")
 
 
-def read_regular(path: str) -> bytes:
-    """Return the content of a regular file; errors as ``open_regular``."""
-    file, _ = open_regular(path)
+def read_regular(path: str, limit: int | None = None) -> bytes:
+    """Return the content of a regular file; errors as ``open_regular``.
+
+    Raises:
+        OSError: With ``EFBIG`` for a file of more than ``limit`` bytes, of which no more are read.
+    """
+    file, status = open_regular(path)
     with file:
-        return file.read() or b""  # None: a file of the system that has nothing to say now
+        if limit is None:
+            return file.read() or b""  # None: a file of the system that has nothing to say now
+        content = bytearray()
+        if status.st_size <= limit:  # a file of the system may be longer than its size says
+            while len(content) <= limit and (chunk := file.read(_CHUNK)):
+                content += chunk
+    if max(status.st_size, len(content)) > limit:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    return bytes(content)
 
 
 def replace_file(path: str, content: bytes) -> None:
@@ -227,8 +252,8 @@ class LocalEditOperations:
         await finish(_access, path)
 
     async def read_file(self, path: str) -> bytes:
-        """Return the whole content."""
-        return await finish(read_regular, path)
+        """Return the whole content; ``EFBIG`` for more than ``EDIT_LIMIT`` bytes."""
+        return await finish(read_regular, path, EDIT_LIMIT)
 
     async def write_file(self, path: str, content: bytes) -> None:
         """Replace the file, whole or not at all."""

@@ -1,4 +1,4 @@
-"""What each tool needs of the place it works in. A plugin that gives others redirects the tools (pi.md 6.2).
+"""What each tool needs of the place it works in. A plugin that gives others redirects the tools.
 
 Paths are absolute and of that place. System failures are raised as ``OSError`` with ``errno`` set, so
 that the texts for the model stay the same wherever the files are. An implementation is any object
@@ -61,7 +61,7 @@ class EditOperations(Protocol):
         ...
 
     async def read_file(self, path: str) -> bytes:
-        """Return the whole content."""
+        """Return the whole content; an ``OSError`` with ``EFBIG`` is a file too large to edit."""
         ...
 
     async def write_file(self, path: str, content: bytes) -> None:
@@ -126,7 +126,11 @@ class FindOperations(Protocol):
         ...
 
     async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
-        """Return at most ``limit`` paths relative to ``path``, POSIX separators, directories ending with ``/``."""
+        """Return at most ``limit`` paths relative to ``path``, POSIX separators, directories ending with ``/``.
+
+        Raises:
+            NotADirectoryError: The path is no directory.
+        """
         ...
 
 
