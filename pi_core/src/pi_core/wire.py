@@ -1,9 +1,8 @@
 """How values look on the wire: session files, RPC and JSON mode (pi.md 1.1 to 1.6, 5, 7.2).
 
 The one place that knows that Python says ``stop_reason`` and the wire ``stopReason``. Writing is done
-here, by functions that the classes' fields are compiled to once, because JSON mode writes every event
-and cattrs takes 60 ms to import. Messages and session entries are read in the same way, see ``_decode``; whatever else
-there is to read, old forms and errors are cattrs' work, see ``_structure``.
+here, by functions that the classes' fields are compiled to once, because JSON mode writes every event; reading is
+compiled in the same way, in ``_reader``.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import attrs
+
+from pi_core._wire_names import keeps_unknown_fields, wire_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ __all__ = [
     "message_from_wire",
     "model_from_wire",
     "to_wire",
+    "wire_name",
 ]
 
 T = TypeVar("T")
@@ -83,9 +85,9 @@ def from_wire(data: Any, cls: type[T]) -> T:
     Raises:
         PiError: A field is missing or of a wrong type; the message has its path.
     """
-    from pi_core._structure import structure
+    from pi_core._reader import read
 
-    return cast("T", structure(data, cls, cls.__name__))
+    return cast("T", read(data, cls, cls.__name__))
 
 
 def content_from_wire(data: Any) -> Content:
@@ -109,25 +111,23 @@ def header_from_wire(data: Any) -> SessionHeader:
 
 
 class _Readers(dict[str, "Callable[[Any], Any]"]):
-    """What reads data in today's form at once and leaves old forms and errors to cattrs; made when it is first used."""
+    """Readers by what they read; compiled when they are first used."""
 
     def __missing__(self, what: str) -> Callable[[Any], Any]:
         import pi_hookspecs
-        from pi_core._decode import Misfit, reader_of
+        from pi_core._reader import Misfit, read, reader_of
 
         target = getattr(pi_hookspecs, _TARGETS[what])
         read_at_once = reader_of(target)
 
-        def read(data: Any) -> Any:
+        def read_or_explain(data: Any) -> Any:
             try:
                 return read_at_once(data)
-            except Misfit:
-                from pi_core._structure import structure
+            except (Misfit, RecursionError):
+                return read(data, target, what)
 
-                return structure(data, target, what)
-
-        self[what] = read
-        return read
+        self[what] = read_or_explain
+        return read_or_explain
 
 
 _READERS = _Readers()
@@ -144,18 +144,6 @@ def model_from_wire(data: Any) -> Model:
     from pi_hookspecs.models import Model
 
     return from_wire(data, Model)
-
-
-def wire_name(name: str) -> str:
-    """Return an attribute's name on the wire: ``cache_write_1h`` is ``cacheWrite1h``, ``continue_`` is ``continue``."""
-    first, *rest = name.rstrip("_").split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
-
-
-def keeps_unknown_fields(cls: type[Any]) -> bool:
-    """Whether the class has an ``extra`` of its own for fields that it does not know."""
-    field = attrs.fields_dict(cls).get("extra")
-    return field is not None and isinstance(field.default, attrs.Factory)  # type: ignore[arg-type]
 
 
 class _Encoders(dict[type[Any], "Encoder"]):
