@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from pi_hookspecs import (
     AgentEndEvent,
     SessionStartEvent,
     ToolCallEvent,
+    ToolCallResult,
     TurnEndEvent,
     TurnEndResult,
     TurnStartEvent,
@@ -144,19 +146,103 @@ async def test_an_implementation_that_swallows_one_cancellation_is_cancelled_aga
     swallowed = []
 
     async def stubborn(event: Any) -> None:
-        for _ in range(2):
-            try:
-                await asyncio.sleep(FOR_EVER)
-            except asyncio.CancelledError:
-                swallowed.append(True)
+        try:
+            await asyncio.sleep(FOR_EVER)
+        except asyncio.CancelledError:
+            swallowed.append(True)
         await asyncio.sleep(FOR_EVER)
 
     asked = Asked(stubborn=stubborn)
 
     await asked.notify(TurnStartEvent())
 
-    assert len(swallowed) == 2
-    assert asked.kinds == [("stubborn", "deadline")]
+    assert len(swallowed) == 1
+    assert asked.kinds == [("stubborn", "ignored"), ("stubborn", "deadline")]
+    assert str(asked.failures[0]).startswith("Plugin 'stubborn', turn_start: it was cancelled and goes on")
+    assert not asked.failures[1].quarantined
+    await idle(asked)
+
+
+async def swallow_for_ever(event: Any) -> None:
+    while True:
+        try:
+            await asyncio.sleep(FOR_EVER)
+        except BaseException:  # noqa: BLE001, S112 - as plugins do it
+            continue
+
+
+async def test_an_implementation_that_swallows_every_cancellation_is_left_and_the_next_is_asked():
+    seen: list[Any] = []
+    asked = Asked(stubborn=swallow_for_ever, quick=seen.append)
+
+    await asked.notify(TurnStartEvent())
+    await asked.notify(TurnStartEvent())
+
+    assert asked.kinds == [("stubborn", "ignored"), ("stubborn", "deadline")]
+    assert "it ignored every cancellation" in str(asked.failures[1])
+    assert asked.failures[1].quarantined
+    assert len(seen) == 2
+    await idle(asked)
+
+
+async def test_a_guard_that_swallows_every_cancellation_refuses():
+    asked = Asked("tool_call", stubborn=swallow_for_ever)
+
+    with pytest.raises(HookRefused, match="plugin 'stubborn' was taken out after failing in tool_call"):
+        await asked.call(tools.tool_call, CALL)
+
+    await idle(asked)
+
+
+async def test_what_an_abandoned_implementation_has_asked_itself_is_abandoned_too():
+    async def outer() -> None:
+        while True:
+            try:
+                await asked.notify(SessionStartEvent())
+            except BaseException:  # noqa: BLE001, S112 - as above
+                continue
+
+    asked = Asked("agent_end", outer=outer)
+    asked.hooks._timeouts = Timeouts(plugins={"inner": 30})
+    asked.hooks.add("inner", "session_start", swallow_for_ever)
+
+    await asked.notify(AgentEndEvent(messages=()))
+    await asyncio.sleep(4 * SOON)  # several ticks, none of which may cancel this task
+
+    assert asked.kinds[-1] == ("outer", "deadline")
+    assert signal_is_given_back()
+    await idle(asked)
+
+
+def signal_is_given_back() -> bool:
+    return not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+async def test_a_future_that_a_plain_implementation_returns_has_a_deadline_too():
+    asked = Asked(slow=lambda event: asyncio.get_running_loop().create_future())
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.kinds == [("slow", "deadline")]
+    await idle(asked)
+
+
+async def test_what_a_coroutine_catches_and_raises_itself_arrives_as_it_is():
+    async def translates(event: Any) -> None:
+        try:
+            await asyncio.sleep(FOR_EVER)
+        except asyncio.CancelledError:
+            raise KeyError("mine") from None
+
+    asked = Asked(deadline=30, some=translates)
+    task = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert asked.failures[0].message == "KeyError: 'mine'"
     await idle(asked)
 
 
@@ -352,6 +438,76 @@ async def test_an_abort_ends_running_calls_at_once_and_is_no_fault():
 async def test_an_aborted_guard_refuses_with_the_reason_of_the_abort():
     ctx, controller = context()
     asked = Asked("tool_call", deadline=30, slow=hang)
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+    asyncio.get_running_loop().call_soon(controller.abort, "The user pressed escape")
+
+    with pytest.raises(HookRefused, match="The user pressed escape"):
+        await asked.call(tools.tool_call, CALL, ctx)
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+async def test_an_abort_ends_a_call_that_swallows_every_cancellation():
+    ctx, controller = context()
+    asked = Asked(deadline=30, stubborn=swallow_for_ever)
+    asked.hooks._watchdog.shortest = SOON  # quick ticks
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+    asyncio.get_running_loop().call_soon(controller.abort)
+
+    await asked.notify(TurnStartEvent(), ctx)
+
+    assert asked.kinds == [("stubborn", "ignored"), ("stubborn", "deadline")]
+    assert asked.failures[1].quarantined
+    await idle(asked)
+
+
+async def test_an_abort_ends_a_call_that_opens_dialogs_again_and_again():
+    async def asks(event: Any) -> None:
+        while True:
+            try:
+                with asked.hooks.clock_stopped():
+                    await asyncio.sleep(FOR_EVER)
+            except BaseException:  # noqa: BLE001, S112 - as above
+                continue
+
+    ctx, controller = context()
+    asked = Asked(deadline=30, stubborn=asks)
+    asked.hooks._watchdog.shortest = SOON
+    controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
+    asyncio.get_running_loop().call_soon(controller.abort)
+
+    await asked.notify(TurnStartEvent(), ctx)
+
+    assert asked.kinds == [("stubborn", "ignored"), ("stubborn", "deadline")]
+    await idle(asked)
+
+
+async def test_a_call_that_swallows_a_cancellation_from_outside_is_left_long_before_its_deadline():
+    reached: list[int] = []
+    asked = Asked(deadline=30, stubborn=swallow_for_ever, next=reached.append)
+    asked.hooks._watchdog.shortest = SOON
+    task = asyncio.create_task(asked.notify(TurnStartEvent()))
+    await asyncio.sleep(0)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert reached == []
+    assert asked.kinds[-1] == ("stubborn", "deadline")
+    await idle(asked)
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["answers", "allows by silence"])
+async def test_a_guard_that_was_aborted_and_answers_all_the_same_is_not_believed(answers):
+    async def guard(event: Any) -> ToolCallResult | None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(FOR_EVER)
+        return ToolCallResult(block=False) if answers else None
+
+    ctx, controller = context()
+    asked = Asked("tool_call", deadline=30, guard=guard)
     controller.signal.on_abort(lambda: asked.hooks.abort(controller.signal))
     asyncio.get_running_loop().call_soon(controller.abort, "The user pressed escape")
 

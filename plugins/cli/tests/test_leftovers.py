@@ -53,6 +53,21 @@ async def {hook}(event):
 """
 
 
+STUBBORN = """
+import asyncio
+from pi_hookspecs import hookimpl
+
+@hookimpl
+async def {hook}(event, ctx):
+    ctx.ui.notify("waiting")
+    while True:
+        try:
+            await asyncio.sleep(50)
+        except BaseException:
+            pass
+"""
+
+
 @pytest.mark.parametrize(("source", "name"), [(TASK, "task 'stubborn'"), (THREAD, "thread 'sleeper'")])
 def test_what_a_plugin_leaves_running_is_named_and_left(fake, source, name):
     fake.install("leaving", source)
@@ -92,3 +107,28 @@ def test_one_polite_kill_ends_a_blocked_event_loop(fake):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 143
     assert b"Traceback" not in err
+
+
+def test_hook_that_swallows_every_cancellation_is_named_and_the_answer_comes(fake):
+    fake.install("stubborn", STUBBORN.format(hook="before_agent_start"))
+    (fake.agent_dir / "settings.json").write_text('{"hooks": {"timeout": 0.2}}')
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert "Plugin 'stubborn' failed in before_agent_start" in done.stderr
+    assert "it ignored every cancellation" in done.stderr
+
+
+@pytest.mark.parametrize("hook", ["session_start", "before_agent_start"])
+def test_one_ctrl_c_ends_a_hook_that_swallows_every_cancellation(fake, hook):
+    fake.install("stubborn", STUBBORN.format(hook=hook))
+    process = fake.start("--model", "fake/echo", "-p", "hi")
+    assert process.stderr.readline() == b"waiting\n"
+
+    process.send_signal(signal.SIGINT)
+
+    _, err = process.communicate(timeout=60)  # the hook's own deadline is ten minutes
+    assert process.returncode == 130
+    assert b"Plugin 'stubborn' failed in " + hook.encode() in err
+    assert err.endswith(b"Aborted\n")

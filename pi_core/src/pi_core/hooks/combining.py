@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import attrs
 
+from pi_core.hooks.records import HookCall
 from pi_hookspecs import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Coroutine
 
-    from pi_core.hooks.records import HookCall, HookImplementation
+    from pi_core.hooks.records import Combine, CompiledHook, HookImplementation
     from pi_hookspecs import Answers
 
-    Invoke: TypeAlias = Callable[[HookCall, HookImplementation, Any], Awaitable[Any]]
+    Invoke: TypeAlias = Callable[[HookCall, HookImplementation, Any], Coroutine[Any, Any, Any]]
 
 __all__ = ["combination"]
 
 
-def combination(answers: Answers, invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
-    """Return a function of a call and its event that asks every implementation and returns the combined answer.
+def combination(answers: Answers, invoke: Invoke) -> Combine:
+    """Return a function of hook, event and context that asks the implementations and returns the combined answer.
 
     Args:
         answers: The rules.
@@ -35,17 +36,19 @@ def combination(answers: Answers, invoke: Invoke) -> Callable[[HookCall, Any], A
     return _by_field(invoke)
 
 
-def _notifying(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[None]]:
-    async def notify(call: HookCall, event: Any) -> None:
-        for implementation in call.hook.implementations:
+def _notifying(invoke: Invoke) -> Combine:
+    async def notify(hook: CompiledHook, event: Any, ctx: Any) -> None:
+        call = HookCall(hook, ctx)
+        for implementation in hook.implementations:
             await invoke(call, implementation, event)
 
     return notify
 
 
-def _first(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
-    async def first(call: HookCall, event: Any) -> Any:
-        for implementation in call.hook.implementations:
+def _first(invoke: Invoke) -> Combine:
+    async def first(hook: CompiledHook, event: Any, ctx: Any) -> Any:
+        call = HookCall(hook, ctx)
+        for implementation in hook.implementations:
             answer = await invoke(call, implementation, event)
             if answer is not None and not getattr(answer, "abstains", False):
                 return answer
@@ -54,33 +57,35 @@ def _first(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
     return first
 
 
-def _piping(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
-    async def pipe(call: HookCall, event: Any) -> Any:
+def _piping(invoke: Invoke) -> Combine:
+    async def pipe(hook: CompiledHook, event: Any, ctx: Any) -> Any:
+        call = HookCall(hook, ctx)
         latest = None
-        for implementation in call.hook.implementations:
+        for implementation in hook.implementations:
             answer = await invoke(call, implementation, event)
             if answer is not None:
                 latest = answer
-                event = attrs.evolve(event, **{cast("str", call.hook.answers.into): answer})
+                event = attrs.evolve(event, **{cast("str", hook.answers.into): answer})
         return latest
 
     return pipe
 
 
-def _by_field(invoke: Invoke) -> Callable[[HookCall, Any], Awaitable[Any]]:
-    async def by_field(call: HookCall, event: Any) -> Any:
+def _by_field(invoke: Invoke) -> Combine:
+    async def by_field(hook: CompiledHook, event: Any, ctx: Any) -> Any:
+        call = HookCall(hook, ctx)
         merged: dict[str, Any] = {}
-        for implementation in call.hook.implementations:
+        for implementation in hook.implementations:
             answer = await invoke(call, implementation, event)
             if answer is None:
                 continue
-            given = [(name, rule, getattr(answer, name)) for name, rule in call.hook.answers.fields.items()]
+            given = [(name, rule, getattr(answer, name)) for name, rule in hook.answers.fields.items()]
             if any(rule is Rule.VETO and value for _, rule, value in given):
                 return answer
             for name, rule, value in given:
                 if value is not None:
                     event = _merge(merged, event, name, rule, value)
-        return call.hook.answer_type()(**merged) if merged else None
+        return hook.answer_type()(**merged) if merged else None
 
     return by_field
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pi_core.hooks.combining import combination
 from pi_core.hooks.invoker import Invoker
@@ -28,7 +28,7 @@ from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
     import pluggy
 
@@ -84,7 +84,7 @@ class HookDispatcher:
         """Whether anybody implements the hook; ask before building an event on a hot path."""
         return bool(self._hooks[name].implementations)
 
-    async def call(self, spec: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R | None:
+    def call(self, spec: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R | None]:
         """Ask a hook, by its specification, and return the combined answer; None when there is none.
 
         Raises:
@@ -92,10 +92,7 @@ class HookDispatcher:
         """
         del kwargs  # event hooks take (event, ctx); the parameters are there for the type checker
         hook = self._hooks[spec.__name__]
-        if not hook.implementations:
-            return None
-        event, ctx = args
-        return cast("R | None", await hook.combine(HookCall(hook, ctx), event))
+        return hook.combine(hook, *args) if hook.implementations else _nothing()
 
     async def call_each(
         self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
@@ -108,11 +105,10 @@ class HookDispatcher:
         asked = [(each.plugin, await invoke(call, each, event)) for each in call.hook.implementations]
         return [(plugin, answer) for plugin, answer in asked if answer is not None]
 
-    async def notify(self, event: Any, ctx: PiContext) -> None:
+    def notify(self, event: Any, ctx: PiContext) -> Coroutine[Any, Any, None]:
         """Tell a notify hook, named by the event's type."""
         hook = self._hooks[event.type]
-        if hook.implementations:
-            await hook.combine(HookCall(hook, ctx), event)
+        return hook.combine(hook, event, ctx) if hook.implementations else _nothing()
 
     def abort(self, signal: AbortSignal) -> None:
         """End the implementations that run for an aborted run."""
@@ -241,3 +237,7 @@ class HookDispatcher:
 
 def _never_called() -> None:
     """Stand in for a function of a plugin that could not be loaded."""
+
+
+async def _nothing() -> None:
+    """Return what a hook answers that no plugin implements."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core._plugin_text import said, stack_of
+from pi_core.hooks.containment import Abandoned, Suspended, awaiting
 from pi_core.hooks.records import HookRefused
-from pi_core.hooks.watchdog import RunningCall, Watchdog, current_call
+from pi_core.hooks.watchdog import RunningCall, Watchdog, clock, current_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +45,7 @@ class Invoker:
         self._report = report
         self._quarantine = quarantine
         self.trace = trace
-        self.watchdog = Watchdog(Invoker.invoke.__code__, self._stalled)
+        self.watchdog = Watchdog(Invoker.invoke.__code__, self._stalled, self._ignored)
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
         """Return an implementation's answer, of the right type; None when there is none or it failed.
@@ -53,77 +55,87 @@ class Invoker:
         """
         hook = call.hook
         if implementation.quarantined:
-            return self._no_answer(call, implementation)
-        running = RunningCall(hook.name, implementation.deadline, call.signal, call.task)
+            return _no_answer(call, implementation)
+        running = RunningCall(call, implementation)
         token = current_call.set(running)
         self.watchdog.enter(running)
         try:
             answer = implementation.call(event, call.ctx)
-            if answer is not None and hasattr(answer, "__await__"):
-                answer = await answer
+            if type(answer) is CoroutineType or (answer is not None and hasattr(answer, "__await__")):
+                waiting = awaiting(running, answer)
+                for waits_for in waiting:
+                    await Suspended(waiting, waits_for, running.is_given_up)
+                answer = running.answer
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-            await self._failed(call, implementation, running, error)
-            return self._no_answer(call, implementation)
+            await self._failed(running, error)
+            return _no_answer(call, implementation)
         finally:
             self.watchdog.leave(running)
             current_call.reset(token)
-        if running.disturbed():
-            await self._answered_late(call, implementation, running)
-            if running.why == "deadline" or running.blocked or hook.refuses:
-                return self._no_answer(call, implementation)
+        late = clock() - running.started > implementation.deadline
+        if (late or running.marks or call.task.cancelling() > running.requests) and not await self._counts(running):
+            return _no_answer(call, implementation)
         if answer is not None and hook.asks and (problem := hook.problem(answer, event)) is not None:
-            self._blame(call, implementation, running, "answer", problem)
-            return self._no_answer(call, implementation)
+            self._blame(running, "answer", problem)
+            return _no_answer(call, implementation)
         implementation.failures = 0
         if self.trace is not None:
-            self._trace(implementation, running, changed=answer is not None and hook.asks)
+            self._trace(running, changed=answer is not None and hook.asks)
         return answer
 
-    def _no_answer(self, call: HookCall, implementation: HookImplementation) -> None:
-        if call.hook.refuses:
-            raise HookRefused(_refusal(call, implementation))
-
-    async def _failed(
-        self, call: HookCall, implementation: HookImplementation, running: RunningCall, error: BaseException
-    ) -> None:
+    async def _failed(self, running: RunningCall, error: BaseException) -> None:
         """Find out what an exception means; raises when the task is cancelled by others, too."""
         self.watchdog.leave(running)
+        implementation = running.implementation
         cancelled = isinstance(error, asyncio.CancelledError)
-        if running.marks or running.blocked:
-            self._overran(call, implementation, running)
+        if isinstance(error, Abandoned):
+            running.abandon_inner()
+            self._quarantine(implementation)
+            message = "it ignored every cancellation (a bare except catches them), so pi no longer waits for it"
+            self._blame(running, "deadline", message)
+        elif running.marks or running.blocked:
+            self._overran(running)
         elif not (cancelled and running.cancelled_by_others):
             with suppress(Exception):  # an exception may be frozen
                 error.add_note(f"in plugin {implementation.plugin!r}, hook {implementation.hook}")
-            self._blame(call, implementation, running, "raised", said(error), stack_of(error))
+            self._blame(running, "raised", said(error), stack_of(error))
         if await running.take_back():
             raise error if cancelled else asyncio.CancelledError
 
-    async def _answered_late(self, call: HookCall, implementation: HookImplementation, running: RunningCall) -> None:
-        """Settle a call that answered all the same, though it was cancelled or took too long."""
-        if await running.take_back():
-            raise asyncio.CancelledError  # it swallowed what was not meant for it
-        self._overran(call, implementation, running)
+    async def _counts(self, running: RunningCall) -> bool:
+        """Return whether the answer counts of a call that was cancelled, or took too long, and answered all the same.
 
-    def _overran(self, call: HookCall, implementation: HookImplementation, running: RunningCall) -> None:
+        Raises:
+            CancelledError: It swallowed a cancellation that was meant for the whole task.
+        """
+        if await running.take_back():
+            raise asyncio.CancelledError
+        if self._overran(running):
+            return False
+        return not (running.marks and running.call.hook.refuses)
+
+    def _overran(self, running: RunningCall) -> bool:
+        """Report a call that blocked the event loop or missed its deadline; False when it did neither."""
         if running.blocked is not None:
             # It was interrupted in the middle of something: no part of the plugin can be relied on now.
-            self._quarantine(implementation, whole_plugin=True)
-            self._blame(call, implementation, running, "blocked", running.blocked)
-        elif running.why == "deadline":  # stopping at an abort is no fault
-            message = f"no answer within {implementation.deadline:g} s"
-            self._blame(call, implementation, running, "deadline", message)
+            self._quarantine(running.implementation, whole_plugin=True)
+            self._blame(running, "blocked", running.blocked)
+            return True
+        if running.why == "abort" or not (running.marks or running.late):  # stopping at an abort is no fault
+            return False
+        self._blame(running, "deadline", f"no answer within {running.implementation.deadline:g} s")
+        return True
 
-    def _blame(  # noqa: PLR0917 - everything that a report says
+    def _blame(
         self,
-        call: HookCall,
-        implementation: HookImplementation,
         running: RunningCall,
         kind: Literal["raised", "deadline", "blocked", "answer"],
         message: str,
         stack: str | None = None,
     ) -> None:
+        implementation = running.implementation
         implementation.failures += 1
         if implementation.quarantined or implementation.failures >= QUARANTINE_AFTER:
             self._quarantine(implementation)
@@ -134,10 +146,15 @@ class Invoker:
             message=message,
             milliseconds=running.elapsed * 1000,
             quarantined=implementation.quarantined,
-            refuses=implementation.quarantined and call.hook.refuses,
+            refuses=implementation.quarantined and running.call.hook.refuses,
             stack=stack,
         )
-        self._trace(implementation, running, changed=False)
+        self._trace(running, changed=False)
+
+    def _ignored(self, running: RunningCall) -> None:
+        hook, plugin = running.implementation.hook, running.implementation.plugin
+        message = "it was cancelled and goes on; if it ignores the next cancellation, too, pi stops waiting for it"
+        self.tell_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
 
     def _stalled(self, message: str) -> None:
         self.tell_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
@@ -148,12 +165,17 @@ class Invoker:
 
         self._report(HookFailure(**what))
 
-    def _trace(self, implementation: HookImplementation, running: RunningCall, *, changed: bool) -> None:
+    def _trace(self, running: RunningCall, *, changed: bool) -> None:
         if self.trace is not None:
             from pi_core.hooks.reports import HookTrace
 
-            hook, plugin, took = implementation.hook, implementation.plugin, running.elapsed * 1000
-            self.trace(HookTrace(hook=hook, plugin=plugin, milliseconds=took, changed=changed))
+            hook, plugin = running.implementation.hook, running.implementation.plugin
+            self.trace(HookTrace(hook=hook, plugin=plugin, milliseconds=running.elapsed * 1000, changed=changed))
+
+
+def _no_answer(call: HookCall, implementation: HookImplementation) -> None:
+    if call.hook.refuses:
+        raise HookRefused(_refusal(call, implementation))
 
 
 def _refusal(call: HookCall, implementation: HookImplementation) -> str:

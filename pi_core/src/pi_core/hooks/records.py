@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import Factory, define, field, frozen
 
@@ -13,9 +13,11 @@ from pi_hookspecs import OnFailure, Order, PiError, Rule
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from pi_hookspecs import AbortSignal, Answers
+
+    Combine: TypeAlias = Callable[["CompiledHook", Any, Any], Coroutine[Any, Any, Any]]
 
 __all__ = [
     "CompiledHook",
@@ -82,7 +84,7 @@ class CompiledHook(Shown):
     name: str
     spec: Callable[..., Any]
     answers: Answers
-    combine: Callable[[HookCall, Any], Awaitable[Any]]
+    combine: Combine
     known: tuple[HookImplementation, ...] = ()
     implementations: tuple[HookImplementation, ...] = ()
     circles: list[list[str]] = Factory(list)
@@ -132,7 +134,7 @@ class HookCall:
         self.hook = hook
         self.ctx = ctx
         self.signal: AbortSignal | None = ctx.signal if ctx is not None else None
-        self.task = cast("asyncio.Task[Any]", asyncio.current_task())  # hooks run in tasks
+        self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # hooks run in tasks
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:

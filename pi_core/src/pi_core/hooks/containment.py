@@ -1,0 +1,90 @@
+"""Awaits a plugin's coroutine in such a way that it can be abandoned: one that ignores every cancellation is.
+
+A task waits for its coroutine for as long as that goes on, and a cancellation is only an exception raised inside it.
+So once the coroutine suspends, a generator stands between the two. It passes everything on, until it is to stop.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from types import CoroutineType, coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+__all__ = ["Abandoned", "Suspended", "awaiting"]
+
+
+class Abandoned(BaseException):
+    """Raised in place of an answer by a coroutine that is not awaited any more."""
+
+
+class KeepsAnswer(Protocol):
+    """Holds what came of an awaitable."""
+
+    answer: Any
+
+
+@coroutine
+def awaiting(keeper: KeepsAnswer, awaitable: Any) -> Generator[Any, Any, None]:
+    """Await what a plugin gave, and put the answer into ``keeper.answer``.
+
+    Iterating over this is the first step: a loop over a generator that returns nothing ends without ``StopIteration``,
+    whose making would cost what a whole call of a coroutine does.
+    """
+    iterable: Any = awaitable if type(awaitable) is CoroutineType else awaitable.__await__()  # the former is fast
+    keeper.answer = yield from iterable
+
+
+class Suspended:
+    """A generator of ``awaiting`` that has yielded; awaiting this runs it to its end, or abandons it.
+
+    Args:
+        generator: It waits for an event of the loop.
+        waits_for: What it yielded.
+        is_given_up: Asked whenever something is raised in it, such as a cancellation: whether it is to be abandoned.
+
+    Attributes:
+        closing: Whether it is being closed, so that ``GeneratorExit`` is no plugin's doing.
+    """
+
+    __slots__ = ("_generator", "_is_given_up", "_waits_for", "closing")
+
+    def __init__(self, generator: Generator[Any, Any, None], waits_for: Any, is_given_up: Callable[[], bool]) -> None:
+        self._generator = generator
+        self._waits_for = waits_for
+        self._is_given_up = is_given_up
+        self.closing = False
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        generator, waits_for = self._generator, self._waits_for
+        while True:
+            sent: Any = None
+            raised: BaseException | None = None
+            try:
+                sent = yield waits_for
+            except GeneratorExit:
+                self.closing = True
+                with suppress(BaseException):
+                    generator.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it is raised again inside the coroutine
+                raised = error
+            if raised is not None and self._is_given_up():
+                _keep_unfinished(generator)
+                raise Abandoned
+            try:
+                waits_for = generator.send(sent) if raised is None else generator.throw(raised)
+            except StopIteration:
+                return
+
+
+def _keep_unfinished(generator: Generator[Any, Any, None]) -> None:
+    """Keep a coroutine from ever being closed: that would run it once more, and it need not come to an end.
+
+    The interpreter closes what is left when it ends, so it must find a reference that no part of the program holds.
+    """
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(generator))
