@@ -20,7 +20,7 @@ from pi_rpc._streams import LineReader
 from pi_rpc._ui import RpcUI
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
 SECONDS = 20
@@ -195,10 +195,10 @@ class Rpc:
             "PYTHONUTF8": "1",
         }
 
-    def start(self, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str, through: Sequence[str] = (), **streams: Any) -> subprocess.Popen[bytes]:
         pipe = subprocess.PIPE
         return subprocess.Popen(
-            [*self.command, "--mode", "rpc", "--model", "fake/echo", "--no-session", *arguments],
+            [*through, *self.command, "--mode", "rpc", "--model", "fake/echo", "--no-session", *arguments],
             cwd=self.cwd,
             env=self.env,
             **{"stdin": pipe, "stdout": pipe, "stderr": pipe, **streams},

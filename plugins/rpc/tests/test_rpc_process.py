@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 
 import psutil
@@ -217,6 +218,25 @@ def test_closed_streams_are_no_bug(rpc):
         _, errors = process.communicate(timeout=60)
 
     assert (process.returncode, b"Traceback" in errors) == (0, False)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_descriptors_that_are_closed_are_no_bug(rpc, closed):
+    with rpc.start(stdin=subprocess.DEVNULL, through=["sh", "-c", f'exec "$@" {closed}', "sh"]) as process:
+        out, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, out, b"Error" in errors) == (0, b"", False)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")  # noqa: PTH110
+def test_a_full_disk_is_named(rpc):
+    with rpc.start(stdout=os.open("/dev/full", os.O_WRONLY)) as process:
+        _, errors = process.communicate(b'{"id":1,"type":"get_state"}\n', timeout=60)
+
+    assert process.returncode == 1
+    assert errors.decode().splitlines()[-1] == (
+        "Error: What pi prints cannot be written: No space left on device. Make room, or send it somewhere else"
+    )
 
 
 def test_two_exports_at_once_both_find_who_exports(rpc):

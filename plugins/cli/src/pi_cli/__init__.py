@@ -20,8 +20,10 @@ __version__ = "1.0.0"
 def main() -> int:
     """Run the command line of this process and return the exit code."""
     import gc
+    import os
     import sys
 
+    _open_closed_streams()
     gc.disable()  # start-up makes nothing but long-lived objects; the collector is back before the first request
     if sys.argv[1:2] in (["--version"], ["-v"]):
         try:
@@ -30,8 +32,6 @@ def main() -> int:
             sys.stdout = None  # else the interpreter tries once more, and complains
             return 1
         return 0
-    import os
-
     try:
         from pi_cli._main import run
 
@@ -43,6 +43,17 @@ def main() -> int:
 
         leave_threads(code)
     return code
+
+
+def _open_closed_streams() -> None:
+    """Open the null device for stdin, stdout and stderr where they are closed: other files would get their numbers."""
+    import os
+
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - the lowest free number is this one
 
 
 def __getattr__(name: str) -> Any:

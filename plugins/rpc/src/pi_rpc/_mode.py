@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -24,23 +25,18 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
 
     Raises:
         BrokenPipeError: The client does not read any more.
+        OSError: What is written has nowhere to go, as on a full disk.
         PiError: The session could not start.
     """
     if options.prompts:
         _warn("messages on the command line are not said in RPC mode; send the command prompt")
-    gone = False
-
-    def nobody_reads() -> None:
-        nonlocal gone
-        gone = True
-        server.end(0)
 
     def stop() -> bool:
         server.end(signals.exit_code or 0)
         return True
 
     with own_streams() as (stdin, stdout):
-        outbox = Outbox(stdout, nobody_reads)
+        outbox = Outbox(stdout, lambda: server.end(0))
         session.ui, session.has_ui = RpcUI(outbox), True
         server = Server(session, outbox, session.ui)
         server.reader = LineReader(stdin, server.hear, server.hear_no_more)
@@ -49,8 +45,9 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
                 _warn(problem)
             server.reader.start()
             code = await server.serve()
-    if gone:
-        raise BrokenPipeError
+    if outbox.failure is not None:
+        hung_up = isinstance(outbox.failure, ConnectionError) or outbox.failure.errno == errno.EIO  # EIO: a terminal
+        raise BrokenPipeError if hung_up else outbox.failure
     return code
 
 

@@ -48,10 +48,14 @@ class Outbox:
 
     Args:
         descriptor: Where they are written.
-        on_gone: Called once when nobody reads any more.
+        on_gone: Called once when nothing can be written any more.
+
+    Attributes:
+        failure: Why nothing can be written any more; None while it can.
     """
 
     def __init__(self, descriptor: int, on_gone: Callable[[], None]) -> None:
+        self.failure: OSError | None = None
         self._descriptor = descriptor
         self._on_gone = on_gone
         self._loop = asyncio.get_running_loop()
@@ -180,8 +184,8 @@ class Outbox:
                 self._rest = self._rest[count:]
                 self._size -= count
                 written += count
-        except OSError:
-            self._nobody_reads()
+        except OSError as error:
+            self._fail(error)
             return
         self._less.set()
         if self._size and not self._blocked:
@@ -214,7 +218,8 @@ class Outbox:
             self._blocked = False
             self._loop.remove_writer(self._descriptor)
 
-    def _nobody_reads(self) -> None:
+    def _fail(self, error: OSError) -> None:
+        self.failure = error
         self._gone = True
         self._unblock()
         self._lines.clear()
