@@ -1,7 +1,8 @@
 """``Settings``: the value in force, where it comes from, and how it is changed.
 
 Reading never fails: a file that cannot be used is left out, a value of a wrong type counts as not set,
-and both are told in ``problems``, so that a typing mistake in a file costs a notice and not a run.
+and both are told in ``problems``, so that a typing mistake in a file costs a notice and not a run. What other
+processes and other instances wrote counts at once: the files are looked at with each question.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ _DEFAULT_TRUST = ("ask", "always", "never")
 class Settings:
     """All layers as one, objects merged key by key. Make them with ``load``, ``in_memory`` or ``from_storage``.
 
-    The command line's win over the environment's, those over the project's, and those over the global ones
-    (document 004, 7.3).
+    The command line's win over the environment's, those over the project's, and those over the global ones.
 
     Attributes:
         agent_dir: The folder of the user's own files.
@@ -78,7 +78,7 @@ class Settings:
         return cls.from_storage(storage, cwd, home, trust=trust, environ=environ, overrides=overrides)
 
     create = load
-    """Document 001's name of it."""
+    """The name that it has in the original."""
 
     @classmethod
     def from_storage(
@@ -117,10 +117,8 @@ class Settings:
     def reload(self) -> None:
         """Read everything again, and decide again whether the project is trusted."""
         self.problems = []
-        self._layers, self.project_trust = self._source.read(self.problems.append)
-        self._merged: dict[str, Any] = {}
-        for layer in self._layers:
-            self._merged = merge(self._merged, layer.values)
+        self._stamp = self._source.stamp()
+        self._keep(*self._source.read(self.problems.append))
         self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")  # for its complaint; sources.py has acted on it
 
     def trust_of(self, cwd: str | Path) -> ProjectTrust:
@@ -276,6 +274,41 @@ class Settings:
 
     # Inside
 
+    def _keep(self, layers: list[Layer], trust: ProjectTrust) -> None:
+        self._known_layers, self.project_trust = layers, trust
+        self._known_values: dict[str, Any] = {}
+        for layer in layers:
+            self._known_values = merge(self._known_values, layer.values)
+
+    @property
+    def _layers(self) -> list[Layer]:
+        self._refresh()
+        return self._known_layers
+
+    @property
+    def _merged(self) -> dict[str, Any]:
+        self._refresh()
+        return self._known_values
+
+    def _refresh(self) -> None:
+        """Read what was written into the files since they were read.
+
+        A file that cannot be used now, as while an editor writes it, says what it said before. The decision about the
+        project stays: ``reload`` makes it anew.
+        """
+        stamp = self._source.stamp()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        problems: list[str] = []
+        layers, trust = self._source.read(problems.append, self.project_trust)
+        unread = [layer.unread.why for layer in layers if layer.unread is not None]
+        if unread:
+            problems = [f"{why}; what it said before stays in force." for why in unread]
+        else:
+            self._keep(layers, trust)
+        self.problems += [each for each in problems if each not in self.problems]
+
     def _layer_of(self, steps: Sequence[str]) -> Layer | None:
         return next((layer for layer in reversed(self._layers) if look_up(layer.values, steps) is not MISSING), None)
 
@@ -303,7 +336,7 @@ class Settings:
 
 
 SettingsManager = Settings
-"""Document 001's name of it, with ``create``, ``in_memory`` and ``from_storage``."""
+"""The name that it has in the original, with ``create``, ``in_memory`` and ``from_storage``."""
 
 
 def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+import os
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
 
@@ -30,6 +31,7 @@ __all__ = [
     "SettingsStorage",
     "StoredSource",
     "Unread",
+    "WatchedStorage",
 ]
 
 COMMAND_LINE = "command line"
@@ -81,7 +83,7 @@ class Layer(Shown):
 
 
 class SettingsStorage(Protocol):
-    """Keeps the text of the global settings and of the project's (document 001, ``fromStorage``)."""
+    """Keeps the text of the global settings and of the project's, for ``Settings.from_storage``."""
 
     def origin(self, scope: Scope) -> str:
         """Return where a scope is kept, as messages name it."""
@@ -93,6 +95,15 @@ class SettingsStorage(Protocol):
 
     def change(self, scope: Scope, edit: Callable[[str | None], str | None]) -> None:
         """Store what ``edit`` makes of the text; nobody else may change it meanwhile. None stores nothing."""
+        ...
+
+
+@runtime_checkable
+class WatchedStorage(SettingsStorage, Protocol):
+    """A storage that others may change, too; what they wrote is read when a setting is asked for."""
+
+    def stamp(self, scope: Scope) -> object:
+        """Return a value that is another one when the text of a scope was changed; it is asked for at each access."""
         ...
 
 
@@ -118,6 +129,14 @@ class FileStorage:
         """Return what the file says."""
         return text_of(self._files[scope])
 
+    def stamp(self, scope: Scope) -> object:
+        """Return time, size and number of the file; None where there is none."""
+        try:
+            found = os.stat(self._files[scope])  # noqa: PTH116 - at each access
+        except (OSError, ValueError):
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
     def change(self, scope: Scope, edit: Callable[[str | None], str | None]) -> None:
         """Replace the file in one step, under the lock that pi uses too."""
         if scope == "global":  # keys are in this folder, and who can write the file can name commands that pi runs
@@ -127,7 +146,7 @@ class FileStorage:
 
 
 class StoredSource:
-    """Reads layers out of a storage, the environment and the command line (precedence of document 004, 7.3).
+    """Reads layers out of a storage, the environment and the command line; the later of them wins.
 
     Args:
         storage: Global and project settings.
@@ -148,18 +167,31 @@ class StoredSource:
         self._trust = trust
         self._environ = environ
         self._overrides = overrides
+        self._stamp = storage.stamp if isinstance(storage, WatchedStorage) else None
 
-    def read(self, complain: Callable[[str], None]) -> tuple[list[Layer], ProjectTrust]:
-        """Return what is in force now, weakest first, and whether the project is trusted."""
+    def read(
+        self, complain: Callable[[str], None], trust: ProjectTrust | None = None
+    ) -> tuple[list[Layer], ProjectTrust]:
+        """Return what is in force now, weakest first, and whether the project is trusted.
+
+        Args:
+            complain: Called with what cannot be used.
+            trust: The decision about the project; made anew when None.
+        """
         layers = [self._layer("global", complain)]
-        default = layers[0].values.get("defaultProjectTrust", "ask")
-        trust = self._trust(default if default in ("always", "never") else "ask")
+        if trust is None:
+            default = layers[0].values.get("defaultProjectTrust", "ask")
+            trust = self._trust(default if default in ("always", "never") else "ask")
         if trust.is_trusted:
             layers.append(self._layer("project", complain))
         layers += _environment(self._environ, complain)
         if self._overrides:
             layers.append(Layer(COMMAND_LINE, copy.deepcopy(dict(self._overrides))))
         return layers, trust
+
+    def stamp(self) -> object:
+        """Return a value that is another one when a scope was changed."""
+        return (self._stamp("global"), self._stamp("project")) if self._stamp is not None else None
 
     def text(self, scope: Scope) -> str | None:
         """Return the text of a scope; None where it cannot be read (any more)."""
@@ -212,9 +244,14 @@ class MemorySource:
             "project": Layer(IN_MEMORY, {}, "project"),
         }
 
-    def read(self, complain: Callable[[str], None]) -> tuple[list[Layer], ProjectTrust]:
+    def read(
+        self, complain: Callable[[str], None], trust: ProjectTrust | None = None
+    ) -> tuple[list[Layer], ProjectTrust]:
         """Return both layers."""
         return [*self._layers.values()], self._trust
+
+    def stamp(self) -> None:
+        """Return None: only ``change`` changes them."""
 
     def text(self, scope: Scope) -> str | None:
         """Return None: there is no text that anybody could look a line up in."""
