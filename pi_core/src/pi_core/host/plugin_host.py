@@ -57,6 +57,8 @@ class PluginHost:
         self._crumbs = Breadcrumbs(settings.agent_dir / "cache")
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self._crumbs)
+        self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
+        self._record_changes = 0
 
     # What is installed
 
@@ -100,19 +102,31 @@ class PluginHost:
 
     def registering(self, hook: str, name: str | None = None) -> list[PluginRecord]:
         """Return the enabled plugins that register something under a hook, or this very name, in load order."""
-        return [
-            record
-            for record in self.records.values()
-            if record.name not in self.disabled and (record.names(hook) if name is None else name in record.names(hook))
-        ]
+        by_name = self.registered_names(hook)
+        if name is not None:
+            return by_name.get(name, [])
+        return list({record.name: record for records in by_name.values() for record in records}.values())
+
+    def registered_names(self, hook: str) -> dict[str, list[PluginRecord]]:
+        """Return the enabled plugins that register each name under a hook, in load order, as the index has it."""
+        known = self._by_name.get(hook)
+        if known is None:
+            known = {}
+            for record in self.records.values():
+                for name in record.names(hook) if record.name not in self.disabled else ():
+                    known.setdefault(name, []).append(record)
+            self._by_name[hook] = known
+        return known
+
+    @property
+    def changes(self) -> int:
+        """A number that grows whenever what plugins register may be different from before."""
+        return self._record_changes + self._registry.changes
 
     def owners(self, hook: str) -> dict[str, str]:
         """Return which plugin each registered name means, as the index has it; imports nothing that is indexed."""
-        plugins: dict[str, list[str]] = {}
-        for record in self.registering(hook):
-            for name in record.names(hook):
-                plugins.setdefault(name, []).append(record.name)
-        return {name: self._registry.choice(hook, name, candidates) for name, candidates in plugins.items()}
+        found = self.registered_names(hook).items()
+        return {name: self._registry.choice(hook, name, [each.name for each in records]) for name, records in found}
 
     # Loading
 
@@ -300,6 +314,7 @@ class PluginHost:
         record.problems = [Problem(record.name, "import", message)]
         record.loads, record.indexed = False, True
         record.files = source_files(record.value)
+        self._forget_names()
 
     def _look_into(self, record: PluginRecord) -> None:
         """Fill in a record by loading its plugin."""
@@ -319,6 +334,11 @@ class PluginHost:
         # A plugin that is not there, or that ran out of time, may do better at the next start.
         timed_out = record.load_ms >= self.load_seconds * 1000
         record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
+        self._forget_names()
+
+    def _forget_names(self) -> None:
+        self._by_name.clear()
+        self._record_changes += 1
 
     def _unmet(self, record: PluginRecord) -> str | None:
         from pi_core.host.requirements import unmet_requirement  # paid for only while indexing

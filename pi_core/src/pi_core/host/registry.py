@@ -36,19 +36,24 @@ class Registry:
         self._prefer = prefer
         self._rank = rank
         self._all: dict[str, list[Registered]] = {hook: [] for hook in KINDS}
+        self.changes = 0
+        """How often something was registered or taken away."""
 
     def add(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
         """Register an object; returns how to take it away."""
         mine = Registered(plugin, KINDS[hook].key_of(thing), thing)
 
         def remove() -> None:
+            self.changes += 1
             self._all[hook] = [each for each in self._all[hook] if each is not mine]
 
+        self.changes += 1
         insort(self._all[hook], mine, key=lambda each: self._rank(each.plugin))  # plugins are loaded when needed
         return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
         """Forget what a plugin registered under a hook, or one name of it."""
+        self.changes += 1
         self._all[hook] = [
             each for each in self._all[hook] if each.plugin != plugin or (name is not None and each.name != name)
         ]

@@ -43,6 +43,9 @@ class ModelTables:
         self._found: dict[str, ProviderInfo] = {}
         self._configs: Mapping[str, ProviderConfig] = {}
         self._layers: dict[str, list[ProviderConfig]] = {}
+        self._ids: dict[str, str] | None = None
+        self._alike: dict[str, str] = {}
+        self._ids_at = -1
 
     @property
     def problems(self) -> Sequence[str]:
@@ -59,15 +62,23 @@ class ModelTables:
 
     def ids(self) -> list[str]:
         """Return the ids of all providers, sorted."""
+        return [*self._known_ids()]
+
+    def _known_ids(self) -> dict[str, str]:
+        """Return the ids of all providers, sorted, with their lower case; kept until what they come from changes."""
         self._refresh()
-        plugins = (name for each in self.host.registering(_TABLES) for name in each.names(_TABLES))
-        by_hand = (each.name for each in self.host.registrations(_TABLES))
-        return sorted({*plugins, *by_hand, *self._configs, *self._added})
+        if self._ids is None or self._ids_at != self.host.changes:
+            by_hand = (each.name for each in self.host.registrations(_TABLES))
+            names = sorted({*self.host.registered_names(_TABLES), *by_hand, *self._configs, *self._added})
+            self._ids = {name: name.lower() for name in names}
+            self._alike = {lower: name for name, lower in reversed(self._ids.items())}
+            self._ids_at = self.host.changes
+        return self._ids
 
     def info(self, provider_id: str) -> ProviderInfo | None:
-        """Return a provider's row, upper and lower case alike; None when nobody knows it."""
-        wanted = provider_id.lower()
-        return self._row(next((each for each in self.ids() if each.lower() == wanted), provider_id))
+        """Return a provider's row, upper and lower case alike; None when there is none."""
+        self._known_ids()
+        return self._row(self._alike.get(provider_id.lower(), provider_id))
 
     def infos(self) -> Iterator[ProviderInfo]:
         """Go through the rows of all providers."""
@@ -131,6 +142,7 @@ class ModelTables:
         return remove
 
     def _forget(self, provider_id: str) -> None:
+        self._ids = None
         self._layers.pop(provider_id, None)
         self._found.pop(provider_id, None)
 
@@ -150,14 +162,17 @@ class ModelTables:
     def _read_file(self) -> None:
         self._configs = self._file.read(self._below)
         self._layers.clear()
+        self._ids = None
 
     def _below(self, name: str) -> ProviderInfo | None:
         """Return the row that a provider of models.json lies over, upper and lower case alike."""
         known = self._installed(name)
         if known is None:
-            names = (each for record in self.host.registering(_TABLES) for each in record.names(_TABLES))
             by_hand = (each.name for each in self.host.registrations(_TABLES))
-            alike = next((each for each in (*names, *by_hand) if each.lower() == name.lower()), None)
+            alike = next(
+                (each for each in (*self.host.registered_names(_TABLES), *by_hand) if each.lower() == name.lower()),
+                None,
+            )
             known = self._installed(alike) if alike is not None else None
         return known
 
