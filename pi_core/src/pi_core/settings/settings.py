@@ -32,6 +32,7 @@ C = TypeVar("C", bound=str)
 T = TypeVar("T")
 
 _DEFAULT_TRUST = ("ask", "always", "never")
+_UNASKED = object()
 
 
 class Settings:
@@ -276,6 +277,7 @@ class Settings:
 
     def _keep(self, layers: list[Layer], trust: ProjectTrust) -> None:
         self._known_layers, self.project_trust = layers, trust
+        self._answers: dict[tuple[Any, str], Any] = {}
         self._known_values: dict[str, Any] = {}
         for layer in layers:
             self._known_values = merge(self._known_values, layer.values)
@@ -313,19 +315,29 @@ class Settings:
         return next((layer for layer in reversed(self._layers) if look_up(layer.values, steps) is not MISSING), None)
 
     def _typed(self, key: Key, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
-        steps = steps_of(key)
-        for depth in range(1, len(steps)):  # an object on the way there may be none
-            parent = look_up(self._merged, steps[:depth])
-            if parent is not MISSING and not isinstance(parent, dict):
-                self._complain(steps[:depth], "an object", parent)
-                return default
-        value = self.get(steps, MISSING)
+        """Return the value in force if it fits; what was found is kept until a file changes."""
+        self._refresh()
+        asked = key if isinstance(key, str) else tuple(key), wanted
+        value = self._answers.get(asked, _UNASKED)
+        if value is _UNASKED:
+            value = self._answers[asked] = self._checked_value(steps_of(key), wanted, fits)
         if value is MISSING:
             return default
+        return value if isinstance(value, str | int | float) else copy.deepcopy(value)
+
+    def _checked_value(self, steps: tuple[str, ...], wanted: str, fits: Callable[[Any], bool]) -> Any:
+        for depth in range(1, len(steps)):  # an object on the way there may be none
+            parent = look_up(self._known_values, steps[:depth])
+            if parent is not MISSING and not isinstance(parent, dict):
+                self._complain(steps[:depth], "an object", parent)
+                return MISSING
+        value = look_up(self._known_values, steps)
+        if value is MISSING or value is None:
+            return MISSING
         if fits(value):
             return value
         self._complain(steps, wanted, value)
-        return default
+        return MISSING
 
     def _complain(self, steps: Sequence[str], wanted: str, value: Any) -> None:
         problem = (
