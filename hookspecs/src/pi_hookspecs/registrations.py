@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Command(Shown):
     """A slash command: ``handler(args, ctx)`` gets what follows its name, as text. Runs at once, even mid-answer.
 
@@ -45,22 +45,22 @@ class Command(Shown):
     """
 
     name: str
-    handler: Callable[[str, PiContext], Awaitable[None] | None]
-    description: str = ""
-    complete: Callable[[str], Sequence[str]] | None = None
+    handler: Callable[[str, PiContext], Awaitable[None] | None] = field(kw_only=True)
+    description: str = field(default="", kw_only=True)
+    complete: Callable[[str], Sequence[str]] | None = field(default=None, kw_only=True)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Flag(Value):
     """A command line option ``--name``: present or not, or with a text. Read with ``get_flag``."""
 
     name: str
-    type: Literal["boolean", "string"] = "boolean"
-    default: bool | str | None = None
-    description: str = ""
+    type: Literal["boolean", "string"] = field(default="boolean", kw_only=True)
+    default: bool | str | None = field(default=None, kw_only=True)
+    description: str = field(default="", kw_only=True)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Shortcut(Shown):
     """A key of an interactive front end, and what it does; front ends call it with ``session.press_key(name)``.
 
@@ -72,17 +72,17 @@ class Shortcut(Shown):
     """
 
     name: str
-    handler: Callable[[PiContext], Awaitable[None] | None]
-    description: str = ""
+    handler: Callable[[PiContext], Awaitable[None] | None] = field(kw_only=True)
+    description: str = field(default="", kw_only=True)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Theme(Value):
     """Colours by role, as a theme file has them."""
 
     name: str
-    colors: dict[str, str | int]
-    vars: dict[str, str | int] = field(factory=dict)
+    colors: dict[str, str | int] = field(kw_only=True)
+    vars: dict[str, str | int] = field(factory=dict, kw_only=True)
 
 
 @runtime_checkable

@@ -132,3 +132,7 @@ __all__ = [  # literal, because type checkers read it
 
 
 __getattr__ = lazy_exports(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -71,4 +71,4 @@ __getattr__ = lazy_exports(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__]

@@ -1,0 +1,16 @@
+"""What TAB and ``help()`` show of a package is what it exports."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+LAZY = ("pi_hookspecs", "pi_core", "pi_testing", "pi_provider_kit", "pi_provider_kit.oauth")
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_a_package_shows_its_public_names_and_nothing_else(package: str) -> None:
+    module = import_module(package)
+
+    assert dir(module) == sorted(module.__all__)
