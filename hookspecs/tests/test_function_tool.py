@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, NotRequired,
 import pytest
 from attrs import Factory, define, field
 
-from pi_hookspecs import AbortController, ImageContent, TextContent, ToolResult, Usage, tool
+from pi_hookspecs import AbortController, ImageContent, TextContent, Tool, ToolResult, Usage, tool
 
 if TYPE_CHECKING:  # where plugin authors have them, too
     from pi_hookspecs import ToolContext  # noqa: TC004 - the decorator must not look at ctx
@@ -607,3 +607,42 @@ class TestAnswer:
 
         with pytest.raises(TypeError, match=f"Tool 'go' returned {name}; return a str"):
             await call(go)
+
+
+# Constrained sampling
+
+
+def test_a_function_may_ask_for_calls_that_are_held_to_its_schema():
+    @tool(constrained_sampling="require")
+    async def count(path: str) -> str:
+        """Count the lines of a file."""
+        return path
+
+    assert count.constrained_sampling == "require"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("prefer", "prefer"),
+        ({"type": "json_schema", "strict": "require"}, "require"),
+        (False, None),
+        (None, None),
+    ],
+)
+def test_the_form_of_the_wire_is_taken_too(given, kept):
+    async def execute(*_):
+        raise NotImplementedError
+
+    made = Tool(name="t", description="d", parameters={}, execute=execute, constrained_sampling=given)
+
+    assert made.constrained_sampling == kept
+
+
+@pytest.mark.parametrize("given", ["always", True, {"strict": "prefer"}, {"type": "grammar", "variants": {}}])
+def test_another_wish_for_sampling_is_refused_with_what_is_possible(given):
+    async def execute(*_):
+        raise NotImplementedError
+
+    with pytest.raises(ValueError, match="must be 'prefer', 'require' or None, not"):
+        Tool(name="t", description="d", parameters={}, execute=execute, constrained_sampling=given)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pi_hookspecs._annotations import Shape
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
-    from pi_hookspecs.tools import ExecutionMode, ToolExecute, ToolUpdate
+    from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, ToolExecute, ToolUpdate
 
 __all__ = ["tool_from_function"]
 
@@ -35,6 +35,7 @@ def tool_from_function(
     prompt_snippet: str | None,
     prompt_guidelines: tuple[str, ...],
     default_active: bool,
+    constrained_sampling: ConstrainedSampling | None,
 ) -> Tool:
     """Return the tool that a function is; the arguments and errors are those of ``tool``."""
     tool_name = name or str(getattr(function, "__name__", ""))
@@ -70,6 +71,7 @@ def tool_from_function(
         prompt_snippet=prompt_snippet,
         prompt_guidelines=prompt_guidelines,
         default_active=default_active,
+        constrained_sampling=constrained_sampling,
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamFunction
     from pi_hookspecs.rare_messages import CustomMessage
     from pi_hookspecs.registrations import Login, Renderer
-    from pi_hookspecs.tools import ExecutionMode, Tool
+    from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool
 
 __all__ = ["PiAPI"]
 
@@ -70,6 +70,7 @@ class PiAPI(Protocol):
         prompt_snippet: str | None = None,
         prompt_guidelines: Sequence[str] = (),
         default_active: bool = True,
+        constrained_sampling: ConstrainedSampling | None = None,
     ) -> Tool: ...
     @overload
     def register_tool(
@@ -82,6 +83,7 @@ class PiAPI(Protocol):
         prompt_snippet: str | None = None,
         prompt_guidelines: Sequence[str] = (),
         default_active: bool = True,
+        constrained_sampling: ConstrainedSampling | None = None,
     ) -> Callable[[Callable[..., Any]], Tool]: ...
     def register_tool(self, tool: Any = None, /, **how: Any) -> Any:
         """Add a tool; over a function, with or without the options of ``@tool``, make one of it first.

@@ -16,10 +16,18 @@ if TYPE_CHECKING:
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.messages import Usage
 
-__all__ = ["ExecutionMode", "Tool", "ToolExecute", "ToolResult", "ToolUpdate", "tool"]
+__all__ = ["ConstrainedSampling", "ExecutionMode", "Tool", "ToolExecute", "ToolResult", "ToolUpdate", "tool"]
 
 ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
 """One sequential tool makes its whole batch of calls sequential (decision D1)."""
+
+
+ConstrainedSampling: TypeAlias = Literal["prefer", "require"]
+"""Whether a model's calls of a tool are held to its schema while they are sampled.
+
+``prefer``: where API and model can and the schema can be made strict. ``require``: a request that cannot fails. On the
+wire it is ``{"type": "json_schema", "strict": "prefer"}``.
+"""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -57,6 +65,18 @@ def _lines(value: Iterable[str]) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _constrained(value: Any) -> ConstrainedSampling | None:
+    """Return how calls are constrained; the form of the wire is taken, too."""
+    strict = value
+    if isinstance(value, dict) and value.get("type") == "json_schema":
+        strict = value.get("strict")
+    if value is None or value is False:
+        return None
+    if strict in ("prefer", "require"):
+        return strict  # type: ignore[no-any-return] # as was just compared
+    raise ValueError(f"constrained_sampling must be 'prefer', 'require' or None, not {value!r}")
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class Tool(Shown):
     """A tool in its explicit form; the ``tool`` decorator makes one from a function.
@@ -72,6 +92,9 @@ class Tool(Shown):
         execution_mode: None follows the agent's setting.
         default_active: Whether it is active when the user did not choose tools.
         prepare_arguments: Folds older shapes of the raw arguments into the schema's, before validation.
+        constrained_sampling: Whether calls are held to the schema while they are sampled, ``prefer`` or ``require``;
+            None leaves the model free. An optional argument is then null where it is not given, which is taken out
+            before ``execute``.
     """
 
     name: str
@@ -84,6 +107,7 @@ class Tool(Shown):
     execution_mode: ExecutionMode | None = None
     default_active: bool = True
     prepare_arguments: Callable[[Any], Any] | None = field(default=None, repr=False)
+    constrained_sampling: ConstrainedSampling | None = field(default=None, converter=_constrained)
     extra: dict[str, Any] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
@@ -102,6 +126,7 @@ def tool(
     prompt_snippet: str | None = None,
     prompt_guidelines: tuple[str, ...] | list[str] = (),
     default_active: bool = True,
+    constrained_sampling: ConstrainedSampling | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -113,6 +138,7 @@ def tool(
     prompt_snippet: str | None = None,
     prompt_guidelines: tuple[str, ...] | list[str] = (),
     default_active: bool = True,
+    constrained_sampling: ConstrainedSampling | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a ``Tool`` of a typed function, plain or ``async``.
 
@@ -135,6 +161,7 @@ def tool(
             prompt_snippet=prompt_snippet,
             prompt_guidelines=tuple(prompt_guidelines),
             default_active=default_active,
+            constrained_sampling=constrained_sampling,
         )
 
     return decorate if function is None else decorate(function)

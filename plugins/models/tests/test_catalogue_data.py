@@ -193,6 +193,11 @@ def test_prices_have_cache_rates_and_tiers():
     assert model("anthropic/claude-opus-4-6").cost.cache_write == 6.25
 
 
+def test_openai_s_own_models_take_strict_tools():
+    assert all(each.compat["supportsStrictMode"] is True for each in INFOS["openai"].models)
+    assert "supportsStrictMode" not in (INFOS["openai"].compat or {})
+
+
 def test_the_data_names_its_source_and_has_its_license():
     member = Path(__file__).parent.parent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from pi_hookspecs import (
     AssistantMessage,
@@ -18,6 +19,7 @@ from pi_hookspecs import (
 from pi_provider_anthropic._compat import Compat
 from pi_provider_anthropic._identity import ToolNames, is_oauth
 from pi_provider_anthropic._payload import to_payload
+from pi_provider_kit import strict_schema
 from pi_testing.fake_servers.anthropic import message, text
 
 EPHEMERAL = {"type": "ephemeral"}
@@ -449,16 +451,30 @@ def test_strict_tools_are_closed_and_schemas_that_cannot_be_are_left_alone(paylo
         },
     }
     bounded = {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1}}}
-    body = payload(
-        tools=[tool("edit", nested), tool("read", bounded)], model_fields={"compat": {"supportsStrictTools": True}}
-    )
-    edit, read = body["tools"]
+    asking = [evolve(each, constrained_sampling="prefer") for each in (tool("edit", nested), tool("read", bounded))]
+    strict = {"compat": {"supportsStrictTools": True}}
+    edit, read, free = payload(tools=[*asking, tool("free", nested)], model_fields=strict)["tools"]
+    plain, *_ = payload(tools=asking)["tools"]
 
     assert edit["strict"] is True
-    assert edit["input_schema"]["additionalProperties"] is False
-    assert edit["input_schema"]["properties"]["edits"]["items"]["additionalProperties"] is False
-    assert "strict" not in read
-    assert read["input_schema"] == bounded
+    assert edit["input_schema"] == strict_schema(nested)
+    assert not {"strict"} & {*read, *free, *plain}
+    assert (read["input_schema"], free["input_schema"], plain["input_schema"]) == (bounded, nested, nested)
+
+
+async def test_the_api_takes_strict_tools(ask, server, context, tool):
+    server.answers(message(text("ok")))
+    said = context(tools=(evolve(tool(), constrained_sampling="prefer"),))
+    heard = await ask(said, {"compat": {"supportsStrictTools": True}})
+
+    assert heard.message.error_message is None
+    assert server.request.json["tools"][0]["strict"] is True
+
+
+async def test_a_tool_that_requires_strictness_in_vain_is_named(ask, context, tool):
+    heard = await ask(context(tools=(evolve(tool(), constrained_sampling="require"),)))
+
+    assert heard.error.startswith("Tool 'read' requires constrained sampling, but API")
 
 
 def test_tool_without_properties_still_has_an_object_schema(payload, tool):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from pi_hookspecs import Tool
+from pi_provider_kit import strict_schema
 
 GEMINI_3 = "gemini-3-flash-preview"
 SIGNATURE = "c2lnbmVk"
@@ -195,6 +197,48 @@ async def test_schemas_are_sent_as_they_are(make_model, said, payload_of, read_t
     declared = {"name": "read", "description": "Reads a file.", "parametersJsonSchema": dict(read_tool.parameters)}
     assert sent["tools"] == [{"functionDeclarations": [declared]}]
     assert "toolConfig" not in sent
+
+
+@pytest.mark.parametrize("model_id", ["gemini-3-pro-preview", "gemini-3.1-flash", "gemini-live-3-flash", "gemini-4-x"])
+async def test_tools_that_ask_are_held_to_their_schema_from_gemini_3_on(
+    make_model, said, payload_of, read_tool, model_id
+):
+    asking = evolve(read_tool, constrained_sampling="prefer")
+    odd = evolve(asking, name="odd", parameters={"type": "object", "properties": {}, "additionalProperties": True})
+    free = evolve(read_tool, name="free")
+    sent = await payload_of(make_model(id=model_id), said.user("a"), tools=[asking, odd, free])
+    (declared,) = (tool["functionDeclarations"] for tool in sent["tools"])
+
+    assert [each["parametersJsonSchema"] for each in declared] == [
+        strict_schema(read_tool.parameters),
+        odd.parameters,
+        read_tool.parameters,
+    ]
+    assert sent["toolConfig"] == {"functionCallingConfig": {"mode": "VALIDATED"}}
+
+
+@pytest.mark.parametrize("model_id", ["gemini-2.5-pro", "gemini-1.5-flash", "gemini-pro-latest", "m1", "claude-opus-4"])
+async def test_other_models_are_free(make_model, said, payload_of, read_tool, model_id):
+    asking = evolve(read_tool, constrained_sampling="prefer")
+    free = await payload_of(make_model(id=model_id), said.user("a"), tools=[read_tool])
+
+    assert await payload_of(make_model(id=model_id), said.user("a"), tools=[asking]) == free
+    assert "toolConfig" not in free
+
+
+@pytest.mark.parametrize(("choice", "mode"), [("auto", "VALIDATED"), ("none", "NONE"), ("any", "ANY")])
+async def test_a_choice_of_none_or_any_wins_over_strictness(make_model, said, payload_of, read_tool, choice, mode):
+    asking = evolve(read_tool, constrained_sampling="prefer")
+    sent = await payload_of(make_model(id=GEMINI_3), said.user("a"), tools=[asking], tool_choice=choice)
+
+    assert sent["toolConfig"] == {"functionCallingConfig": {"mode": mode}}
+
+
+async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, said, reply, read_tool):
+    asking = evolve(read_tool, constrained_sampling="require")
+    message = await reply(make_model(id="gemini-2.5-pro"), said.user("a"), tools=[asking])
+
+    assert message.error_message.startswith("Tool 'read' requires constrained sampling, but API")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from google import genai
 from google.genai import errors, types
 
 from pi_hookspecs import Tool
+from pi_testing.fake_servers._google_rules import google_complaint
 from pi_testing.fake_servers.google import (
     FakeGoogle,
     answer,
@@ -350,3 +351,18 @@ async def test_the_fake_refuses_functions_of_gemini_2_in_json(vendor):
         seen = await vendor(server, CONVERSATION[:1], CONFIG, model="gemini-2.5-fake")
 
     assert "Function calling with a response mime type: 'application/json' is unsupported" in str(seen.error)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"mode": "SOMETIMES"}, "Invalid value at 'tool_config.function_calling_config.mode'"),
+        ({"mode": "VALIDATED"}, "without function_declarations"),
+        ({"mode": "AUTO", "allowedFunctionNames": ["read"]}, "only be set when the mode is ANY or VALIDATED"),
+    ],
+)
+def test_the_fake_knows_the_modes_of_calling(config, words):
+    contents = [{"role": "user", "parts": [{"text": "Hi"}]}]
+    body = {"contents": contents, "toolConfig": {"functionCallingConfig": config}}
+
+    assert words in google_complaint(body, "gemini-3-fake")

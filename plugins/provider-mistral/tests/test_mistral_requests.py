@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from attrs import evolve
 
 from pi_hookspecs import Context, StreamOptions
 from pi_provider_mistral._request import chat_url, to_headers, to_payload
@@ -96,6 +97,31 @@ def test_a_whole_conversation(payload_of, make_model, said, read_tool):
             {"role": "user", "content": [*parts("And this?"), PIXEL]},
         ],
     }
+
+
+async def test_tools_that_ask_are_strict(make_model, said, payload_of, read_tool, server, reply):
+    asking = evolve(read_tool, constrained_sampling="prefer")
+    odd = evolve(asking, name="odd", parameters={"type": "object", "additionalProperties": True})
+    free = evolve(read_tool, name="free")
+    sent = payload_of(said.user("a"), tools=[asking, odd, free])["tools"]
+    server.answers(completion(text("Hi")))
+    message = await reply(make_model(base_url=server.url), said.user("a"), tools=[asking, odd, free])
+
+    assert [(tool["function"]["name"], tool["function"]["strict"]) for tool in sent] == [
+        ("read", True),
+        ("odd", False),
+        ("free", False),
+    ]
+    assert sent[0]["function"]["parameters"] == {**read_tool.parameters, "additionalProperties": False}
+    assert message.text == "Hi"
+
+
+async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, said, reply, read_tool):
+    odd = {"type": "object", "additionalProperties": True}
+    tool = evolve(read_tool, constrained_sampling="require", parameters=odd)
+    message = await reply(make_model(), said.user("a"), tools=[tool])
+
+    assert message.error_message.startswith("Tool 'read' requires constrained sampling, but its schema has no strict")
 
 
 # Results and images

@@ -123,14 +123,6 @@ async def test_a_model_that_does_not_reason_is_told_nothing_of_it(make_model, sa
         assert not {"reasoning", "thinking", "reasoning_effort", "enable_thinking"} & body.keys()
 
 
-async def test_supports_strict_mode_says_that_tools_are_not_strict(make_model, said, payload_of, read_tool):
-    strict = await payload_of(make_model(compat={"supportsStrictMode": True}), said.user("a"), tools=[read_tool])
-    plain = await payload_of(make_model(), said.user("a"), tools=[read_tool])
-
-    assert strict["tools"][0]["function"]["strict"] is False
-    assert "strict" not in plain["tools"][0]["function"]
-
-
 async def test_zai_tool_stream(make_model, said, payload_of, read_tool):
     model = make_model(compat={"zaiToolStream": True})
 
@@ -268,9 +260,12 @@ PLAIN = {**NOT_STANDARD, "supportsReasoningEffort": False, "maxTokensField": "ma
 @pytest.mark.parametrize(
     ("base_url", "expected"),
     [
-        ("https://api.openai.com/v1", {"promptCacheKeyMode": "session"}),
+        ("https://api.openai.com/v1", {"promptCacheKeyMode": "session", "supportsStructuredOutput": True}),
         ("https://api.cerebras.ai/v1", NOT_STANDARD),
-        ("https://api.x.ai/v1", {**NOT_STANDARD, "supportsReasoningEffort": False}),
+        (
+            "https://api.x.ai/v1",
+            {**NOT_STANDARD, "supportsReasoningEffort": False, "supportsStructuredOutput": True},
+        ),
         ("https://llm.chutes.ai/v1", {**NOT_STANDARD, "maxTokensField": "max_tokens"}),
         (
             "https://api.deepseek.com",
@@ -340,7 +335,7 @@ def test_every_flag_of_the_contract_has_a_default():
         chatTemplateKwargs chatTemplateArgs zaiToolStream thinkingTokenBudgetField supportsThinkingTokenBudget
         supportsOpenAIGrammarTools supportsMidConvoSystemMessages supportsMidConvoToolAdditions
         cacheControlFormat sendSessionAffinityHeaders sessionAffinityFormat promptCacheKeyMode
-        supportsLongCacheRetention vllmPriority
+        supportsLongCacheRetention vllmPriority supportsStructuredOutput
     """
 
     assert set(contract.split()) == set(DEFAULTS)

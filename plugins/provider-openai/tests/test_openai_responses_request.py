@@ -33,9 +33,7 @@ async def test_a_request(model, said, payload_of, read_tool):
         "max_output_tokens": 4096,
         "reasoning": {"effort": "high", "summary": "auto"},
         "include": ["reasoning.encrypted_content"],
-        "tools": [
-            {"type": "function", "name": "read", "description": "Reads a file.", "parameters": SCHEMA, "strict": False}
-        ],
+        "tools": [{"type": "function", "name": "read", "description": "Reads a file.", "parameters": SCHEMA}],
     }
 
 

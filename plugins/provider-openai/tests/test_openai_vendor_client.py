@@ -318,7 +318,8 @@ async def test_responses_bodies_are_those_of_the_client(make_model, said, ask, v
     async with FakeOpenAI() as server:
         server.answers(response(text("a")), response(text("a")), response(text("a")))
         assert (await vendor.responses(server, **conversation)).error is None
-        model = make_model("openai-responses", base_url=server.base_url, reasoning=True)
+        flags = {"supportsStrictMode": True}
+        model = make_model("openai-responses", base_url=server.base_url, reasoning=True, compat=flags)
         answer = said.answer(
             model,
             said.thinking("", json.dumps(item)),
@@ -382,6 +383,12 @@ async def test_the_client_lists_the_models():
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
 OPEN = {"type": "object", "properties": {"name": {"type": "string"}}}
+CLOSED = {"required": ["name"], "additionalProperties": False}
+
+
+def strict_tool(**schema):
+    function = {"name": "f", "parameters": {"type": "object", **schema}, "strict": True}
+    return {**ASKED, "tools": [{"type": "function", "function": function}]}
 
 
 @pytest.mark.parametrize(
@@ -395,6 +402,14 @@ OPEN = {"type": "object", "properties": {"name": {"type": "string"}}}
             {**ASKED, "response_format": {"type": "json_schema", "json_schema": {**STRICT_OUTPUT, "schema": OPEN}}},
             "'additionalProperties' is required to be supplied and to be false",
         ),
+        (strict_tool(properties={"name": {"type": "string"}}), "'additionalProperties' is required to be supplied"),
+        (
+            strict_tool(properties={"name": {"type": "string"}}, additionalProperties=False),
+            "'required' is required to be supplied and to be an array including every key",
+        ),
+        (strict_tool(properties={"name": {}}, **CLOSED), "schema must have a 'type' key"),
+        (strict_tool(properties={"name": {"type": "array"}}, **CLOSED), "array schema missing items"),
+        (strict_tool(properties={"name": {"oneOf": []}}, **CLOSED), "'oneOf' is not permitted"),
         ({"model": "", "messages": [{"role": "user", "content": "a"}]}, "Missing required parameter: 'model'"),
     ],
 )

@@ -17,6 +17,8 @@ from pi_testing.fake_servers import (
     sse,
     sse_event,
 )
+from pi_testing.fake_servers._anthropic_rules import anthropic_complaint
+from pi_testing.fake_servers._mistral_rules import mistral_complaint
 from pi_testing.fake_servers.anthropic import FakeAnthropic, message, text
 
 
@@ -244,3 +246,30 @@ async def test_fake_anthropic_looks_at_path_key_and_version(connect, path, heade
         await client.ask(json.dumps(GOOD).encode(), path, **headers)
 
         assert status in await client.head()
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"prompt_cache_key": 7}, "prompt_cache_key"),
+        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}, "strict": "yes"}}]}, "strict"),
+        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools[0].function.parameters"),
+    ],
+)
+def test_mistral_refuses_fields_of_a_wrong_kind(fields, words):
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    right = {"prompt_cache_key": "s1", "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}
+
+    assert mistral_complaint({**asked, **right}) is None
+    status, said = mistral_complaint({**asked, **fields})
+    assert (status, words in said) == (422, True)
+
+
+def test_claude_refuses_a_strict_tool_that_is_not_closed():
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}}
+    asked = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
+    free = {**asked, "tools": [{"name": "f", "input_schema": schema}]}
+    strict = {**asked, "tools": [{"name": "f", "input_schema": schema, "strict": True}]}
+
+    assert anthropic_complaint(free) is None
+    assert "'additionalProperties' must be explicitly set to false" in anthropic_complaint(strict)

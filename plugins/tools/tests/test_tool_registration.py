@@ -22,6 +22,12 @@ def test_seven_tools_are_registered_and_four_are_active():
     assert all(tool.prompt_snippet for tool in tools)
 
 
+def test_the_active_tools_prefer_calls_that_are_held_to_their_schema():
+    tools = {tool.name: tool for tool in pi_tools.register_tools()}
+
+    assert [name for name, tool in tools.items() if tool.constrained_sampling == "prefer"] == ACTIVE
+
+
 def test_registering_loads_nothing_that_only_calls_need():
     heavy = ["PIL", "psutil", "pyuca", "charset_normalizer", "difflib", "tempfile", "pi_tools._options"]
     program = f"""

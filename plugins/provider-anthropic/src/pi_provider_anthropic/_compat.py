@@ -46,7 +46,8 @@ class Compat(Value):
         adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
         empty_signature: ``allowEmptySignature``: thinking without a signature is sent back as thinking, not as text.
         session_affinity: ``sendSessionAffinityHeaders``.
-        strict_tools: ``supportsStrictTools``: calls are held to the schema where its keywords allow that.
+        strict_tools: ``supportsStrictTools``: calls of tools that ask for it are held to the schema where its keywords
+            allow that.
         structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
         system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
         key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.

@@ -1,14 +1,15 @@
-"""Our tools as the API's: schema, eager streaming of the arguments, and strictness where the schema allows it."""
+"""Our tools as the API's: schema, eager streaming of the arguments, and strictness where a tool asks for it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import clean_json, clean_text
+from pi_provider_kit import clean_json, clean_text, strict_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs.models import Model
     from pi_hookspecs.tools import Tool
     from pi_provider_anthropic._compat import Compat
     from pi_provider_anthropic._identity import ToolNames
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["to_tool_choice", "to_tools"]
 
 
-def to_tools(tools: Iterable[Tool], compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
-    """Return the tools, without cache marks."""
+def to_tools(tools: Iterable[Tool], model: Model, compat: Compat, names: ToolNames) -> list[dict[str, Any]]:
+    """Return the tools, without cache marks.
+
+    Raises:
+        RequestFailed: A tool requires constrained sampling, and that cannot be.
+    """
     converted = []
     for tool in tools:
         schema = {"type": "object", "properties": {}, **clean_json(dict(tool.parameters))}
@@ -28,8 +33,9 @@ def to_tools(tools: Iterable[Tool], compat: Compat, names: ToolNames) -> list[di
         }
         if compat.eager_tool_input:
             said["eager_input_streaming"] = True
-        if compat.strict_tools and (strict := _strict(schema)) is not None:
-            said |= {"input_schema": strict, "strict": True}
+        strict = strict_parameters(tool, model, supported=compat.strict_tools, keywords=_STRICT_KEYWORDS)
+        if strict is not None:
+            said |= {"input_schema": clean_json(strict), "strict": True}
         converted.append(said)
     return converted
 
@@ -49,33 +55,8 @@ def to_tool_choice(choice: Any, names: ToolNames) -> dict[str, Any] | None:
 
 _STRICT_KEYWORDS = frozenset(
     (
-        *("$defs", "$ref", "$schema", "additionalProperties", "allOf", "anyOf", "const", "default", "description"),
-        *("enum", "format", "items", "properties", "required", "title", "type"),
+        *("$schema", "additionalProperties", "anyOf", "const", "description", "enum", "format", "items", "properties"),
+        *("required", "title", "type"),
     )
 )
 """What the API can hold a call to; a schema with another keyword is sent as it is, without ``strict``."""
-
-
-def _strict(schema: Any) -> dict[str, Any] | None:
-    """Return the schema closed to further properties at every level; None where it cannot be strict."""
-    try:
-        return _closed(schema)
-    except ValueError:
-        return None
-
-
-def _closed(schema: Any) -> dict[str, Any]:
-    if not isinstance(schema, dict) or not _STRICT_KEYWORDS.issuperset(schema):
-        raise ValueError(schema)
-    closed = dict(schema)
-    if schema.get("type") == "object":
-        if schema.get("additionalProperties") not in (None, False):
-            raise ValueError(schema)
-        closed["additionalProperties"] = False
-    for keyword in closed.keys() & {"properties", "$defs"}:
-        closed[keyword] = {name: _closed(each) for name, each in schema[keyword].items()}
-    for keyword in closed.keys() & {"anyOf", "allOf"}:
-        closed[keyword] = [_closed(each) for each in schema[keyword]]
-    if "items" in closed:
-        closed["items"] = _closed(schema["items"])
-    return closed

@@ -33,7 +33,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions, names: To
     compat = Compat.of(model)
     messages = to_messages(context.messages, model, compat, names)
     system = [{"text": text}] if (text := system_prompt_of(context)).strip() else []
-    tools = to_tool_config(context.tools, options.tool_choice, messages, names)
+    tools = to_tool_config(context.tools, options.tool_choice, messages, names, model)
     _mark(system, messages, options, compat)
     most, fields = _limits(model, context, options, compat)
     if tools is not None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import clean_json, clean_text
+from pi_provider_kit import clean_json, clean_text, strict_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs.models import Model
     from pi_hookspecs.tools import Tool
 
 __all__ = ["ToolNames", "to_tool_config"]
@@ -50,7 +51,7 @@ class ToolNames:
 
 
 def to_tool_config(
-    tools: Iterable[Tool], choice: Any, messages: Iterable[dict[str, Any]], names: ToolNames
+    tools: Iterable[Tool], choice: Any, messages: Iterable[dict[str, Any]], names: ToolNames, model: Model
 ) -> dict[str, Any] | None:
     """Return ``toolConfig``, None where there are no tools.
 
@@ -61,9 +62,13 @@ def to_tool_config(
         choice: Of this API's, Anthropic's or OpenAI's words, or an object of any of them; None is the default.
         messages: The conversation as the API gets it.
         names: Maps their names.
+        model: Who is asked.
+
+    Raises:
+        RequestFailed: A tool requires constrained sampling.
     """
     called = {block["toolUse"]["name"] for each in messages for block in each["content"] if "toolUse" in block}
-    specs = [_spec(tool, names) for tool in tools]
+    specs = [_spec(tool, names, model) for tool in tools]
     if choice == "none":
         if not called:
             return None
@@ -77,7 +82,8 @@ def to_tool_config(
     return {"tools": specs, "toolChoice": said} if said is not None else {"tools": specs}
 
 
-def _spec(tool: Tool, names: ToolNames) -> dict[str, Any]:
+def _spec(tool: Tool, names: ToolNames, model: Model) -> dict[str, Any]:
+    strict_parameters(tool, model, supported=False)  # refuses a tool that requires it
     schema = {"type": "object", "properties": {}, **clean_json(dict(tool.parameters))}
     return _tool(names.sent(tool.name), clean_text(tool.description), schema)
 

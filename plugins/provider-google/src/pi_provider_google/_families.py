@@ -13,15 +13,16 @@ __all__ = [
     "needs_signatures",
     "takes_levels",
     "takes_output_schema",
+    "takes_strict_tools",
     "token_budgets",
 ]
 
-_GEMINI = re.compile(r"gemini-(\d+)")
+_GEMINI = re.compile(r"gemini-(?:live-)?(\d+)")
 _LATEST = re.compile(r"gemini-(?:pro|flash|flash-lite)-latest")
 _FOREIGN = ("claude-", "gpt-oss-")
 """Models of others that Cloud Code Assist serves."""
 
-_FIRST_WITH_LEVELS = 3
+_GEMINI_3 = 3
 
 GIVEN_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 """What ``thinkingLevel`` can be."""
@@ -61,6 +62,11 @@ def knows_images_in_results(model_id: str) -> bool:
     return _is_gemini_3(model_id)
 
 
+def takes_strict_tools(model_id: str) -> bool:
+    """Whether calls can be held to a strict schema: an id with a number tells, the one of ``-latest`` does not."""
+    return (_generation(model_id) or 0) >= _GEMINI_3
+
+
 def takes_output_schema(model_id: str, *, with_tools: bool) -> bool:
     """Whether the answer can be held to a schema; Gemini 2 refuses that in a request that offers functions."""
     return _is_gemini_3(model_id) or ("gemini-" in model_id.lower() and not with_tools)
@@ -77,6 +83,11 @@ def least_budget(model_id: str) -> int:
 
 
 def _is_gemini_3(model_id: str) -> bool:
-    name = model_id.lower()
-    found = _GEMINI.search(name)
-    return int(found[1]) >= _FIRST_WITH_LEVELS if found else _LATEST.search(name) is not None
+    generation = _generation(model_id)
+    return generation >= _GEMINI_3 if generation is not None else _LATEST.search(model_id.lower()) is not None
+
+
+def _generation(model_id: str) -> int | None:
+    """Return the N of ``gemini-N...``; None for any other id."""
+    found = _GEMINI.search(model_id.lower())
+    return int(found[1]) if found else None

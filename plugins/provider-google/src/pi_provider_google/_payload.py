@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pi_provider_google._families import takes_output_schema
 from pi_provider_google._messages import to_contents
 from pi_provider_google._thinking import limits
-from pi_provider_google._tools import to_tool_config, to_tools
+from pi_provider_google._tools import is_strict, to_tool_config, to_tools
 from pi_provider_kit import sampling_params, system_prompt_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
     """Return the body as plain data; the model's name stands in the path.
 
     Raises:
-        RequestFailed: The model's data make a request that the API would not understand.
+        RequestFailed: The model's data make a request that the API would not understand, or a tool requires
+            constrained sampling, and that cannot be.
     """
     payload: dict[str, Any] = {"contents": to_contents(context.messages, model)}
     prompt = system_prompt_of(context)
@@ -30,7 +31,8 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
     tools = to_tools(context.tools, model)
     if tools:
         payload["tools"] = tools
-        choice = to_tool_config(options.tool_choice)
+        strict = any(is_strict(tool, model) for tool in context.tools)
+        choice = to_tool_config(options.tool_choice, strict=strict)
         if choice is not None:
             payload["toolConfig"] = choice
     config = limits(model, context, options)

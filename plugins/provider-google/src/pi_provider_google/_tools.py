@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_google._families import is_foreign
+from pi_provider_google._families import is_foreign, takes_strict_tools
 from pi_provider_google._schema import openapi_schema
-from pi_provider_kit import clean_json, clean_text
+from pi_provider_kit import clean_json, clean_text, strict_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.tools import Tool
 
-__all__ = ["to_tool_config", "to_tools"]
+__all__ = ["is_strict", "to_tool_config", "to_tools"]
 
 _MODES = {"auto": "AUTO", "none": "NONE", "any": "ANY", "required": "ANY"}
 """This API's and Anthropic's words, and OpenAI's ``required``."""
@@ -23,14 +23,36 @@ _MODES = {"auto": "AUTO", "none": "NONE", "any": "ANY", "required": "ANY"}
 def to_tools(tools: Iterable[Tool], model: Model) -> list[dict[str, Any]]:
     """Return the tools, all in one entry; none where there are none.
 
-    Schemas are sent as they are. Models of other vendors get the subset of OpenAPI that the API translates for them.
+    Schemas are sent as they are, or in their strict form where a tool asks for that and the model can. Models of other
+    vendors get the subset of OpenAPI that the API translates for them.
+
+    Raises:
+        RequestFailed: A tool requires constrained sampling, and that cannot be.
     """
-    declared = [_declaration(tool, old=is_foreign(model.id)) for tool in tools]
+    declared = [_declaration(tool, model) for tool in tools]
     return [{"functionDeclarations": declared}] if declared else []
 
 
-def to_tool_config(choice: Any) -> dict[str, Any] | None:
-    """Return how calls are to be made, for a choice in the words of one of the APIs; None is the default."""
+def is_strict(tool: Tool, model: Model) -> bool:
+    """Whether the tool's calls are held to its schema."""
+    return strict_parameters(tool, model, supported=takes_strict_tools(model.id)) is not None
+
+
+def to_tool_config(choice: Any, *, strict: bool = False) -> dict[str, Any] | None:
+    """Return how calls are to be made; None is the API's default.
+
+    Args:
+        choice: In the words of one of the APIs; None where the model is free to call or not.
+        strict: Whether a tool is strict. Calls are then held to the schemas of all tools, unless the choice forbids or
+            forces them, which is said in the same place.
+    """
+    config = _chosen(choice)
+    if strict and (config is None or config["functionCallingConfig"]["mode"] == "AUTO"):
+        return {"functionCallingConfig": {"mode": "VALIDATED"}}
+    return config
+
+
+def _chosen(choice: Any) -> dict[str, Any] | None:
     if choice is None:
         return None
     if isinstance(choice, dict):
@@ -42,7 +64,8 @@ def to_tool_config(choice: Any) -> dict[str, Any] | None:
     return {"functionCallingConfig": {"mode": _MODES.get(choice, "AUTO") if isinstance(choice, str) else "AUTO"}}
 
 
-def _declaration(tool: Tool, *, old: bool) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {}, **clean_json(dict(tool.parameters))}
-    field = {"parameters": openapi_schema(schema)} if old else {"parametersJsonSchema": schema}
+def _declaration(tool: Tool, model: Model) -> dict[str, Any]:
+    strict = strict_parameters(tool, model, supported=takes_strict_tools(model.id))
+    schema = {"type": "object", "properties": {}, **clean_json(strict or dict(tool.parameters))}
+    field = {"parameters": openapi_schema(schema)} if is_foreign(model.id) else {"parametersJsonSchema": schema}
     return {"name": tool.name, "description": clean_text(tool.description), **field}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_provider_kit._request import *
     from pi_provider_kit._retry_after import *
     from pi_provider_kit._sse import *
+    from pi_provider_kit._strict import *
     from pi_provider_kit._text import *
     from pi_provider_kit._thinking import *
     from pi_provider_kit._tokens import *
@@ -52,6 +53,7 @@ _HOMES: dict[str, str] = {
     ),
     "_retry_after": "retry_after_ms",
     "_sse": "LineDecoder SseDecoder",
+    "_strict": "strict_parameters strict_schema",
     "_text": "WholeText clean_json clean_text",
     "_thinking": (
         "THINKING_BUDGETS budget_level clamp_thinking_level claude_thinking default_max_tokens "

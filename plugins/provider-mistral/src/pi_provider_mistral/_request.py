@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_provider_kit import clamp_thinking_level, default_max_tokens, estimate_context_tokens, sampling_params
+from pi_provider_kit import (
+    clamp_thinking_level,
+    default_max_tokens,
+    estimate_context_tokens,
+    sampling_params,
+    strict_parameters,
+)
 from pi_provider_mistral._messages import to_messages
 
 if TYPE_CHECKING:
@@ -29,16 +35,26 @@ def chat_url(base_url: str) -> str:
 def to_headers(model: Model, options: StreamOptions) -> dict[str, str]:
     """Return the headers. ``x-affinity`` keeps a session where its prefix is cached; a user's own one wins."""
     headers: dict[str, str] = {}
-    if options.session_id and options.cache_retention != "none":
-        headers["x-affinity"] = options.session_id
+    session = _cached_session(options)
+    if session is not None:
+        headers["x-affinity"] = session
     headers.update({name.lower(): value for name, value in (model.headers or {}).items()})
     if options.api_key:
         headers["authorization"] = f"Bearer {options.api_key}"
     return headers
 
 
+def _cached_session(options: StreamOptions) -> str | None:
+    """Return the session whose prefix is to be found again in the API's cache."""
+    return None if options.cache_retention == "none" else options.session_id or None
+
+
 def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
-    """Return the body as plain data."""
+    """Return the body as plain data.
+
+    Raises:
+        RequestFailed: A tool requires constrained sampling, and its schema has no strict form.
+    """
     payload: dict[str, Any] = {
         "model": model.id,
         "stream": True,
@@ -46,7 +62,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
         "max_tokens": options.max_tokens or default_max_tokens(model, estimate_context_tokens(context)),
     }
     if context.tools:
-        payload["tools"] = [_tool(tool) for tool in context.tools]
+        payload["tools"] = [_tool(tool, model) for tool in context.tools]
         if options.tool_choice is not None:
             payload["tool_choice"] = _tool_choice(options.tool_choice)
     elif options.output_schema is not None:  # with tools the API would answer in JSON where it should call one
@@ -68,12 +84,13 @@ def _thinking(model: Model, options: StreamOptions) -> dict[str, Any]:
     return {} if level == "off" else {"prompt_mode": "reasoning"}
 
 
-def _tool(tool: Tool) -> dict[str, Any]:
+def _tool(tool: Tool, model: Model) -> dict[str, Any]:
+    strict = strict_parameters(tool, model, supported=True)
     function = {
         "name": tool.name,
         "description": tool.description,
-        "parameters": dict(tool.parameters),
-        "strict": False,
+        "parameters": dict(tool.parameters) if strict is None else strict,
+        "strict": strict is not None,
     }
     return {"type": "function", "function": function}
 

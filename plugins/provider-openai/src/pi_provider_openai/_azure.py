@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from pi_hookspecs.errors import RequestFailed
-from pi_provider_openai._responses_request import responses_compat, responses_payload, responses_tool
-from pi_provider_openai._strict import strict_schema
+from pi_provider_openai._responses_request import responses_compat, responses_payload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_hookspecs.tools import Tool
 
 __all__ = ["AzureConfig", "azure_config", "azure_payload", "deployment_of"]
 
@@ -70,21 +68,10 @@ def deployment_of(model_id: str, names: str) -> str:
 
 
 def azure_payload(model: Model, context: Context, options: StreamOptions, deployment: str) -> dict[str, Any]:
-    """Return the body: as for Responses, for the deployment and with strict tools."""
-    compat = responses_compat(model)
-    payload = responses_payload(model, context, options, compat)
+    """Return the body: as for Responses, for the deployment."""
+    payload = responses_payload(model, context, options, responses_compat(model))
     payload["model"] = deployment
-    if context.tools and compat["supportsStrictMode"]:
-        payload["tools"] = [_tool(tool) for tool in context.tools]
     return payload
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    """Return a strict tool; one whose schema has no strict form is sent as it is."""
-    schema = strict_schema(tool.parameters)
-    if schema is None:
-        return {**responses_tool(tool), "strict": False}
-    return {**responses_tool(tool), "parameters": schema, "strict": True}
 
 
 def _api_of(base_url: str) -> str:

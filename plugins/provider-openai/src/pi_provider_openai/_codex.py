@@ -13,10 +13,10 @@ from pi_provider_openai._responses_messages import to_input
 from pi_provider_openai._responses_request import (
     ENCRYPTED,
     responses_compat,
-    responses_tool,
     responses_tool_choice,
 )
 from pi_provider_openai._shared import affinity_headers, cache_key, thinking_of
+from pi_provider_openai._strict import function_of
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import Model
@@ -53,8 +53,9 @@ def codex_payload(model: Model, context: Context, options: StreamOptions) -> dic
     if options.temperature is not None:
         payload["temperature"] = options.temperature
     if context.tools:
-        strict = {"strict": None} if compat["supportsStrictMode"] else {}
-        payload["tools"] = [{**responses_tool(tool), **strict} for tool in context.tools]
+        strict = {} if (model.compat or {}).get("supportsStrictMode") is False else {"strict": None}
+        plain = {**compat, "supportsStrictMode": False}
+        payload["tools"] = [{"type": "function", **function_of(tool, model, plain), **strict} for tool in context.tools]
     thinking = thinking_of(model, options)
     if thinking.level is not None:
         effort = _effort(model.id, str(thinking.effort))

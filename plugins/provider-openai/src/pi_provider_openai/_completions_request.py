@@ -14,14 +14,13 @@ from pi_provider_openai._shared import (
     copilot_headers,
     max_tokens,
 )
-from pi_provider_openai._strict import output_format
+from pi_provider_openai._strict import function_of, output_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_hookspecs.tools import Tool
 
 __all__ = ["completions_headers", "completions_payload"]
 
@@ -32,7 +31,7 @@ def completions_payload(
     """Return the body, as plain data; ``compat`` has every flag (``compat_of``)."""
     retention = cache_retention(options)
     messages = to_messages(model, context, compat)
-    tools = [_tool(tool, compat) for tool in context.tools]
+    tools = [{"type": "function", "function": function_of(tool, model, compat)} for tool in context.tools]
     mark_for_cache(messages, tools, retention, compat)
     limit = max_tokens(model, context, options)
     payload: dict[str, Any] = {
@@ -101,17 +100,6 @@ def _routing(compat: Mapping[str, Any]) -> dict[str, Any]:
     if gateway:
         fields["providerOptions"] = {"gateway": gateway}
     return fields
-
-
-def _tool(tool: Tool, compat: Mapping[str, Any]) -> dict[str, Any]:
-    function: dict[str, Any] = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": dict(tool.parameters),
-    }
-    if compat["supportsStrictMode"]:
-        function["strict"] = False
-    return {"type": "function", "function": function}
 
 
 def _tool_choice(choice: Any) -> Any:

@@ -15,14 +15,13 @@ from pi_provider_openai._shared import (
     max_tokens,
     thinking_of,
 )
-from pi_provider_openai._strict import output_format
+from pi_provider_openai._strict import function_of, output_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
-    from pi_hookspecs.tools import Tool
 
 __all__ = [
     "ENCRYPTED",
@@ -30,9 +29,10 @@ __all__ = [
     "responses_headers",
     "responses_payload",
     "responses_thinking",
-    "responses_tool",
     "responses_tool_choice",
 ]
+
+_AZURE = "azure-openai-responses"
 
 ENCRYPTED = "reasoning.encrypted_content"
 """Asked for because nothing is stored: the next request brings the reasoning back."""
@@ -48,15 +48,17 @@ _DEFAULTS: dict[str, Any] = {
     "supportsMaxOutputTokens": True,
     "supportsMidConvoSystemMessages": False,
     "supportsReasoningEffort": True,
-    "supportsStrictMode": True,
+    "supportsStrictMode": False,
     "supportsStructuredOutput": True,
 }
 
 
 def responses_compat(model: Model) -> dict[str, Any]:
-    """Return every flag's value (pi.md 4.4, Responses compat flags); ``model.compat`` wins."""
+    """Return every flag's value; ``model.compat`` wins over what the API and the host are known for."""
     host = host_of(model.base_url)
     flags = dict(_DEFAULTS)
+    if model.api == _AZURE or f".{host}".endswith(".api.openai.com"):
+        flags["supportsStrictMode"] = True
     if model.provider == "openrouter" or host.endswith("openrouter.ai"):
         flags["sessionAffinityFormat"] = "openrouter"
     if model.provider == "github-copilot":  # its gateway does not say which models take it
@@ -85,8 +87,7 @@ def responses_payload(
     if options.temperature is not None:
         payload["temperature"] = options.temperature
     if context.tools:
-        strict = {"strict": False} if compat["supportsStrictMode"] else {}
-        payload["tools"] = [{**responses_tool(tool), **strict} for tool in context.tools]
+        payload["tools"] = [{"type": "function", **function_of(tool, model, compat)} for tool in context.tools]
         if options.tool_choice is not None:
             payload["tool_choice"] = responses_tool_choice(options.tool_choice)
     if options.output_schema is not None and compat["supportsStructuredOutput"]:
@@ -118,16 +119,6 @@ def responses_thinking(model: Model, options: StreamOptions, compat: Mapping[str
     if effort is not None and model.provider != "github-copilot":
         fields["reasoning"] = {"effort": effort}
     return fields
-
-
-def responses_tool(tool: Tool) -> dict[str, Any]:
-    """Return a tool; ``strict`` is the caller's to say, because the API takes it for true where it is missing."""
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": dict(tool.parameters),
-    }
 
 
 def responses_tool_choice(choice: Any) -> Any:

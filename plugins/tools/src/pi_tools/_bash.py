@@ -59,6 +59,7 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
         parameters=_PARAMETERS,
         execute=execute,
         prompt_snippet="Run bash commands",
+        constrained_sampling="prefer",
     )
 
 

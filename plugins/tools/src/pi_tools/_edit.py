@@ -79,6 +79,7 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
         parameters=_PARAMETERS,
         execute=execute,
         prompt_snippet="Change files: replace exact texts, several in one call",
+        constrained_sampling="prefer",
         prompt_guidelines=("Keep oldText as short as it can be while it occurs only once.",),
         prepare_arguments=fold,
     )

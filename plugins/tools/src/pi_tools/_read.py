@@ -63,6 +63,7 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
         parameters=_PARAMETERS,
         execute=execute,
         prompt_snippet="Read files: text and images",
+        constrained_sampling="prefer",
         prompt_guidelines=("Look at files with read, not with cat or sed.",),
     )
 

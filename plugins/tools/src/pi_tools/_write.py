@@ -59,6 +59,7 @@ def write_tool(cwd: str | None = None, options: WriteOptions | None = None) -> T
         parameters=_PARAMETERS,
         execute=execute,
         prompt_snippet="Create files or replace them whole",
+        constrained_sampling="prefer",
         prompt_guidelines=("Use write for new files and complete rewrites only; change existing files with edit.",),
     )
 

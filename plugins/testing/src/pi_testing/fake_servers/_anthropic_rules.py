@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pi_testing.fake_servers._claude_schemas import schema_complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["anthropic_complaint"]
 
@@ -35,9 +35,7 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
     marks = list(_marks(body))
     if len(marks) > _MOST_MARKS:
         yield f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
-    names = [tool["name"] for tool in body.get("tools", ())]
-    if len(set(names)) < len(names):
-        yield "tools: Tool names must be unique."
+    yield from _tool_complaints(body.get("tools", ()))
     yield from _thinking_complaints(body)
     output = body.get("output_config", {}).get("format", {"type": "text"})
     if output["type"] == "json_schema":
@@ -47,6 +45,15 @@ def _complaints(body: dict[str, Any]) -> Iterator[str]:
     for number, message in enumerate(body["messages"]):
         yield from _content_complaints(f"messages.{number}", message)
     yield from _pair_complaints(body["messages"])
+
+
+def _tool_complaints(tools: Sequence[dict[str, Any]]) -> Iterator[str]:
+    names = [tool["name"] for tool in tools]
+    if len(set(names)) < len(names):
+        yield "tools: Tool names must be unique."
+    for number, tool in enumerate(tools):
+        if tool.get("strict"):
+            yield from schema_complaints(f"tools.{number}.custom.input_schema", tool["input_schema"])
 
 
 def _thinking_complaints(body: dict[str, Any]) -> Iterator[str]:

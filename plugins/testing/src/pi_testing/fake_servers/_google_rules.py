@@ -22,6 +22,7 @@ _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _NO_VALIDATOR = "skip_thought_signature_validator"
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+_MODES = ("AUTO", "ANY", "NONE", "VALIDATED")
 _WORDS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 _UNMATCHED = (
     "Please ensure that the number of function response parts is equal to the number of function call parts of the "
@@ -126,7 +127,17 @@ def _tool_complaints(body: dict[str, Any]) -> Iterator[str]:
             yield f"Duplicate function declaration found: {name}"
     if any({"parameters", "parametersJsonSchema"} <= each.keys() for each in declared):
         yield "Only one of parameters and parametersJsonSchema can be set."
-    choice = body.get("toolConfig", {}).get("functionCallingConfig", {})
+    yield from _choice_complaints(body.get("toolConfig", {}).get("functionCallingConfig", {}), names)
+
+
+def _choice_complaints(choice: dict[str, Any], names: list[str]) -> Iterator[str]:
+    mode = choice.get("mode", "AUTO")
+    if mode not in _MODES:
+        yield f"Invalid value at 'tool_config.function_calling_config.mode': \"{mode}\""
+    if mode == "VALIDATED" and not names:
+        yield "Function calling config is set without function_declarations."
+    if "allowedFunctionNames" in choice and mode not in ("ANY", "VALIDATED"):
+        yield "allowed_function_names should only be set when the mode is ANY or VALIDATED."
     for name in choice.get("allowedFunctionNames", ()):
         if name not in names:
             yield f"Function calling config allows {name!r}, which is not declared."

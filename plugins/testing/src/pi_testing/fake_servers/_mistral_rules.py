@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["mistral_complaint"]
 
@@ -49,12 +49,27 @@ def _complaints(body: Any) -> Iterator[tuple[int, str]]:
     if body.get("reasoning_effort", "high") not in _EFFORTS:
         yield 422, f"Invalid reasoning_effort: {body['reasoning_effort']!r}"
     yield from ((422, said) for said in _format(body.get("response_format", {"type": "text"})))
-    choice = body.get("tool_choice", "auto")
-    if choice not in _CHOICES and not (isinstance(choice, dict) and choice.get("function", {}).get("name")):
-        yield 422, f"Invalid tool_choice: {choice!r}"
+    if not isinstance(body.get("prompt_cache_key", ""), str):
+        yield 422, "Input should be a valid string: prompt_cache_key"
+    yield from ((422, said) for said in _choice(body.get("tool_choice", "auto")))
+    yield from ((422, said) for said in _tools(body.get("tools", ())))
     for message in body["messages"]:
         yield from ((422, said) for said in _shape(message))
     yield from ((400, said) for said in _order(body["messages"]))
+
+
+def _tools(tools: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for number, tool in enumerate(tools):
+        function = tool.get("function", {})
+        if not function.get("name") or not isinstance(function.get("parameters"), dict):
+            yield f"Field required: tools[{number}].function.name, tools[{number}].function.parameters"
+        if not isinstance(function.get("strict", False), bool):
+            yield f"Input should be a valid boolean: tools[{number}].function.strict"
+
+
+def _choice(choice: Any) -> Iterator[str]:
+    if choice not in _CHOICES and not (isinstance(choice, dict) and choice.get("function", {}).get("name")):
+        yield f"Invalid tool_choice: {choice!r}"
 
 
 def _format(asked: dict[str, Any]) -> Iterator[str]:

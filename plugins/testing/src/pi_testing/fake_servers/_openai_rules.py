@@ -14,6 +14,14 @@ _CALL_ID = 40
 _ITEM_ID = 64
 _LEAST_OUTPUT = 16
 _CACHE_KEY = 64
+_NOT_PERMITTED = frozenset(
+    (
+        *("allOf", "contains", "dependentRequired", "dependentSchemas", "else", "if", "not", "oneOf"),
+        *("patternProperties", "prefixItems", "propertyNames", "then", "unevaluatedProperties", "uniqueItems"),
+    )
+)
+"""Of a schema that is to be strict."""
+
 _FORMAT_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -120,11 +128,18 @@ def _format(place: str, asked: dict[str, Any]) -> Iterator[str]:
 
 
 def _not_strict(schema: dict[str, Any]) -> str | None:
-    properties = schema.get("properties")
-    if properties is not None:
+    refused = sorted(schema.keys() & _NOT_PERMITTED)
+    if refused:
+        return f"'{refused[0]}' is not permitted."
+    if not schema.keys() & {"type", "anyOf", "$ref"}:
+        return "schema must have a 'type' key."
+    properties, kinds = schema.get("properties"), schema.get("type", ())
+    if properties is not None or kinds == "object" or "object" in kinds:
         if schema.get("additionalProperties") is not False:
             return "'additionalProperties' is required to be supplied and to be false."
-        if set(schema.get("required", ())) != set(properties):
+        if set(schema.get("required", ())) != set(properties or ()):
             return "'required' is required to be supplied and to be an array including every key in properties."
+    if "array" in kinds and "items" not in schema:
+        return "array schema missing items."
     below = [*(properties or {}).values(), schema.get("items"), *schema.get("anyOf", ())]
     return next((found for each in below if isinstance(each, dict) and (found := _not_strict(each))), None)

@@ -1,0 +1,172 @@
+"""Tools whose calls are held to their schema while the model writes them, which takes a schema of a strict form.
+
+That form has every object closed and every property required; an optional one may be null, which pi's validation reads
+as "not given". What cannot be said in it is sent as it is, and the model is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_hookspecs.errors import RequestFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from pi_hookspecs.models import Model
+    from pi_hookspecs.tools import Tool
+
+__all__ = ["strict_parameters", "strict_schema"]
+
+_DEPTH = 10
+"""Levels of objects and arrays that APIs take in a strict schema."""
+
+_REFERENCES = frozenset(("$ref", "$defs", "definitions"))
+
+_REFUSED = frozenset(
+    (
+        *("additionalItems", "allOf", "contains", "dependencies", "dependentRequired", "dependentSchemas", "else"),
+        *("if", "maxContains", "maxProperties", "minContains", "minProperties", "not", "oneOf", "patternProperties"),
+        *("prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "uniqueItems"),
+    )
+)
+"""Keywords that constrained decoding does not know, or that mean something else once every property is there."""
+
+_CONTAINERS = frozenset(("object", "array"))
+
+
+def strict_parameters(
+    tool: Tool, model: Model, *, supported: bool, keywords: Container[str] | None = None
+) -> dict[str, Any] | None:
+    """Return the schema of a tool that is to be sent as strict; None for a tool whose schema is sent as it is.
+
+    Args:
+        tool: Its ``constrained_sampling`` says whether it asks for that.
+        model: Who is asked, for the error.
+        supported: Whether API and model hold calls to a schema.
+        keywords: Those that the API takes in a strict schema; None takes whatever does not contradict the strict form.
+
+    Raises:
+        RequestFailed: The tool requires it, and it cannot be; the message names the tool.
+    """
+    if tool.constrained_sampling is None:
+        return None
+    why = f"API {model.api!r} does not hold calls of model {model.reference!r} to a schema"
+    if supported:
+        try:
+            return _Converter(keywords=keywords).convert(tool.parameters)
+        except _NotStrict as problem:
+            why = f"its schema has no strict form: {problem}"
+    if tool.constrained_sampling == "require":
+        message = f"Tool {tool.name!r} requires constrained sampling, but {why}"
+        raise RequestFailed(f"{message}. Choose another model, deactivate the tool, or let it 'prefer' that.")
+    return None
+
+
+def strict_schema(schema: Mapping[str, Any], *, references: bool = False) -> dict[str, Any] | None:
+    """Return the schema in its strict form, None where it has none.
+
+    What the strict schema accepts is, without the nulls of optional properties, what the schema accepts of the
+    properties that it names. ``default`` is left out.
+
+    Args:
+        schema: JSON schema, an object.
+        references: Also take ``$ref`` and unions of objects and arrays, which not every API knows.
+    """
+    try:
+        return _Converter(references=references).convert(schema)
+    except _NotStrict:
+        return None
+
+
+class _NotStrict(Exception):
+    """The schema says what a strict one cannot."""
+
+    def __init__(self, where: str, what: str) -> None:
+        super().__init__(f"{where or 'the whole'} {what}")
+
+
+@frozen(kw_only=True)
+class _Converter:
+    """Makes strict schemas. ``where`` is the path of a schema within the whole, ``depth`` how far down it lies."""
+
+    references: bool = False
+    keywords: Container[str] | None = None
+
+    def convert(self, schema: Any, where: str = "", depth: int = 0) -> dict[str, Any]:
+        if not isinstance(schema, Mapping):
+            raise _NotStrict(where, "is no object that says a type")
+        self._check(schema, where, depth)
+        strict = {name: value for name, value in schema.items() if name != "default"}
+        kinds = _types(schema)
+        for keyword in strict.keys() & {"$defs", "definitions"}:
+            named = strict[keyword].items()
+            strict[keyword] = {name: self.convert(each, f"{where}/{name}", depth + 1) for name, each in named}
+        if "anyOf" in schema:
+            strict["anyOf"] = self._union(schema["anyOf"], where, depth)
+        elif not kinds and "$ref" not in schema:
+            raise _NotStrict(where, "has no type")
+        if "array" in kinds:
+            strict["items"] = self.convert(schema.get("items"), f"{where}/items", depth + 1)
+        if "object" in kinds:
+            strict |= self._closed(schema, where, depth)
+        return strict
+
+    def _check(self, schema: Mapping[str, Any], where: str, depth: int) -> None:
+        """Refuse what no strict schema says."""
+        if depth > _DEPTH:
+            raise _NotStrict(where, f"lies more than {_DEPTH} levels deep")
+        for keyword in schema:
+            known = self.keywords is None or keyword in self.keywords or keyword == "default"
+            if keyword in _REFUSED or not known or (keyword in _REFERENCES and not self.references):
+                raise _NotStrict(where, f"has {keyword!r}")
+        kinds = set(_types(schema))
+        if "properties" in schema and "object" not in kinds:
+            raise _NotStrict(where, "has properties and is no object")
+        if kinds & _CONTAINERS:
+            if len(kinds - {"null"}) > 1:
+                raise _NotStrict(where, "is a union of objects or arrays")
+            if schema.keys() & {"enum", "const", "anyOf"}:  # a null property would make other values of them
+                raise _NotStrict(where, "names whole objects or arrays")
+
+    def _union(self, branches: Any, where: str, depth: int) -> list[dict[str, Any]]:
+        if not isinstance(branches, list | tuple) or not branches:
+            raise _NotStrict(where, "has an 'anyOf' that is no list")
+        if not self.references and any(_CONTAINERS.intersection(_types(branch)) for branch in branches):
+            raise _NotStrict(where, "is a union of objects or arrays")
+        return [self.convert(branch, where, depth) for branch in branches]
+
+    def _closed(self, schema: Mapping[str, Any], where: str, depth: int) -> dict[str, Any]:
+        properties, required = schema.get("properties", {}), schema.get("required", ())
+        if not isinstance(properties, Mapping) or not isinstance(required, list | tuple):
+            raise _NotStrict(where, "has 'properties' or 'required' of a wrong kind")
+        if schema.get("additionalProperties", bool(depth) and not properties) is not False:
+            raise _NotStrict(where, "may hold properties that it does not name")
+        unnamed = next((name for name in required if name not in properties), None)
+        if unnamed is not None:
+            raise _NotStrict(where, f"requires {unnamed!r}, which it does not describe")
+        strict = {name: self.convert(each, f"{where}/{name}", depth + 1) for name, each in properties.items()}
+        for name in strict.keys() - set(required):
+            if not _allows_null(strict[name]):
+                strict[name] = {"anyOf": [strict[name], {"type": "null"}]}
+        return {"properties": strict, "required": list(strict), "additionalProperties": False}
+
+
+def _allows_null(schema: Mapping[str, Any]) -> bool:
+    """Whether null fits; a reference is not followed, and a second null does no harm."""
+    kinds = _types(schema)
+    return (
+        "$ref" not in schema
+        and (not kinds or "null" in kinds)
+        and ("enum" not in schema or None in schema["enum"])
+        and ("const" not in schema or schema["const"] is None)
+        and ("anyOf" not in schema or any(map(_allows_null, schema["anyOf"])))
+    )
+
+
+def _types(schema: Any) -> tuple[str, ...]:
+    kinds = schema.get("type") if isinstance(schema, Mapping) else None
+    return tuple(kinds) if isinstance(kinds, list | tuple) else (kinds,) if isinstance(kinds, str) else ()
