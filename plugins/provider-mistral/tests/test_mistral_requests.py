@@ -124,6 +124,14 @@ async def test_a_tool_that_requires_strictness_in_vain_is_named(make_model, said
     assert message.error_message.startswith("Tool 'read' requires constrained sampling, but its schema has no strict")
 
 
+@pytest.mark.parametrize(("retention", "key"), [(None, "s1"), ("short", "s1"), ("long", "s1"), ("none", None)])
+def test_the_session_is_the_key_of_the_prompt_cache(payload_of, said, retention, key):
+    payload = payload_of(said.user("a"), session_id="s1", cache_retention=retention)
+
+    assert payload.get("prompt_cache_key") == key
+    assert "prompt_cache_key" not in payload_of(said.user("a"))
+
+
 # Results and images
 
 

@@ -104,6 +104,13 @@ async def test_errors_are_named_for_the_provider(make_model, said, reply, monkey
     assert message.error_message.startswith('az{u}re API error (429): {"error":{"message":"Slow"')
 
 
+async def test_how_long_a_cache_is_kept_is_not_said(make_model, said, payload_of):
+    model = make_model("azure-openai-responses")
+    body = await payload_of(model, said.user("a"), session_id="s1", cache_retention="long")
+
+    assert {name: value for name, value in body.items() if "cache" in name} == {"prompt_cache_key": "s1"}
+
+
 # Tokens of Entra
 
 

@@ -61,6 +61,9 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
         "messages": to_messages(model, context),
         "max_tokens": options.max_tokens or default_max_tokens(model, estimate_context_tokens(context)),
     }
+    session = _cached_session(options)
+    if session is not None:
+        payload["prompt_cache_key"] = session
     if context.tools:
         payload["tools"] = [_tool(tool, model) for tool in context.tools]
         if options.tool_choice is not None:

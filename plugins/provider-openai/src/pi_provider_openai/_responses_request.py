@@ -57,7 +57,9 @@ def responses_compat(model: Model) -> dict[str, Any]:
     """Return every flag's value; ``model.compat`` wins over what the API and the host are known for."""
     host = host_of(model.base_url)
     flags = dict(_DEFAULTS)
-    if model.api == _AZURE or f".{host}".endswith(".api.openai.com"):
+    if model.api == _AZURE:
+        flags |= {"supportsStrictMode": True, "supportsLongCacheRetention": False}
+    elif f".{host}".endswith(".api.openai.com"):
         flags["supportsStrictMode"] = True
     if model.provider == "openrouter" or host.endswith("openrouter.ai"):
         flags["sessionAffinityFormat"] = "openrouter"
