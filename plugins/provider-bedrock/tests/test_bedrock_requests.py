@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs import evolve
 
 from pi_hookspecs import (
     AssistantMessage,
@@ -223,6 +224,48 @@ def test_claude_thinks_by_effort_where_its_data_says_so(payload_of):
     }
 
 
+ARN = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc"
+
+
+@pytest.mark.parametrize(
+    ("model_id", "name"),
+    [
+        ("anthropic.claude-opus-4-6-v1", "Fake"),
+        ("us.anthropic.claude-opus-4-7", "Fake"),
+        ("global.anthropic.claude-opus-4-8-20260601-v1:0", "Fake"),
+        ("anthropic.claude-opus-5", "Fake"),
+        ("eu.anthropic.claude-sonnet-4-6", "Fake"),
+        ("anthropic.claude-sonnet-5-5", "Fake"),
+        ("anthropic.claude-fable-5", "Fake"),
+        (ARN, "Claude Opus 4.6 for us"),
+        (ARN, "CLAUDE_SONNET_4.6"),
+        (ARN, "Opus  4:7"),
+    ],
+)
+def test_claude_thinks_by_effort_where_its_id_or_name_says_so(payload_of, model_id, name):
+    fields = {"id": model_id, "name": name, "reasoning": True}
+    payload = payload_of(user("Hi"), model_fields=fields, reasoning="high")
+
+    assert payload["additionalModelRequestFields"] == {
+        "thinking": {"type": "adaptive", "display": "summarized"},
+        "output_config": {"effort": "high"},
+    }
+
+
+@pytest.mark.parametrize("name", ["Claude Opus 4.5", "Claude Sonnet 4.5", "Claude Haiku 4.5"])
+def test_older_claudes_think_by_budget(payload_of, name):
+    payload = payload_of(user("Hi"), model_fields={"id": ARN, "name": name, "reasoning": True}, reasoning="low")
+
+    assert payload["additionalModelRequestFields"]["thinking"]["type"] == "enabled"
+
+
+def test_what_the_model_s_data_say_of_effort_wins(payload_of):
+    fields = {"id": "anthropic.claude-opus-4-6-v1", "reasoning": True, "compat": {"forceAdaptiveThinking": False}}
+    payload = payload_of(user("Hi"), model_fields=fields, reasoning="low")
+
+    assert payload["additionalModelRequestFields"]["thinking"]["type"] == "enabled"
+
+
 @pytest.mark.parametrize("model_id", [NOVA, "deepseek.v3-v1:0", "openai.gpt-oss-120b-1:0"])
 def test_no_other_model_is_asked_to_think(payload_of, model_id):
     payload = payload_of(user("Hi"), model_fields={"id": model_id, "reasoning": True}, reasoning="high")
@@ -230,11 +273,26 @@ def test_no_other_model_is_asked_to_think(payload_of, model_id):
     assert "additionalModelRequestFields" not in payload
 
 
-def test_the_government_s_regions_are_not_asked_for_display(payload_of):
-    fields = {"id": "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0", "reasoning": True}
-    payload = payload_of(user("Hi"), model_fields=fields, reasoning="low")
+@pytest.mark.parametrize(
+    ("fields", "region"),
+    [
+        ({"id": "us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0"}, None),
+        ({"id": "arn:aws-us-gov:bedrock:us-gov-west-1::inference-profile/us-gov.anthropic.claude-opus-4-6-v1"}, None),
+        ({"id": "anthropic.claude-opus-4-6-v1"}, "us-gov-east-1"),
+        ({"base_url": "https://bedrock-runtime.us-gov-west-1.amazonaws.com"}, None),
+    ],
+)
+def test_the_government_s_regions_are_not_asked_for_display(payload_of, aws, fields, region):
+    aws(region=region)
+    payload = payload_of(user("Hi"), model_fields={**fields, "reasoning": True}, reasoning="low")
 
     assert "display" not in payload["additionalModelRequestFields"]["thinking"]
+
+
+async def test_a_tool_that_requires_strictness_in_vain_is_named(ask, context, tool):
+    heard = await ask(context(tools=(evolve(tool(), constrained_sampling="require"),)))
+
+    assert heard.error.startswith("Tool 'read' requires constrained sampling, but API 'bedrock-converse-stream'")
 
 
 def test_a_model_s_own_fields_win(payload_of):

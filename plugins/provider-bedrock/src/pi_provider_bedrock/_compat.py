@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,13 @@ _UNCACHED = re.compile(r"claude-(?:instant|v\d|3-(?:opus|sonnet|haiku)|3-5-sonne
 _STRUCTURED = re.compile(r"claude-(?:opus-4-[56]|sonnet-4-[56]|haiku-4-5)")
 """Claude models whose answers Converse holds to a schema."""
 
+_ADAPTIVE = re.compile(r"(?:opus-4-[678]|opus-5|sonnet-4-6|sonnet-5|fable-5)")
+"""Claude models that think by effort, as they are called once ``_SEPARATORS`` are one."""
+
+_SEPARATORS = re.compile(r"[\s_.:]+")
+
 _GOVERNMENT = re.compile(r"us-gov\.|arn:aws-us-gov:")
+"""How the ids of models and profiles begin that the government's regions serve."""
 
 
 @frozen(kw_only=True)
@@ -29,7 +36,7 @@ class Compat:
         claude: ``isClaude``: thinking can be asked for, and goes back with its signature.
         cache: ``supportsPromptCaching``: cache points.
         long_cache: ``supportsLongCacheRetention``: cache points that live an hour.
-        adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
+        adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget; told by id and name.
         temperature: ``supportsTemperature``.
         structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
         display: ``supportsThinkingDisplay``: ``display`` may be asked for; the government's regions refuse it.
@@ -45,21 +52,29 @@ class Compat:
 
     @classmethod
     def of(cls, model: Model) -> Compat:
-        """Return the switches of the model: what its id tells, then its own.
+        """Return the switches of the model: what its id and name tell, then its own.
 
         The ARN of an application's inference profile does not tell; the model's name in models.json may.
         """
         own: dict[str, Any] = model.compat or {}
         named = f"{model.id} {model.name}".lower()
-        claude = bool(own.get("isClaude", "claude" in named))
+        adaptive = any(_ADAPTIVE.search(each) for each in (named, _SEPARATORS.sub("-", named)))
+        claude = bool(own.get("isClaude", adaptive or "claude" in named))
         known: dict[str, Any] = {
             "claude": claude,
             "cache": claude and not _UNCACHED.search(named),
             "structured_output": bool(_STRUCTURED.search(named)),
-            "display": not _GOVERNMENT.match(model.id),
+            "adaptive": adaptive,
+            "display": not _is_government(model),
         }
         known |= {name: own[flag] for flag, name in _NAMES.items() if own.get(flag) is not None}
         return cls(**known)
+
+
+def _is_government(model: Model) -> bool:
+    regions = (os.environ.get("AWS_REGION"), os.environ.get("AWS_DEFAULT_REGION"))
+    region = next(filter(None, regions), "")
+    return bool(_GOVERNMENT.match(model.id)) or region.startswith("us-gov-") or ".us-gov-" in model.base_url
 
 
 _NAMES = {
