@@ -162,6 +162,17 @@ async def test_gemini_3_gets_images_within_the_result(make_model, said, payload_
     ]
 
 
+@pytest.mark.parametrize("model_id", ["m1", "gemma-4-31b-it", "gemini-pro-latest", "gemini-4-x", "claude-opus-4"])
+async def test_whatever_is_no_gemini_1_or_2_gets_images_within_the_result(make_model, said, payload_of, model_id):
+    model = make_model(id=model_id, input=("text", "image"))
+    answer = said.answer(model, said.call("c1", "read"))
+    sent = await payload_of(model, said.user("a"), answer, said.result("c1", said.image()))
+
+    *_, last = sent["contents"]
+    assert last["parts"][0]["functionResponse"]["parts"] == [{"inlineData": {"mimeType": "image/png", "data": "aW1n"}}]
+    assert len(sent["contents"]) == 3
+
+
 async def test_older_models_get_the_images_of_a_batch_behind_its_results(make_model, said, payload_of):
     model = make_model(id="gemini-2.5-flash", input=("text", "image"))
     answer = said.answer(model, said.call("c1", "read"), said.call("c2", "read"))

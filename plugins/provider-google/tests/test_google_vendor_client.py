@@ -366,3 +366,14 @@ def test_the_fake_knows_the_modes_of_calling(config, words):
     body = {"contents": contents, "toolConfig": {"functionCallingConfig": config}}
 
     assert words in google_complaint(body, "gemini-3-fake")
+
+
+@pytest.mark.parametrize(("model", "refused"), [("gemini-2.5-pro", True), ("gemini-3-pro", False), ("m1", False)])
+def test_the_fake_takes_images_in_results_but_for_gemini_1_and_2(model, refused):
+    image = {"inlineData": {"mimeType": "image/png", "data": "aW1n"}}
+    call = {"functionCall": {"name": "read", "args": {}}, "thoughtSignature": "c2lnbmVk"}
+    result = {"functionResponse": {"name": "read", "response": {"output": "ok"}, "parts": [image]}}
+    turns = [("user", {"text": "Hi"}), ("model", call), ("user", result)]
+    body = {"contents": [{"role": role, "parts": [part]} for role, part in turns]}
+
+    assert ("Multimodal function responses" in (google_complaint(body, model) or "")) is refused

@@ -58,8 +58,9 @@ def needs_signatures(model_id: str) -> bool:
 
 
 def knows_images_in_results(model_id: str) -> bool:
-    """Whether a function response may hold images; for other models they follow in a turn of the user."""
-    return _is_gemini_3(model_id)
+    """Whether a function response may hold images; for Gemini 1 and 2 they follow in a turn of the user."""
+    generation = _generation(model_id)
+    return generation is None or generation >= _GEMINI_3
 
 
 def takes_strict_tools(model_id: str) -> bool:

@@ -21,6 +21,7 @@ _BESIDE = ("thought", "thoughtSignature")
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _NO_VALIDATOR = "skip_thought_signature_validator"
+_OLD = re.compile(r"gemini-[12]\b")
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _MODES = ("AUTO", "ANY", "NONE", "VALIDATED")
 _WORDS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
@@ -50,9 +51,16 @@ def _complaints(body: dict[str, Any], model: str) -> Iterator[str]:
     yield from _turn_complaints(contents)
     if "gemini-3" in model:
         yield from _signature_complaints(contents)
+    if _OLD.search(model) and any("parts" in part.get("functionResponse", {}) for part in _parts(contents)):
+        yield "Multimodal function responses are not supported by this model."
     yield from _tool_complaints(body)
     yield from _config_complaints(body.get("generationConfig", {}))
     yield from _output_complaints(body, model)
+
+
+def _parts(contents: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for content in contents:
+        yield from content.get("parts", ())
 
 
 def _content_complaints(where: str, content: dict[str, Any]) -> Iterator[str]:
