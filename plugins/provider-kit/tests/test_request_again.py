@@ -6,11 +6,17 @@ import asyncio
 
 import pytest
 
+import pi_provider_kit._again
 from pi_hookspecs import AbortController, Aborted, RequestFailed, StreamOptions
 from pi_provider_kit import HttpFailed, HttpRequest, stream_events
 from pi_provider_kit._again import _pause_ms
 
 SOON = b"retry-after-ms: 1"
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch):
+    monkeypatch.setattr(pi_provider_kit._again, "_FIRST_PAUSE_MS", 1)
 
 
 async def ask(http, url, **options):
@@ -97,9 +103,12 @@ async def test_an_abort_ends_the_wait(serve, http):
             await ask(http, server.url, max_retries=3, signal=controller.signal)
 
 
-def test_waits_grow_unless_the_server_says_how_long():
+def test_waits_grow_and_are_never_shorter_than_the_server_asks(monkeypatch):
+    monkeypatch.undo()
     failure = HttpFailed("503", kind="status", status=503)
+    at_once = HttpFailed("503", kind="status", status=503, retry_after_ms=0)
     asked = HttpFailed("429", kind="status", status=429, retry_after_ms=700_000)
 
     assert [_pause_ms(failure, attempt, 60_000) for attempt in range(6)] == [500, 1000, 2000, 4000, 8000, 8000]
+    assert [_pause_ms(at_once, attempt, 60_000) for attempt in range(3)] == [500, 1000, 2000]
     assert [_pause_ms(asked, 0, longest) for longest in (None, 0, 700_000, 60_000)] == [700_000] * 3 + [None]

@@ -212,6 +212,26 @@ def test_the_server_says_how_long_to_wait(pi_session: AgentSession) -> None:
     assert decision.delay_ms == 7000
 
 
+@pytest.mark.parametrize(("attempt", "delay"), [(1, 2000), (2, 4000), (3, 8000)])
+@pytest.mark.parametrize("hint", [0, 1, 1999])
+@pytest.mark.pi(settings={})
+def test_a_server_that_asks_for_less_does_not_shorten_the_wait(
+    attempt: int, delay: int, hint: int, pi_session: AgentSession
+) -> None:
+    decision = pi_retry.register_services()[0].decide(failed("503 overloaded", hint), attempt, pi_session.ctx)
+
+    assert decision is not None
+    assert decision.delay_ms == delay
+
+
+@pytest.mark.pi(settings={})
+def test_words_of_the_server_do_not_shorten_the_wait_either(pi_session: AgentSession) -> None:
+    decision = pi_retry.register_services()[0].decide(failed("429 rate limit, retry in 0s"), 1, pi_session.ctx)
+
+    assert decision is not None
+    assert decision.delay_ms == 2000
+
+
 def test_a_server_that_wants_more_than_a_minute_is_not_waited_for(pi_session: AgentSession) -> None:
     assert pi_retry.register_services()[0].decide(failed("429 rate limit", 61_000), 1, pi_session.ctx) is None
 

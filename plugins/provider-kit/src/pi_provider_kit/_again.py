@@ -1,6 +1,6 @@
-"""Requests that the transport makes again by itself, before they count as failed (pi.md 9).
+"""Requests that the transport makes again by itself, before they count as failed.
 
-For who set ``retry.provider.maxRetries``; only what has not been answered is asked again, so nothing comes twice.
+For users who set ``retry.provider.maxRetries``; only what has not been answered is asked again, so nothing comes twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATUSES = (408, 409, 429)
 
 _FIRST_PAUSE_MS = 500
 _LONGEST_PAUSE_MS = 8000
-"""As the vendors' own clients wait, where the server does not say how long."""
+"""As the vendors' own clients wait, where the server does not ask for more."""
 
 
 async def made_again(
@@ -56,7 +56,7 @@ def _pause_ms(failure: Exception, attempt: int, longest_ms: int | None) -> int |
     status = failure.status or 0
     if failure.kind not in _PASSES and status not in _STATUSES and status < 500:  # noqa: PLR2004 - RFC 9110, 15.6
         return None
-    asked = failure.retry_after_ms
-    if asked is not None:
-        return None if longest_ms and asked > longest_ms else asked
-    return min(_FIRST_PAUSE_MS << min(attempt, 8), _LONGEST_PAUSE_MS)
+    asked = failure.retry_after_ms or 0
+    if longest_ms and asked > longest_ms:
+        return None
+    return max(asked, min(_FIRST_PAUSE_MS << min(attempt, 8), _LONGEST_PAUSE_MS))

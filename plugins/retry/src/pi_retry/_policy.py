@@ -1,4 +1,4 @@
-"""When a failed request is tried again, after how long, and by whom (pi.md section 9, decisions D21 and D22)."""
+"""When a failed request is tried again, after how long, and by which model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ANOTHER_MODEL_HELPS = WORTH_WAITING | {"quota", "auth"}
 
 
 class Backoff:
-    """Waits ``retry.baseDelayMs``, doubled each time up to ``retry.maxDelayMs``, or as long as the server asks.
+    """Waits ``retry.baseDelayMs``, doubled each time up to ``retry.maxDelayMs``, or longer where the server asks so.
 
     After ``retry.maxRetries`` attempts, and where waiting does not help, the models of ``retry.failover`` are next.
     """
@@ -44,15 +44,20 @@ class Backoff:
 
 
 def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:
-    """Return how long to wait; None when the server asks for longer than the user is ready to (decision D22)."""
-    hint = server_hint_ms(message)
+    """Return how long to wait: what the server asks for, and never less than the growing wait.
+
+    A server that says 0 may mean it, but when it is wrong all attempts are gone within milliseconds. None is returned
+    when it asks for more than ``retry.provider.maxRetryDelayMs``: the user would wait without knowing why.
+    """
+    hint = server_hint_ms(message) or 0
+    limit = _whole(settings, "retry.provider.maxRetryDelayMs", LONGEST_HINT_MS)
+    if limit and hint > limit:
+        return None
     longest = _whole(settings, "retry.maxDelayMs", _whole(settings, "retry.maxAgentDelayMs", MAX_DELAY_MS))
-    if hint is not None:
-        limit = _whole(settings, "retry.provider.maxRetryDelayMs", LONGEST_HINT_MS)
-        return hint if hint <= limit or not limit else None
     delay = min(_whole(settings, "retry.baseDelayMs", BASE_DELAY_MS) * (1 << min(attempt - 1, 40)), longest)
     jitter = settings.get_number("retry.jitter", 0.0, minimum=0.0)
-    return round(delay * (1 + random.uniform(-1, 1) * min(jitter, 1.0)))  # noqa: S311 - no secret, only spread
+    spread = round(delay * (1 + random.uniform(-1, 1) * min(jitter, 1.0)))  # noqa: S311 - no secret, only spread
+    return max(hint, spread)
 
 
 def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiContext) -> RetryDecision | None:
