@@ -111,3 +111,11 @@ def test_what_people_install_brings_the_command() -> None:
     scripts = WORKSPACE["project"]["scripts"]
 
     assert scripts == load(ROOT / "plugins/cli")["project"]["scripts"] == {"pi": "pi_cli:main"}
+
+
+def test_what_only_some_people_need_is_an_extra() -> None:
+    bedrock = load(ROOT / "plugins/provider-bedrock")["project"]
+
+    assert names(bedrock["optional-dependencies"]["aws"]) == {"botocore"}
+    assert not [folder.name for folder in FOLDERS if "botocore" in names(MEMBERS[folder]["project"]["dependencies"])]
+    assert WORKSPACE["project"]["optional-dependencies"]["bedrock"] == ["pluggypi-provider-bedrock[aws]>=1.0,<2"]

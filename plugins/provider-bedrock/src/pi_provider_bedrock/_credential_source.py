@@ -19,8 +19,8 @@ class AwsCredentials:
     name = "amazon-bedrock"
 
     def available(self, provider: str) -> bool | None:
-        """Return whether variables or files lead to credentials; None where only a request could tell."""
-        if provider != self.name:
+        """Return whether variables or files lead to usable credentials; None where only a request could tell."""
+        if provider != self.name or not _can_sign():
             return False
         from pi_provider_bedrock._failures import AwsFailed
         from pi_provider_bedrock._profiles import has_credentials
@@ -34,20 +34,31 @@ class AwsCredentials:
         """Return the marker that stands in for credentials.
 
         Raises:
-            MissingKey: There are none, and this is no machine that could have a role; or a file cannot be read.
+            MissingKey: There are none, and this is no machine that could have a role; a file cannot be read; or
+                botocore is not installed, which signs with them.
         """
         if provider != self.name:
             return None
         from pi_hookspecs.errors import MissingKey
-        from pi_provider_bedrock._failures import NO_CREDENTIALS, AwsFailed
+        from pi_provider_bedrock._failures import NO_BOTOCORE, NO_CREDENTIALS, AwsFailed
         from pi_provider_bedrock._profiles import has_credentials
 
         try:
             if has_credentials(os.environ) or _has_role():
+                if not _can_sign():
+                    reason = f"No API key found for {provider}, and AWS credentials cannot be used"
+                    raise MissingKey(f"{reason}. {NO_BOTOCORE}")
                 return AUTHENTICATED
         except AwsFailed as error:
             raise MissingKey(f"No API key found for {provider}. {error}. {error.advice}") from error
         raise MissingKey(f"No API key found for {provider}. {NO_CREDENTIALS}")
+
+
+def _can_sign() -> bool:
+    """Whether botocore is installed; it is not imported."""
+    from importlib.util import find_spec
+
+    return find_spec("botocore") is not None
 
 
 def _has_role() -> bool:

@@ -85,7 +85,12 @@ class Chain:
         self._found = None
 
     def _resolve(self) -> Any:
-        import_module("botocore.auth")  # not in the event loop, when it signs
+        try:
+            import_module("botocore.auth")  # not in the event loop, when it signs
+        except ModuleNotFoundError as error:
+            from pi_provider_bedrock._failures import NO_BOTOCORE, AwsFailed
+
+            raise AwsFailed("AWS credentials cannot be used", advice=NO_BOTOCORE) from error
         environ = {name: value for name, value in os.environ.items() if name.startswith(("AWS_", "HOME"))}
         return Keys.of(environ) or self._from_botocore(environ)
 

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
 
     from pi_provider_bedrock._advice import Circumstances
 
-__all__ = ["NO_CREDENTIALS", "AwsFailed", "advised", "frame_failure"]
+__all__ = ["NO_BOTOCORE", "NO_CREDENTIALS", "AwsFailed", "advised", "frame_failure"]
 
 NO_CREDENTIALS = (
     "Set AWS_PROFILE to a profile of ~/.aws/config (`aws configure sso` or `aws configure` makes one), or "
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK to an API key of Bedrock."
+)
+
+NO_BOTOCORE = (
+    "They need botocore, which is not installed: pip install 'pluggypi[bedrock]', or "
+    "'pluggypi-provider-bedrock[aws]' without the other default plugins. Or set AWS_BEARER_TOKEN_BEDROCK to an API key "
+    "of Bedrock."
 )
 
 _STATUS_OF = {
