@@ -57,14 +57,15 @@ def without_images(context: Context) -> Context:
 
 
 def bash_execution_text(message: BashExecutionMessage) -> str:
-    """Return what the model reads of a command that the user ran (pi.md 1.3, bashExecution)."""
+    """Return what the model reads of a command that the user ran: command, output, how it ended, what was cut."""
     parts = [f"Ran `{message.command}`\n" + (f"```\n{message.output}\n```" if message.output else "(no output)")]
     if message.cancelled:
         parts.append("(command cancelled)")
     elif message.exit_code:
         parts.append(f"Command exited with code {message.exit_code}")
-    if message.truncated and message.full_output_path:
-        parts.append(f"[Output truncated. Full output: {message.full_output_path}]")
+    if message.truncated:
+        rest = f" Full output: {message.full_output_path}" if message.full_output_path else ""
+        parts.append(f"[Output truncated.{rest}]")
     return "\n\n".join(parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -265,6 +266,34 @@ async def test_a_command_of_the_user_can_be_stopped(talk):
 
     assert (begun["id"], begun["delta"].strip()) == ("b", "begun")
     assert (response["data"]["cancelled"], "exitCode" in response["data"]) == (True, False)
+
+
+@pytest.mark.pi(plugins=[], entry_points=["tools"])
+async def test_output_that_was_cut_comes_without_a_notice(talk):
+    response = await talk.call("bash", command="seq 30000")
+
+    data = response["data"]
+    assert data["output"] == "\n".join(map(str, range(28001, 30001)))
+    assert (data["truncated"], Path(data["fullOutputPath"]).stat().st_size) == (True, 168894)
+
+
+@pytest.mark.pi(plugins=[], entry_points=["session-jsonl"])
+async def test_a_labelled_entry_of_the_tree_says_since_when(talk, script):
+    script.turn(text("Hi."))
+    await talk.call("prompt", message="Hello")
+    await talk.event("agent_settled")
+    entry_id = (await talk.call("get_fork_messages"))["data"]["messages"][0]["entryId"]
+    manager = talk.server._session.session_manager
+    for label in ("first", "second"):
+        manager.append_label_change(entry_id, label)
+
+    nodes = [(await talk.call("get_tree"))["data"]["tree"][0]]
+    while nodes[-1]["children"]:
+        nodes.append(nodes[-1]["children"][0])
+
+    [labelled] = [node for node in nodes if "label" in node or "labelTimestamp" in node]
+    assert (labelled["entry"]["id"], labelled["label"]) == (entry_id, "second")
+    assert labelled["labelTimestamp"] == nodes[-1]["entry"]["timestamp"]
 
 
 @pytest.mark.pi(

@@ -89,8 +89,32 @@ async def test_long_output_is_cut_and_kept_in_a_file(pi_session):
     result = await pi_session.execute_bash("seq 5000")
 
     assert result.truncated
-    assert "Showing lines 3001-5000 of 5000" in result.output
+    assert result.output == "\n".join(map(str, range(3001, 5001)))
     assert Path(result.full_output_path).read_text().count("\n") == 5000
+    [kept] = [entry.message for entry in pi_session.session_manager.get_branch() if entry.type == "message"]
+    assert kept == result
+
+
+async def test_the_model_reads_once_that_output_was_cut(pi_session, script):
+    script.turn(text("I see."))
+    result = await pi_session.execute_bash("seq 5000")
+
+    await pi_session.prompt("What did I run?")
+
+    read = script.requests[0].messages[0].text
+    assert read.endswith(f"\n5000\n```\n\n[Output truncated. Full output: {result.full_output_path}]")
+    assert read.count("Full output") == 1
+
+
+async def test_output_that_could_not_be_kept_is_still_said_to_be_cut(pi_session, script, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    script.turn(text("I see."))
+    result = await pi_session.execute_bash("seq 5000")
+
+    await pi_session.prompt("What did I run?")
+
+    assert (result.truncated, result.full_output_path) == (True, None)
+    assert script.requests[0].messages[0].text.endswith("\n[Output truncated.]")
 
 
 class Guard:

@@ -60,7 +60,14 @@ MODE = choice("all", "one-at-a-time")
 MODEL = object_with("id", "name", "api", "provider", "reasoning", "input", "contextWindow", "maxTokens", "cost")
 MESSAGE = object_with("role", role={"type": "string"})
 ENTRY = object_with("type", "id", type={"type": "string"}, id={"type": "string"})
-NODE = object_with("entry", "children", entry=dict(ENTRY.schema), children={"type": "array"})
+NODE = object_with(
+    "entry",
+    "children",
+    entry=dict(ENTRY.schema),
+    children={"type": "array"},
+    label={"type": "string"},
+    labelTimestamp={"type": "string"},
+)
 
 
 @frozen(kw_only=True)
@@ -294,7 +301,11 @@ class Entries(Record):
 
 @frozen(kw_only=True)
 class Tree(Record):
-    """The roots of the session's tree; each node has ``entry``, ``children`` and perhaps ``label``."""
+    """The roots of the session's tree.
+
+    Each node has ``entry`` and ``children``; a labelled one ``label`` and ``labelTimestamp``, the time in ISO 8601 at
+    which it got its label.
+    """
 
     tree: tuple[JsonObject, ...] = field(metadata=wire(list_of(NODE)))
     leaf_id: str | None = field(default=None, metadata=wire(TEXT))

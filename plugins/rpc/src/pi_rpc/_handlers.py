@@ -261,10 +261,15 @@ def _nodes(roots: Iterable[Any]) -> bytes:
             continue
         if not text[-1].endswith(b"["):
             text.append(b",")
-        label = b"" if node.label is None else b'"label":' + dumps(node.label) + b","
-        text.append(b'{"entry":' + dumps(node.entry) + b"," + label + b'"children":[')
+        text.append(b'{"entry":' + dumps(node.entry) + b"," + _label(node) + b'"children":[')
         stack.append(iter(node.children))
     return b"".join(text)
+
+
+def _label(node: Any) -> bytes:
+    if node.label is None:
+        return b""
+    return b'"label":' + dumps(node.label) + b',"labelTimestamp":' + dumps(node.label_timestamp) + b","
 
 
 async def _set_session_name(session: AgentSession, asked: Any, _: Id) -> Answer:

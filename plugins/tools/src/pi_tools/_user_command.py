@@ -1,4 +1,8 @@
-"""The user's own commands (``!``): run and cut like those of ``bash``, and returned as a message (pi.md 13.2)."""
+"""The user's own commands (``!``): run and cut like those of ``bash``, and returned as a message.
+
+Their output is the bare end of what was printed. That it was cut, and which file has all of it, is said by fields of
+the message, of which the model reads one line: a notice in the text would be a second one.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +55,7 @@ class ShellRunner:
         text, details = output.show()
         return BashExecutionMessage(
             command=request.command,
-            output=text,
+            output=text if details is None else details["truncation"]["content"],
             exit_code=code,
             cancelled=cancelled,
             truncated=details is not None,
