@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
+from attrs import evolve
 
+from pi_core import estimate_tokens
+from pi_core.wire import dumps
 from pi_hookspecs import (
     Aborted,
     Compaction,
@@ -17,6 +21,7 @@ from pi_hookspecs import (
     UserError,
     UserMessage,
     hookimpl,
+    tool,
 )
 from pi_testing import error, text, tool_call, usage
 
@@ -96,6 +101,35 @@ async def test_it_is_told_who_asked_and_what_came_of_it(session_of, script, reco
         False,
         None,
     )
+
+
+async def test_the_estimate_of_what_is_left_counts_prompt_and_tools(session_of, script):
+    @tool
+    def tide(hour: int) -> str:
+        """Return the tide."""
+        return "high"
+
+    session = session_of(Policy(), system_prompt="Be brief." * 100, tools=[tide])
+    await talked(session, script)
+
+    compaction = await session.compact()
+
+    declared = dumps([{"name": "tide", "description": "Return the tide.", "parameters": tide.parameters}])
+    spoken = sum(map(estimate_tokens, session.messages))
+    prompt = session.system_prompt
+    assert compaction.estimated_tokens_after == math.ceil((len(prompt) + len(declared)) / 4) + spoken
+    assert len(prompt) >= 900
+
+
+async def test_an_estimate_of_the_compactor_stays(session_of, script):
+    class Counts(Policy):
+        def makes(self, request):
+            return evolve(super().makes(request), estimated_tokens_after=5)
+
+    session = session_of(Counts())
+    await talked(session, script)
+
+    assert (await session.compact()).estimated_tokens_after == 5
 
 
 async def test_the_compactor_gets_the_branch_and_the_instructions(session_of, script):

@@ -64,7 +64,12 @@ class CompactionRequest(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Compaction(Value):
-    """A compaction as it goes into the session."""
+    """A compaction as it goes into the session.
+
+    Attributes:
+        estimated_tokens_after: About how many tokens the next request is, with system prompt and tools; None lets pi
+            estimate it.
+    """
 
     summary: str
     first_kept_entry_id: str

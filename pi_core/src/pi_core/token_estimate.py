@@ -1,4 +1,4 @@
-"""About how many tokens a message is, and how full a context, without asking a tokenizer (pi.md 8, token estimate)."""
+"""About how many tokens a message is, and how full a context, without asking a tokenizer."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pi_hookspecs.rare_messages import AgentMessage
+    from pi_hookspecs.tools import Tool
 
-__all__ = ["context_tokens", "estimate_tokens"]
+__all__ = ["context_tokens", "estimate_request_tokens", "estimate_tokens"]
 
 CHARS_PER_TOKEN = 4
 IMAGE_CHARS = 4800
@@ -22,6 +23,15 @@ IMAGE_CHARS = 4800
 def estimate_tokens(message: AgentMessage) -> int:
     """Return about how many tokens a message is: a quarter of its characters, rounded up."""
     return -(-_chars(message) // CHARS_PER_TOKEN)
+
+
+def estimate_request_tokens(system_prompt: str, tools: Iterable[Tool], messages: Iterable[AgentMessage]) -> int:
+    """Return about how many tokens a request is: a quarter of the characters of prompt, tool declarations, messages."""
+    from pi_core.tools.declarations import tool_declaration
+
+    declared = [tool_declaration(tool) for tool in tools]
+    chars = len(system_prompt) + (_json_chars(declared) if declared else 0)
+    return -(-chars // CHARS_PER_TOKEN) + sum(map(estimate_tokens, messages))
 
 
 def context_tokens(messages: Sequence[AgentMessage]) -> int | None:

@@ -172,6 +172,8 @@ class Compacting:
         if request.signal.aborted:
             raise Aborted(CANCELLED)
         entry = self._put_in_place(compaction, from_hook=supplied is not None)
+        if compaction.estimated_tokens_after is None:
+            compaction = evolve(compaction, estimated_tokens_after=self._estimated_tokens())
         event = pi_hookspecs.SessionCompactEvent(
             compaction_entry=entry,
             from_extension=supplied is not None,
@@ -245,6 +247,12 @@ class Compacting:
         )
         self._session.take_context()
         return cast("CompactionEntry", manager.get_entry(entry_id))
+
+    def _estimated_tokens(self) -> int:
+        from pi_core.token_estimate import estimate_request_tokens
+
+        state = self._session.agent.state
+        return estimate_request_tokens(state.system_prompt, state.tools, state.messages)
 
     def _is_compacted(self) -> bool:
         """Whether the branch ends in a compaction already."""

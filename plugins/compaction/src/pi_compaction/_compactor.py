@@ -88,7 +88,6 @@ async def compact(request: CompactionRequest, ctx: PiContext) -> Compaction | No
         tokens_before=preparation.tokens_before,
         details={**files.details(), "receipt": _receipt(request, told, summed, pinned)},
         usage=summed.usage,
-        estimated_tokens_after=text_tokens(summary) + told.kept_tokens,
     )
 
 
