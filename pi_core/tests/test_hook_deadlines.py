@@ -242,7 +242,7 @@ async def test_what_a_coroutine_catches_and_raises_itself_arrives_as_it_is():
     with pytest.raises(asyncio.CancelledError):
         await task
 
-    assert asked.failures[0].message == "KeyError: 'mine'"
+    assert asked.failures[0].message.startswith("KeyError: 'mine'")
     await idle(asked)
 
 
@@ -714,6 +714,45 @@ async def test_a_guard_of_a_broken_off_plugin_refuses():
     with pytest.raises(HookRefused, match="plugin 'blocker' was taken out after failing in tool_call"):
         await asked.call(tools.tool_call, CALL)
 
+    await idle(asked)
+
+
+def loop_for_ever(_: object) -> str:
+    time.sleep(FOR_EVER)
+    return ""
+
+
+class Endless(Exception):
+    __str__ = __repr__ = loop_for_ever
+
+
+@needs_signals
+@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
+async def test_an_error_whose_text_never_ends_is_broken_off_and_reported(is_async):
+    def broken() -> None:
+        raise Endless
+
+    async def async_broken() -> None:
+        await asyncio.sleep(0)
+        raise Endless
+
+    asked = Asked(broken=async_broken if is_async else broken)
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.kinds == [("broken", "blocked")]
+    assert asked.failures[0].quarantined
+    await idle(asked)
+
+
+@needs_signals
+async def test_an_answer_whose_repr_never_ends_is_broken_off_and_the_gate_stays_shut():
+    asked = Asked("tool_call", broken=Endless)
+
+    with pytest.raises(HookRefused):
+        await asked.call(tools.tool_call, CALL)
+
+    assert asked.kinds == [("broken", "blocked")]
     await idle(asked)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+from contextlib import suppress
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -84,7 +86,23 @@ class Frozen(Exception):
     text: str
 
 
-ERRORS = [ValueError("bad luck"), SystemExit(3), Unspeakable(), Frozen("x"), StopIteration(), BaseException("base")]
+class Exits(Exception):
+    def __str__(self) -> str:
+        raise SystemExit
+
+    __repr__ = __str__
+
+
+ERRORS = [
+    ValueError("bad luck"),
+    SystemExit(3),
+    Unspeakable(),
+    Exits(),
+    Frozen("x"),
+    StopIteration(),
+    GeneratorExit(),
+    BaseException("base"),
+]
 
 
 # Raising
@@ -114,10 +132,63 @@ async def test_the_report_blames_plugin_hook_and_time_and_keeps_the_stack():
     failure = asked.failure
     assert failure.milliseconds >= 15
     assert str(failure).startswith("Plugin 'broken' failed in turn_start after ")
-    assert str(failure).endswith(" ms: KeyError: 'missing'")
+    assert f" ms: KeyError: 'missing' (in {__file__}, line " in str(failure)
     assert failure.stack is not None
     assert "slow_and_broken" in failure.stack
-    assert "in plugin 'broken', hook turn_start" in failure.stack
+    assert failure.stack.splitlines()[1].startswith(f'  File "{__file__}"')  # pi's own frames do not come first
+
+
+async def test_the_report_names_the_innermost_line_of_the_plugins_own_package(tmp_path, monkeypatch):
+    (tmp_path / "acme_lib.py").write_text("def work(text):\n    return int(text)\n")
+    package = tmp_path / "acme_plugin"
+    package.mkdir()
+    (package / "__init__.py").write_text("from acme_plugin.inner import hook\n")
+    (package / "inner.py").write_text("import acme_lib\n\n\ndef hook(event):\n    acme_lib.work('x')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    hook = importlib.import_module("acme_plugin").hook
+    asked = Asked("turn_start", acme=hook)
+
+    await asked.hooks.notify(TurnStartEvent(), CTX)
+
+    assert asked.failure.message.endswith(f" (in {package / 'inner.py'}, line 5)")
+    assert asked.failure.stack is not None
+    assert "acme_lib.py" in asked.failure.stack
+
+
+async def test_a_coroutine_that_is_closed_while_it_waits_is_closed_inside_and_nothing_is_reported():
+    closed: list[bool] = []
+
+    async def waits(event: Any) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            closed.append(True)
+
+    asked = Asked("turn_start", some=waits)
+    call = asked.hooks.notify(TurnStartEvent(), CTX)
+    call.send(None)
+
+    call.close()
+
+    assert closed == [True]
+    assert asked.failures == []
+    asked.hooks.close()
+
+
+async def test_a_coroutine_that_ignores_being_closed_does_not_keep_its_caller_from_closing():
+    async def stays(event: Any) -> None:
+        while True:
+            with suppress(GeneratorExit):
+                await asyncio.sleep(60)
+
+    asked = Asked("turn_start", some=stays)
+    call = asked.hooks.notify(TurnStartEvent(), CTX)
+    call.send(None)
+
+    call.close()
+
+    assert asked.failures == []
+    asked.hooks.close()
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
@@ -276,7 +347,7 @@ async def test_three_failures_in_a_row_end_the_asking_with_a_notice():
 
     assert [failure.quarantined for failure in asked.failures] == [False, False, True]
     assert str(asked.failures[2]).endswith(
-        "ValueError: x. It is not asked any more in this session; disable it with --disable broken"
+        "). It is not asked any more in this session; disable it with --disable broken"
     )
     assert not asked.hooks.listens("turn_start")
 

@@ -105,7 +105,7 @@ def test_plugin_failures_and_notices_are_told_once_on_stderr(fake):
     assert "activate" in first
     assert "not today" in first
     assert second.startswith("Warning: Plugin 'failing' failed in turn_start after ")
-    assert second.endswith("ValueError: turned")
+    assert second.endswith(f": ValueError: turned (in {fake.site / 'failing.py'}, line 10)")
     assert notice == ["Warning: closing", "Warning: now"]
 
 
@@ -116,7 +116,8 @@ def test_verbose_tells_what_is_used_and_where_plugins_fail(fake):
 
     assert done.stdout == "hello\n"
     assert "model     fake/echo" in done.stderr
-    assert "Traceback" in done.stderr
+    _, _, traceback = done.stderr.partition("Traceback (most recent call last):\n")
+    assert traceback.startswith(f'  File "{fake.site / "failing.py"}"')
 
 
 def test_trace_prints_each_hook_call(fake):

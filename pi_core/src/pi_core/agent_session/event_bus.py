@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core._plugin_text import said, shown, stack_of
+from pi_core._plugin_text import described, shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -111,8 +111,8 @@ class Bus:
             self._blame(plugin, channel, error)
 
     def _blame(self, plugin: str, channel: str, error: BaseException) -> None:
-        message = f"Plugin {plugin!r} failed on channel {channel!r}: {said(error)}"
-        self._complain(plugin, "events", message, stack_of(error))
+        line, stack = described(error)
+        self._complain(plugin, "events", f"Plugin {plugin!r} failed on channel {channel!r}: {line}", stack)
 
 
 class PluginEvents:

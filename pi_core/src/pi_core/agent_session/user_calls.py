@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core._plugin_text import said, shown, stack_of
+from pi_core._plugin_text import described, shown
 
 if TYPE_CHECKING:
     from pi_core.agent_session.session import AgentSession
@@ -41,7 +41,8 @@ def complete_command(session: Any, name: str, text: str) -> tuple[str, ...]:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-        session.complain(found.plugin, "command", f"{what}: {said(error)}", stack_of(error))
+        line, stack = described(error, found.thing.complete)
+        session.complain(found.plugin, "command", f"{what}: {line}", stack)
         return ()
     if answer is None:
         return ()
@@ -62,8 +63,9 @@ def render_custom(session: Any, value: Any, *, width: int, expanded: bool) -> tu
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - as above
-        message = f"Plugin {found.plugin!r} failed to show a {value.custom_type!r}: {said(error)}"
-        session.complain(found.plugin, "renderer", message, stack_of(error))
+        line, stack = described(error, found.thing.render)
+        message = f"Plugin {found.plugin!r} failed to show a {value.custom_type!r}: {line}"
+        session.complain(found.plugin, "renderer", message, stack)
         return None
 
 
@@ -76,4 +78,5 @@ async def _call(session: AgentSession, plugin: str, what: tuple[str, str], handl
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
         step, name = what
-        session.complain(plugin, step, f"Plugin {plugin!r} failed in {step} {name}: {said(error)}", stack_of(error))
+        line, stack = described(error, handler)
+        session.complain(plugin, step, f"Plugin {plugin!r} failed in {step} {name}: {line}", stack)

@@ -66,8 +66,7 @@ class Suspended:
                 sent = yield waits_for
             except GeneratorExit:
                 self.closing = True
-                with suppress(BaseException):
-                    generator.close()
+                _close(generator)
                 raise
             except BaseException as error:  # noqa: BLE001 - it is raised again inside the coroutine
                 raised = error
@@ -80,11 +79,19 @@ class Suspended:
                 return
 
 
-def _keep_unfinished(generator: Generator[Any, Any, None]) -> None:
+def _close(generator: Generator[Any, Any, None]) -> None:
+    waiting = getattr(generator, "gi_yieldfrom", None)
+    with suppress(BaseException):
+        generator.close()
+    if getattr(waiting, "cr_frame", None) is not None:  # it ignores even that
+        _keep_unfinished(waiting)
+
+
+def _keep_unfinished(waiting: object) -> None:
     """Keep a coroutine from ever being closed: that would run it once more, and it need not come to an end.
 
     The interpreter closes what is left when it ends, so it must find a reference that no part of the program holds.
     """
     import ctypes
 
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(generator))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(waiting))

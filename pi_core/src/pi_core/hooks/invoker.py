@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core._plugin_text import said, stack_of
+from pi_core._plugin_text import described
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.watchdog import RunningCall, Watchdog, clock, current_call
@@ -59,17 +58,22 @@ class Invoker:
         running = RunningCall(call, implementation)
         token = current_call.set(running)
         self.watchdog.enter(running)
+        suspended = problem = None
         try:
             answer = implementation.call(event, call.ctx)
             if type(answer) is CoroutineType or (answer is not None and hasattr(answer, "__await__")):
                 waiting = awaiting(running, answer)
                 for waits_for in waiting:
-                    await Suspended(waiting, waits_for, running.is_given_up)
+                    await (suspended := Suspended(waiting, waits_for, running.is_given_up))
                 answer = running.answer
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-            await self._failed(running, error)
+            if answer is not None and hook.asks:
+                problem = hook.problem(answer, event)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or (suspended is not None and suspended.closing):
+                raise
+            # A plugin may raise anything, and describing it runs the plugin's code: under the watch, therefore.
+            description = None if running.marks else described(error, implementation.function)
+            await self._failed(running, error, description)
             return _no_answer(call, implementation)
         finally:
             self.watchdog.leave(running)
@@ -77,7 +81,7 @@ class Invoker:
         late = clock() - running.started > implementation.deadline
         if (late or running.marks or call.task.cancelling() > running.requests) and not await self._counts(running):
             return _no_answer(call, implementation)
-        if answer is not None and hook.asks and (problem := hook.problem(answer, event)) is not None:
+        if problem is not None:
             self._blame(running, "answer", problem)
             return _no_answer(call, implementation)
         implementation.failures = 0
@@ -85,7 +89,7 @@ class Invoker:
             self._trace(running, changed=answer is not None and hook.asks)
         return answer
 
-    async def _failed(self, running: RunningCall, error: BaseException) -> None:
+    async def _failed(self, running: RunningCall, error: BaseException, description: tuple[str, str] | None) -> None:
         """Find out what an exception means; raises when the task is cancelled by others, too."""
         self.watchdog.leave(running)
         implementation = running.implementation
@@ -95,12 +99,10 @@ class Invoker:
             self._quarantine(implementation)
             message = "it ignored every cancellation (a bare except catches them), so pi no longer waits for it"
             self._blame(running, "deadline", message)
-        elif running.marks or running.blocked:
+        elif running.blocked or description is None:
             self._overran(running)
         elif not (cancelled and running.cancelled_by_others):
-            with suppress(Exception):  # an exception may be frozen
-                error.add_note(f"in plugin {implementation.plugin!r}, hook {implementation.hook}")
-            self._blame(running, "raised", said(error), stack_of(error))
+            self._blame(running, "raised", *description)
         if await running.take_back():
             raise error if cancelled else asyncio.CancelledError
 

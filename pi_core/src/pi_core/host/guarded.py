@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
-from pi_core._plugin_text import said
+from pi_core._plugin_text import place_of, said
 from pi_core.hooks.interrupt import Interrupted, limited
 
 if TYPE_CHECKING:
@@ -34,22 +33,6 @@ def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: floa
 
 
 def told(error: BaseException) -> str:
-    """Say an error in one line, with the place in the plugin's own code where one can be told."""
-    place, found = error.__traceback__, ""
-    while place is not None:
-        file = place.tb_frame.f_code.co_filename
-        if not _is_library(file):
-            found = f" (in {file}, line {place.tb_lineno})"
-        place = place.tb_next
-    if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:
-        return f"{type(error).__name__}: {error.msg} (in {error.filename}, line {error.lineno})"
-    return said(error) + found
-
-
-def _is_library(file: str) -> bool:
-    """Whether a file belongs to Python or to the host: nobody looks for a plugin's mistake there."""
-    standard = file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
-    return standard or file.startswith(_OWN)
-
-
-_OWN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - plain text, as code objects have it
+    """Return an error as one line, with the place in the plugin's own code where there is one."""
+    text = f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else said(error)
+    return text + place_of(error)
