@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import PurePosixPath
+from typing import get_type_hints
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_core._reader import _names_of
 from pi_core.wire import (
     content_from_wire,
     dumps,
@@ -799,3 +802,10 @@ def test_writing_does_not_import_cattrs():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert result.stdout == "False\n"
+
+
+@pytest.mark.parametrize("cls", [AssistantMessage, UserMessage, ToolResultMessage, SessionHeader, Model])
+def test_the_names_of_annotations_are_there_before_they_are_looked_up(cls):
+    copied = dict(_names_of(cls))  # which typing does since Python 3.14
+
+    assert set(get_type_hints(cls, localns=copied)) >= {field.name for field in attrs.fields(cls)}

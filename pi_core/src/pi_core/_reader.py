@@ -8,6 +8,7 @@ output). A compiled function only finds out that data does not fit; ``_misfits``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import count
@@ -71,7 +72,7 @@ def reader_of(target: Any) -> Reader:
     if len(members) > 1 and all(map(attrs.has, members)):
         return _by_tag(members)
     if attrs.has(target):
-        attrs.resolve_types(target, localns=_Names())
+        attrs.resolve_types(target, localns=_names_of(target))
         return _Source(target).of_class()
     return _Source(target).of_value()
 
@@ -252,15 +253,18 @@ def _is(kind: str) -> str:
     return tests.get("int" if kind == "float" else kind, f"type(v) is {kind}")
 
 
-class _Names(dict[str, Any]):
-    """Names for annotations whose imports are for type checkers only: everything public of pi_hookspecs."""
+def _names_of(cls: type[Any]) -> dict[str, Any]:
+    """Return what the annotations of a class name and only type checkers import: what is public of pi_hookspecs.
 
-    def __missing__(self, name: str) -> Any:
-        if name == "Sequence":
-            return Sequence
-        try:
-            return getattr(pi_hookspecs, name)
-        except AttributeError:
-            if name in ("AssistantContent", "UserContent"):
-                return getattr(messages, name)
-            raise KeyError(name) from None
+    A mapping that looks names up when they are asked for would do until Python 3.13; later ones copy it.
+    """
+    texts = [field.type for field in attrs.fields(cls) if isinstance(field.type, str)]
+    found = {name: _public(name) for text in texts for name in re.findall(r"[A-Z]\w+", text)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _public(name: str) -> Any:
+    if name == "Sequence":
+        return Sequence
+    home = messages if name in ("AssistantContent", "UserContent") else pi_hookspecs
+    return getattr(home, name, None)
