@@ -107,6 +107,34 @@ def test_a_session_is_named_by_how_its_id_begins(memory):
     assert ask(memory, "--session", "zeb", "second") == "one: first + second"
 
 
+def test_a_session_of_exactly_this_id_is_continued(memory):
+    first = memory.run("-p", "--model", "memory/one", "--session-id", "zebra", "first")
+    second = memory.run("-p", "--session-id", "zebra", "second")
+
+    assert (first.returncode, second.returncode, second.stdout) == (0, 0, "one: first + second\n")
+    assert first.stderr == ("Warning: No project session found with id 'zebra'; creating a new session with that id.\n")
+    assert (second.stderr, len(memory.files())) == ("", 1)
+
+
+def test_the_beginning_of_an_id_and_another_folder_are_no_session_of_exactly_this_id(memory, tmp_path):
+    ask(memory, "--model", "memory/one", "--session-id", "zebra", "first")
+
+    assert ask(memory, "--model", "memory/one", "--session-id", "zeb", "second") == "one: second"
+    memory.cwd = tmp_path / "elsewhere"
+    memory.cwd.mkdir()
+    assert ask(memory, "--model", "memory/one", "--session-id", "zebra", "third") == "one: third"
+    assert len(memory.files()) == 3
+
+
+def test_a_copy_does_not_take_the_id_of_another_session(memory):
+    ask(memory, "--model", "memory/one", "--session-id", "zebra", "first")
+
+    message = ask(memory, "--fork", "zebra", "--session-id", "zebra", "second", code=1)
+
+    assert "Session already exists with id 'zebra'" in message
+    assert len(memory.files()) == 1
+
+
 def test_an_id_that_several_sessions_begin_with_is_refused_with_their_names(memory):
     for number in (1, 2):
         ask(memory, "--model", "memory/one", "--session-id", f"zebra-{number}", "first")

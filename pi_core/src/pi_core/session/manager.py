@@ -214,11 +214,21 @@ class SessionManager(SessionAppends):
         session_id: str,
         session_dir: str | Path | None = None,
         *,
+        cwd: str | Path | None = None,
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> SessionInfo | None:
-        """Return the stored session with this very id; None when there is none."""
-        sessions = cls.list_all(session_dir=session_dir, host=host, environ=environ)
+        """Return the stored session with this very id, the newest of several; None when there is none.
+
+        Args:
+            session_id: The whole id.
+            session_dir: See the class.
+            cwd: Look only at the sessions of this working directory.
+            host: See the class.
+            environ: See the class.
+        """
+        chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
+        sessions = chosen.store.list(None if cwd is None else new_header(cwd).cwd)
         return next((each for each in sessions if each.id == session_id), None)
 
     # Another session in place of this one

@@ -58,7 +58,7 @@ def option_groups() -> dict[str, list[click.Option]]:
             _value("--fork", metavar="PATH|ID", help="Go on with a copy of it, in this folder"),
             _switch("--no-session", help="Keep the conversation in memory only"),
             _value("--session-dir", metavar="DIR", help="Keep sessions in this folder"),
-            _value("--session-id", metavar="ID", help="Id of the new session"),
+            _value("--session-id", metavar="ID", help="This folder's session of exactly this id, or a new one"),
             _value("-n", "--name", metavar="NAME", help="What the session is called in lists"),
             _value("--export", metavar="IN [OUT]", help="Write a session as HTML, or as OUT ends, and end"),
         ],

@@ -61,7 +61,7 @@ class Options(Value):
         resume: Go on with a session of the working directory that the user chooses.
         session: Path, or the beginning of the id, of a session to go on with.
         session_dir: Folder for sessions.
-        session_id: Id of the new session.
+        session_id: Id of the session of this folder to continue, or of the new session.
         fork: Path or id of a session to go on with in a copy.
         name: What the session is called.
         export: Path or id of a session to write as a document; nothing else is done then.

@@ -1,12 +1,14 @@
-"""Which session a command line means: a new one, the last one, one by path or id, or a copy (pi.md 12.1 and 7.1)."""
+"""Which session a command line means: a new one, the last one, one by path or id, or a copy."""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_core.session import SessionManager
+from pi_core.session.stores import NoStore
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_core.host import PluginHost
+    from pi_hookspecs import SessionInfo
 
 __all__ = ["choose_session", "stored_session"]
 
@@ -58,6 +61,11 @@ class _Choice:
         if options.no_session:
             return SessionManager.in_memory(self.cwd, id=options.session_id)
         if options.fork is not None:
+            if self.with_id() is not None:
+                raise UserError(
+                    f"Session already exists with id {options.session_id!r}. Give the copy another id, or none, or "
+                    f"continue that session: --session-id {options.session_id}, without --fork"
+                )
             path = self.path(options.fork)
             return SessionManager.fork_from(path, self.cwd, folder, id=options.session_id, host=host, environ=environ)
         if options.session is not None:
@@ -65,7 +73,24 @@ class _Choice:
             return self.checked(SessionManager.open(path, folder, cwd=self.cwd, host=host, environ=environ))
         if options.continue_:
             return SessionManager.continue_recent(self.cwd, folder, host=host, environ=environ)
-        return SessionManager.create(self.cwd, folder, id=options.session_id, host=host, environ=environ)
+        known = self.with_id()
+        if known is not None:
+            return SessionManager.open(known.path, folder, cwd=self.cwd, host=host, environ=environ)
+        session = SessionManager.create(self.cwd, folder, id=options.session_id, host=host, environ=environ)
+        if options.session_id is not None:
+            session.notice(
+                f"No project session found with id {options.session_id!r}; creating a new session with that id."
+            )
+        return session
+
+    def with_id(self) -> SessionInfo | None:
+        """Return the session of this folder with the very id of ``--session-id``; None where there is none."""
+        if self.options.session_id is None:
+            return None
+        folder, host, environ = self.options.session_dir, self.host, self.environ
+        with suppress(NoStore):  # the new session says so
+            return SessionManager.find_by_id(self.options.session_id, folder, cwd=self.cwd, host=host, environ=environ)
+        return None
 
     def path(self, reference: str) -> str:
         """Return what a reference to a session means: a path as it is, else the session whose id begins like it."""
