@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -419,6 +420,52 @@ class TestRefusal:
 
         with pytest.raises(TypeError, match="Tool function 'go' has no docstring"):
             tool(go)
+
+    @pytest.mark.parametrize(
+        ("annotation", "name"),
+        [
+            (int, "int"),
+            (bool | None, "bool"),
+            ("dict[str, int]", "dict[str, int]"),
+            (list[str], "list[str]"),
+            (tuple[int, ...], "tuple[int, ...]"),
+            (str | bytes, "bytes"),
+        ],
+    )
+    def test_a_result_that_no_tool_can_have(self, annotation, name):
+        def go():
+            """Go."""
+
+        go.__annotations__["return"] = annotation
+
+        with pytest.raises(TypeError, match=re.escape(f"'go' returns {name}; return a str, a text or image block")):
+            tool(go)
+
+    @pytest.mark.parametrize(
+        "annotation",
+        [
+            str,
+            None,
+            str | None,
+            "str | ToolResult",
+            ToolResult,
+            list[TextContent],
+            tuple[TextContent, ...],
+            list,
+            Any,
+            object,
+            "OnlyForTypeCheckers",
+            "no annotation !",
+            5,
+        ],
+    )
+    def test_a_result_that_a_tool_may_have(self, annotation):
+        def go():
+            """Go."""
+
+        go.__annotations__["return"] = annotation
+
+        assert tool(go).name == "go"
 
     def test_a_generator_is_told_how_to_show_what_it_has_so_far(self):
         def plain(x: int):

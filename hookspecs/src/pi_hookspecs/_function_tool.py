@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from pi_hookspecs import _docstring
 from pi_hookspecs._annotations import REQUIRED, Parameter, UnsupportedAnnotation, describe_all, resolve
@@ -47,6 +49,7 @@ def tool_from_function(
             f"Tool function {tool_name!r} yields; a tool returns its result,"
             " and shows what it has so far with ctx.update."
         )
+    _check_result(routine, tool_name)
     docstring = _docstring.parse(inspect.getdoc(routine))
     if not docstring.text:
         raise TypeError(f"Tool function {tool_name!r} has no docstring; the model reads there what it is for.")
@@ -88,7 +91,7 @@ def _routine(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> list[Parameter]:
-    """Return what the model is to fill in, annotations resolved; ``ctx``'s and the result's are never looked at."""
+    """Return what the model is to fill in, annotations resolved; that of ``ctx`` is never looked at."""
     named = {key: one for key, one in signature.parameters.items() if key != _CONTEXT}
     for key, one in named.items():
         if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
@@ -100,6 +103,33 @@ def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> li
     return [
         Parameter(key, hints[key], REQUIRED if one.default is one.empty else one.default) for key, one in named.items()
     ]
+
+
+def _check_result(routine: Callable[..., Any], tool_name: str) -> None:
+    """Raise where the annotation of the result names a type that no tool can return.
+
+    One that cannot be resolved here, as when only type checkers import it, says nothing.
+    """
+    function = inspect.unwrap(routine)
+    annotation = getattr(function, "__annotations__", {}).get("return")
+    with suppress(UnsupportedAnnotation):
+        annotation = resolve({"return": annotation}, getattr(function, "__globals__", {}))["return"]
+        members = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+        wrong = next(filter(_is_no_result, members), None)
+        if wrong is not None:
+            name = wrong.__name__ if type(wrong) is type else str(wrong)
+            raise TypeError(f"Tool function {tool_name!r} returns {name}; {_RESULTS}")
+
+
+def _is_no_result(annotation: Any) -> bool:
+    kind = get_origin(annotation) or annotation
+    if kind in (list, tuple):
+        return any(each is str or _is_no_result(each) for each in get_args(annotation))
+    return kind in _NO_RESULTS
+
+
+_NO_RESULTS = (bool, int, float, complex, bytes, bytearray, dict, set, frozenset)
+_RESULTS = "return a str, a text or image block, a list of blocks, or a ToolResult."
 
 
 def _execute(
@@ -139,8 +169,5 @@ def _result(tool_name: str, answer: Any) -> ToolResult:
     blocks = tuple(answer) if isinstance(answer, list | tuple) else (answer,)
     for block in blocks:
         if not isinstance(block, TextContent | ImageContent):
-            raise TypeError(
-                f"Tool {tool_name!r} returned {type(block).__name__}; "
-                "return a str, a text or image block, a list of blocks, or a ToolResult."
-            )
+            raise TypeError(f"Tool {tool_name!r} returned {type(block).__name__}; {_RESULTS}")
     return ToolResult(content=blocks)

@@ -1,4 +1,4 @@
-"""Tools: what the model may call, how a plugin writes one, and what it answers (pi.md 10.5)."""
+"""Tools: what the model may call, how a plugin writes one, and what it answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ConstrainedSampling", "ExecutionMode", "Tool", "ToolExecute", "ToolResult", "ToolUpdate", "tool"]
 
 ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
-"""One sequential tool makes its whole batch of calls sequential (decision D1)."""
+"""How a tool's calls run beside others; one sequential tool makes its whole batch of calls sequential."""
 
 
 ConstrainedSampling: TypeAlias = Literal["prefer", "require"]
@@ -58,7 +58,17 @@ ToolUpdate: TypeAlias = "Callable[[ToolResult], None]"
 """Shows a partial result while the tool runs; what comes after it has settled is ignored."""
 
 ToolExecute: TypeAlias = "Callable[[str, dict[str, Any], AbortSignal, ToolUpdate, ToolContext], Awaitable[ToolResult]]"
-"""``execute(call_id, params, signal, on_update, ctx)``. Raising is a failed call; the message goes to the model."""
+"""``async def execute(call_id, params, signal, on_update, ctx)``, called by position; returns a ``ToolResult``.
+
+Raising is a failed call; the message goes to the model.
+
+Args:
+    call_id: The model's id of the call.
+    params: The arguments, valid against the tool's schema.
+    signal: The run's abort: ``signal.aborted``, ``await signal.wait()``.
+    on_update: Shows a partial ``ToolResult`` while the tool runs.
+    ctx: The ``ToolContext``: the session so far, ``cwd``, ``exec``, the user interface.
+"""
 
 
 def _lines(value: Iterable[str]) -> tuple[str, ...]:
@@ -86,7 +96,9 @@ class Tool(Shown):
         label: For people.
         description: For the model.
         parameters: JSON schema of the arguments, an object.
-        execute: See ``ToolExecute``.
+        execute: ``async def execute(call_id, params, signal, on_update, ctx)``, see ``ToolExecute``: the model's id of
+            the call, the arguments as a dict, the run's abort, ``on_update(ToolResult)`` for partial results, and the
+            ``ToolContext``; returns a ``ToolResult``.
         prompt_snippet: One line for the prompt's list of tools; without it the tool is not listed there.
         prompt_guidelines: Lines for the prompt while the tool is active.
         execution_mode: None follows the agent's setting.
@@ -148,7 +160,8 @@ def tool(
     runs in a thread, so that it cannot hold up the agent.
 
     Raises:
-        TypeError: The function has no docstring, it yields, or a parameter has no annotation that JSON schema can say.
+        TypeError: The function has no docstring, it yields, its annotation says that it returns something else than
+            these, or a parameter has no annotation that JSON schema can say.
     """
     from pi_hookspecs._function_tool import tool_from_function  # inspect and typing come with the first tool
 

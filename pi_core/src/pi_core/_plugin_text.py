@@ -9,6 +9,12 @@ import os
 import reprlib
 from typing import TYPE_CHECKING, Any
 
+import attr
+import attrs
+import pluggy
+
+import pi_hookspecs
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
@@ -19,6 +25,12 @@ _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 60
 
 _OWN = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - plain text, as code objects have it
+_LIBRARIES = (
+    "<",  # <frozen importlib>, <attrs generated>
+    _OWN,
+    *(os.path.dirname(str(package.__file__)) + os.sep for package in (pi_hookspecs, attr, attrs, pluggy)),  # noqa: PTH120
+)
+"""Beginnings of the files that a plugin's mistake passes through on its way: what they find wrong, the plugin said."""
 
 
 def shown(value: object) -> str:
@@ -105,6 +117,6 @@ def _package_of(entry: TracebackType) -> str:
 
 
 def _is_library(file: str) -> bool:
-    """Whether a file belongs to Python or to pi's core: the plugin's mistake is not there."""
-    standard = file.startswith((os.path.dirname(os.__file__), "<frozen ")) and "site-packages" not in file  # noqa: PTH120
-    return standard or file.startswith(_OWN)
+    """Whether a file belongs to Python or to pi's core and contract: the plugin's mistake is not there."""
+    standard = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file  # noqa: PTH120
+    return standard or file.startswith(_LIBRARIES)

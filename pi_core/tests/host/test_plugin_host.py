@@ -273,14 +273,18 @@ def test_one_object_under_two_names_is_registered_once(site, problems):
         (
             "@hookimpl\ndef turn_end(event, session): pass\n",
             "turn_end",
-            "takes session, but the hook offers only event, ctx, by position",
+            "takes session, but the hook offers only event, ctx: name its parameters so",
         ),
         (
             "@hookimpl\ndef register_flags(host): pass\n",
             "register_flags",
             "takes host, but the hook offers no arguments",
         ),
-        ("@hookimpl\ndef turn_end(*, event): pass\n", "turn_end", "takes event, but the hook offers only event, ctx"),
+        (
+            "@hookimpl\ndef turn_end(*, event): pass\n",
+            "turn_end",
+            "takes event by keyword alone, but hooks are called by",
+        ),
         (
             "from pluggy import HookimplMarker\n@HookimplMarker('pi')(wrapper=True)\ndef turn_end(event):\n    yield\n",
             "turn_end",

@@ -1,13 +1,16 @@
-"""Runs a plugin's own synchronous code: bounded in time, its prints kept off stdout, its errors told in words."""
+"""Runs a plugin's own synchronous code: bounded in time, its prints kept off stdout, its errors put in words."""
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import contextmanager, redirect_stdout
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pi_core._plugin_text import place_of, said
 from pi_core.hooks.interrupt import Interrupted, limited
+from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,4 +38,18 @@ def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: floa
 def told(error: BaseException) -> str:
     """Return an error as one line, with the place in the plugin's own code where there is one."""
     text = f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else said(error)
-    return text + place_of(error)
+    return text + _nearest(error) + place_of(error)
+
+
+def _nearest(error: BaseException) -> str:
+    """Return a question about the name that was meant, where one of a module is misspelt; else an empty text."""
+    name = module = None
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        name, module = error.name, error.obj
+    elif isinstance(error, ImportError):
+        named = re.search(r"cannot import name '(\w+)'", error.msg or "")
+        name, module = named and named[1], sys.modules.get(error.name or "")
+    if not name or module is None:
+        return ""
+    nearest = UnknownName("name", name, [each for each in dir(module) if not each.startswith("_")]).nearest
+    return f". Did you mean {' or '.join(nearest)}?" if nearest else ""

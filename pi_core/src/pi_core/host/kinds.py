@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Kind"]
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_EXECUTE_TAKES = 5
 
 
 @frozen(eq=False, repr=False)
@@ -60,6 +62,8 @@ class Kind(Value):
     def problem(self, thing: Any) -> str | None:
         """Return why an object cannot be registered; None when it can."""
         if self.matching(thing) is None:
+            if self.name == "tool" and isinstance(thing, FunctionType):
+                return f"the function {thing.__name__!r} is no Tool; put @tool over it{_place(thing)}"
             return f"{shown(thing)} is no {' or '.join(self.types)}"
         name = getattr(thing, self.key, None) if self.key is not None else self.key_of(thing)
         if not name or not isinstance(name, str):
@@ -88,7 +92,31 @@ def _tool_problem(tool: Any) -> str | None:
     parameters = tool.parameters
     if not isinstance(parameters, dict) or parameters.get("type") != "object":
         return f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {shown(parameters)}'
+    return _execute_problem(tool)
+
+
+def _execute_problem(tool: Any) -> str | None:
+    """Return why a tool cannot be called as ``ToolExecute`` says."""
+    code = getattr(tool.execute, "__code__", None)
+    if code is not None and code.co_argcount == _EXECUTE_TAKES and not code.co_kwonlyargcount:
+        return None
+    from inspect import signature
+
+    try:
+        taken = signature(tool.execute)
+        taken.bind(*range(_EXECUTE_TAKES))
+    except ValueError:  # written in C, and does not say what it takes
+        return None
+    except TypeError:
+        right = "async def execute(call_id, params, signal, on_update, ctx)"
+        return f"tool {tool.name!r}: execute takes {taken}; it is called as {right}{_place(tool.execute)}"
     return None
+
+
+def _place(function: Any) -> str:
+    """Return where a function is defined, as the end of a message."""
+    code = getattr(function, "__code__", None)
+    return f" (in {code.co_filename}, line {code.co_firstlineno})" if code is not None else ""
 
 
 def _exporter_problem(exporter: Any) -> str | None:

@@ -61,17 +61,16 @@ class PluginManager(pluggy.PluginManager):
         if options["wrapper"] or options["hookwrapper"]:
             return "wrappers are not supported: hooks may be async, and a wrapper would end before the work starts"
         known = caller.spec.argnames
-        parameters = signature(function).parameters.values()
+        needed = [each for each in signature(function).parameters.values() if each.default is Parameter.empty]
         unknown = [
             each.name
-            for each in parameters
-            if each.default is Parameter.empty
-            and (
-                each.kind is Parameter.KEYWORD_ONLY
-                or (each.name not in known and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD))
-            )
+            for each in needed
+            if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) and each.name not in known
         ]
         if unknown:
-            offered = f"only {', '.join(known)}, by position" if known else "no arguments"
+            offered = f"only {', '.join(known)}: name its parameters so" if known else "no arguments"
             return f"takes {', '.join(unknown)}, but the hook offers {offered}"
+        by_keyword = [each.name for each in needed if each.kind is Parameter.KEYWORD_ONLY]
+        if by_keyword:
+            return f"takes {', '.join(by_keyword)} by keyword alone, but hooks are called by position; take away the *"
         return None
