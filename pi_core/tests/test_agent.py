@@ -271,6 +271,22 @@ async def test_a_message_that_was_taken_but_not_delivered_waits_again(llm, tool,
     assert texts(agent.peek_queued_messages()[0]) == ["s"]
 
 
+async def test_a_follow_up_that_a_broken_run_had_taken_waits_again(agent, llm, user):
+    def break_the_second_turn(event):
+        if event.type == "turn_start" and event.turn_index == 1:
+            raise ValueError("broken front end")
+
+    agent.subscribe(break_the_second_turn)
+    agent.follow_up(user("later"))
+    llm.turn("one").turn("two")
+    await agent.prompt("hi")
+    assert texts(agent.peek_queued_messages()[1]) == ["later"]
+
+    await agent.continue_()
+
+    assert "later" in texts(agent.state.messages)
+
+
 async def test_a_message_is_delivered_once(agent, llm, user):
     agent.steer(user("s"))
     llm.turn("one").turn("two")

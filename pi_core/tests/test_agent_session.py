@@ -601,6 +601,28 @@ async def test_the_next_prompt_may_begin_when_settled_is_told(session_of, script
     assert not session.is_streaming
 
 
+async def test_a_prompt_that_begins_when_settled_is_told_keeps_its_abort(session_of, script):
+    following = []
+
+    def begin(event):
+        if len(script.requests) == 1:
+            following.append(asyncio.create_task(session.prompt("again")))
+
+    async def until_it_is_answered(event):
+        if len(script.requests) == 1:
+            await script.stalled()
+
+    session = session_of()
+    session.subscribe(begin, "agent_settled")
+    session.subscribe(until_it_is_answered, "agent_settled")
+    script.turn(text("1")).turn(text("2"), stall())
+    await session.prompt("go")
+
+    assert session.prompt_signal is not None
+    await session.abort("enough")
+    assert (await following[0]).stop_reason == "aborted"
+
+
 async def test_settled_is_told_even_when_a_subscriber_broke_the_end(session_of, script, recorder):
     def breaks(event):
         if event.type == "agent_end":

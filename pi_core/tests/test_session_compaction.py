@@ -424,6 +424,18 @@ async def test_two_triggers_at_once_make_one_compaction(session_of, script):
     assert sorted(each is None for each in made) == [False, True]
 
 
+async def test_an_automatic_compaction_of_a_compacted_branch_is_not_announced(session_of, script, recorder):
+    session = session_of(Policy())
+    await talked(session, script)
+    await session.compact()
+    announced = told(recorder)
+
+    assert await session.ctx.compact(reason="threshold") is None
+
+    assert told(recorder) == announced
+    assert not recorder.of("session_compact_failed")
+
+
 async def test_how_full_the_window_is_is_unknown_until_the_next_answer(session_of, script):
     session = session_of(Policy())
     script.turn(text("1"), usage(input=900, output=100))
