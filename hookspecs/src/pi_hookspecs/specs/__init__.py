@@ -6,6 +6,7 @@ One module per stage of life. A specification is its own documentation: ``pi hoo
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,12 @@ def spec_modules() -> tuple[ModuleType, ...]:
 
 def all_hookspecs() -> dict[str, Callable[..., Any]]:
     """Return every specification by its name, by stage and in the order of its module."""
+    return dict(_collected())
+
+
+@cache
+def _collected() -> dict[str, Callable[..., Any]]:
+    """Look into the modules once: every session asks several times."""
     return {
         name: value for module in spec_modules() for name, value in vars(module).items() if hasattr(value, "pi_spec")
     }
