@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.service_values import *
     from pi_hookspecs.services import *
     from pi_hookspecs.session_store import *
+    from pi_hookspecs.shapes import *
     from pi_hookspecs.stream import *
     from pi_hookspecs.tools import *
     from pi_hookspecs.ui import *
@@ -114,6 +115,7 @@ _HOMES: dict[str, str] = {
         "CompactionReason CompactionRequest RetryDecision"
     ),
     "services": "BranchSummarizer CommandRunner Compactor Retrier Service",
+    "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),

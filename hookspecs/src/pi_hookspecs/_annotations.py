@@ -21,7 +21,7 @@ from pi_hookspecs.values import Shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["REQUIRED", "Parameter", "Shape", "UnsupportedAnnotation", "describe_all", "resolve"]
+__all__ = ["REQUIRED", "Parameter", "Shape", "UnsupportedAnnotation", "describe", "describe_all", "resolve"]
 
 REQUIRED = object()
 """Default of a parameter that has none."""
@@ -122,6 +122,15 @@ def resolve(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, 
         except (SyntaxError, TypeError) as error:
             raise UnsupportedAnnotation(f"{name!r} is annotated {annotation!r}: {error}") from error
     return resolved
+
+
+def describe(annotation: Any) -> Shape:
+    """Return the JSON that an annotation takes.
+
+    Raises:
+        UnsupportedAnnotation: JSON schema has no word for it.
+    """
+    return _describe(annotation, ())
 
 
 def _describe(annotation: Any, outer: tuple[Any, ...]) -> Shape:

@@ -1,4 +1,4 @@
-"""Turning scalars into the type that a schema asks for, as AJV does with ``coerceTypes`` (pi.md 3.1, document 000).
+"""Turning scalars into the type that a schema asks for, as AJV does with ``coerceTypes``.
 
 Written as a function from value to value, not in place: a branch of a union can be tried and dropped.
 """
@@ -24,7 +24,14 @@ _LONGEST_NUMBER = 400
 """Digits of a number in quotes; Python refuses to read some thousands, and no tool means them."""
 
 
-def coerced(value: Any, schema: Any, is_valid: Callable[[Any, Any], bool], resolve: Callable[[str], Any]) -> Any:
+def coerced(
+    value: Any,
+    schema: Any,
+    is_valid: Callable[[Any, Any], bool],
+    resolve: Callable[[str], Any],
+    *,
+    scalars: bool = True,
+) -> Any:
     """Return the value with every scalar of a wrong type coerced, where the schema says a type and the table has it.
 
     Args:
@@ -32,14 +39,16 @@ def coerced(value: Any, schema: Any, is_valid: Callable[[Any, Any], bool], resol
         schema: The schema of the value.
         is_valid: Whether a value fits a part of the schema.
         resolve: What a ``$ref`` of the schema points to.
+        scalars: False only leaves out nulls of optional properties.
     """
-    return _Coercion(is_valid, resolve).apply(value, schema)
+    return _Coercion(is_valid, resolve, scalars).apply(value, schema)
 
 
 @frozen(eq=False)
 class _Coercion:
     is_valid: Callable[[Any, Any], bool]
     resolve: Callable[[str], Any]
+    scalars: bool
 
     def apply(self, value: Any, schema: Any) -> Any:
         if not isinstance(schema, dict):
@@ -50,7 +59,7 @@ class _Coercion:
             value = self.apply(value, part)
         for union in ("anyOf", "oneOf"):
             value = self._apply_union(value, schema.get(union, ()))
-        if "type" in schema:
+        if self.scalars and "type" in schema:
             value = _scalar(value, schema["type"])
         if isinstance(value, dict):
             return self._apply_object(value, schema)

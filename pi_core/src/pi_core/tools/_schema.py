@@ -1,6 +1,6 @@
 """One tool's JSON schema, compiled; says what does not fit in the words of TypeBox's English texts.
 
-Those are what the newest pi sends to the model (document 000 describes AJV, whose texts differ).
+Those are what the newest pi of Node sends to the model.
 """
 
 from __future__ import annotations
@@ -21,15 +21,29 @@ if TYPE_CHECKING:
 __all__ = ["CompiledSchema"]
 
 
+_BROKEN_TOOL = (
+    'Tool "{name}" cannot be called: its parameters are no valid JSON schema: {problem}. '
+    "This is a mistake of the tool, not of the call."
+)
+
+
 class CompiledSchema:
-    """A schema that arguments are fitted to.
+    """A schema that JSON objects are fitted to, such as the arguments of a tool.
+
+    Args:
+        name: The tool's.
+        schema: The JSON schema.
+        broken: Says what is wrong with the schema itself, with ``{name}`` and ``{problem}``.
+        scalars: Whether scalars of a wrong type become the right one (``"2"`` to 2).
 
     Raises:
-        InvalidArguments: The schema itself is broken; the message names the tool.
+        InvalidArguments: The schema itself is broken.
     """
 
-    def __init__(self, tool_name: str, schema: Any) -> None:
-        self._tool_name = tool_name
+    def __init__(self, name: str, schema: Any, *, broken: str = _BROKEN_TOOL, scalars: bool = True) -> None:
+        self._name = name
+        self._broken_text = broken
+        self._scalars = scalars
         try:
             self._validator = _compile(json_copy(schema))
         except RecursionError:
@@ -44,7 +58,7 @@ class CompiledSchema:
         """
         errors = self._errors(arguments)
         if errors:
-            arguments = coerced(arguments, self._validator.schema, self._is_valid, self._resolve)
+            arguments = coerced(arguments, self._validator.schema, self._is_valid, self._resolve, scalars=self._scalars)
             errors = self._errors(arguments)
         return arguments, errors
 
@@ -68,10 +82,7 @@ class CompiledSchema:
         return True if target is None else target
 
     def _broken(self, problem: str) -> InvalidArguments:
-        return InvalidArguments(
-            f'Tool "{self._tool_name}" cannot be called: its parameters are no valid JSON schema: {problem}. '
-            "This is a mistake of the tool, not of the call."
-        )
+        return InvalidArguments(self._broken_text.format(name=self._name, problem=problem))
 
 
 class _BrokenSchema(Exception):
