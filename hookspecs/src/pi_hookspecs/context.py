@@ -1,7 +1,8 @@
-"""``ctx``: what a hook, a command or a tool may see and do (pi.md 10.4)."""
+"""``ctx``: what a hook, a command or a tool may see and do."""
 
 from __future__ import annotations
 
+import typing
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from typing_extensions import TypeVar
+
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import ExecResult, ModelCatalog
     from pi_hookspecs.messages import AssistantMessage
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
     from pi_hookspecs.views import ContextUsage, SessionView, SettingsView
+
+    DepsT_co = TypeVar("DepsT_co", default=Any, covariant=True)
+else:
+    DepsT_co = typing.TypeVar("DepsT_co", covariant=True)  # before Python 3.13 only type checkers know defaults
 
 __all__ = [
     "PiContext",
@@ -128,6 +135,11 @@ class PiContext(CommandActions, Protocol):
         ...
 
     @property
+    def deps(self) -> Any:
+        """What the program that made the session gave it (``create_agent_session(deps=...)``), else None."""
+        ...
+
+    @property
     def resources(self) -> ResourceLoader:
         """Skills, prompt templates, themes, context files."""
         ...
@@ -153,7 +165,7 @@ class PiContext(CommandActions, Protocol):
         ...
 
     def get_system_prompt(self) -> str:
-        """Return ``system_prompt``, by its name in pi.md 10.4."""
+        """Return ``system_prompt``."""
         ...
 
     @property
@@ -167,7 +179,7 @@ class PiContext(CommandActions, Protocol):
         ...
 
     def is_project_trusted(self) -> bool:
-        """Whether files of the project itself may be used: settings, extensions, skills, prompts (pi.md 10.4)."""
+        """Whether files of the project itself may be used: settings, extensions, skills, prompts."""
         ...
 
     def is_idle(self) -> bool:
@@ -264,8 +276,16 @@ class PiContext(CommandActions, Protocol):
 
 
 @runtime_checkable
-class ToolContext(PiContext, Protocol):
-    """What a running tool may use: the session's context, and its own call."""
+class ToolContext(PiContext, Protocol[DepsT_co]):
+    """What a running tool may use: the session's context, and its own call.
+
+    A tool may name the type of ``deps``: ``ctx: ToolContext[Library]``.
+    """
+
+    @property
+    def deps(self) -> DepsT_co:
+        """What the program that made the session gave it (``create_agent_session(deps=...)``), else None."""
+        ...
 
     @property
     def signal(self) -> AbortSignal:
@@ -289,7 +309,7 @@ class ToolContext(PiContext, Protocol):
     async def execute_tool(
         self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
     ) -> ToolResult:
-        """Run another tool: validated, guarded and bounded as a call of the model is (pi.md 10.4).
+        """Run another tool: validated, guarded and bounded as a call of the model is.
 
         Args:
             name: One of ``tools``.

@@ -53,6 +53,7 @@ def create_agent_session(
     no_extensions: bool = False,
     extension_factories: Sequence[Callable[[PiAPI], None]] = (),
     flags: Mapping[str, bool | str | None] | None = None,
+    deps: Any = None,
     ui: UserInterface | None = None,
     mode: str = "print",
     environ: Mapping[str, str] | None = None,
@@ -74,25 +75,29 @@ def create_agent_session(
         exclude_tools: Names and patterns of tools that are not offered.
         read_only_tools: Offers read, grep, find and ls.
         custom_tools: Further tools of the program.
-        system_prompt: Stands in place of pi's own: a text, or the path of a file that holds it.
+        system_prompt: Replaces pi's own: a text, or the path of a file that holds it.
         append_system_prompt: Further paragraphs of the system prompt, likewise.
         resource_loader: Finds skills, prompt templates, themes and context files; a ``DefaultResourceLoader`` when
             None. One that is given may bring a system prompt, too.
         session_manager: The conversation; a new one that is stored, ``SessionManager.create(cwd)``, when None.
+            ``SessionManager.in_memory()`` stores nothing, ``SessionManager.open(file)`` goes on with a stored one.
         settings: Read from the files when None.
         auth_storage: Stored keys; the agent directory's auth.json when None.
         model_registry: Models and keys; made of the host, the settings and models.json when None. Its own keys
             count, not ``auth_storage``.
-        host: The plugins; the installed ones when None.
+        host: The plugins; the installed ones, on a host of this session's own, when None. Sessions that share a
+            ``PluginHost`` load the plugins once.
         plugins: Further plugin objects by name.
         extensions: Local extensions of this session: files, packages, requirements.
         no_extensions: Load no others than these. A host that is given has those that its maker loaded.
-        extension_factories: Functions such as ``activate`` of a plugin (document 001).
-        flags: What the command line said of options that plugins registered.
-        ui: Who answers dialogs; nobody when None.
+        extension_factories: Functions that take ``pi``, as ``activate`` of a plugin does.
+        flags: Values of options that plugins registered, as on the command line.
+        deps: An object of the program for its tools and plugins, which read it as ``ctx.deps``: a database, a client,
+            the user that the session works for. It never reaches the model or the session file.
+        ui: Answers dialogs; without it there is no user to ask.
         mode: The front end's name.
-        environ: Where keys are looked up.
-        trace: Told of every hook call.
+        environ: Environment variables in which keys are looked up; the process's when None.
+        trace: Called with every hook call.
 
     Raises:
         NoModel: No model is given and none can be chosen.
@@ -149,6 +154,7 @@ def create_agent_session(
         has_ui=ui is not None,
         mode=mode,
         flags=flags,
+        deps=deps,
         trace=trace,
     )
     if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing

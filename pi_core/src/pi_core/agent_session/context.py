@@ -204,6 +204,11 @@ class PluginContext(CommandContext):
         return self.system_prompt
 
     @property
+    def deps(self) -> Any:
+        """What the program gave the session."""
+        return self._session.deps
+
+    @property
     def models(self) -> ModelCatalog:
         """The models that there are."""
         return self._session.models

@@ -48,6 +48,7 @@ def create_helper(parent: AgentSession, signal: AbortSignal | None, options: dic
         "ui": parent.ui if parent.has_ui else None,
         "mode": parent.mode,
         "flags": parent.flags,
+        "deps": parent.deps,
     }
     if "session_manager" not in options:
         inherited["session_manager"] = SessionManager.in_memory(cwd)

@@ -85,6 +85,7 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         has_ui: bool = False,
         mode: str = "print",
         flags: Mapping[str, bool | str | None] | None = None,
+        deps: Any = None,
         trace: Callable[[HookTrace], None] | None = None,
     ) -> None:
         self.host = host
@@ -94,6 +95,7 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         self.toolbox = toolbox
         self.cwd = cwd
         self.mode = mode
+        self.deps = deps
         self.has_ui = has_ui
         self.ui: UserInterface = ui or NoUserInterface()
         self.shutdown_requested = asyncio.Event()
