@@ -285,7 +285,7 @@ def test_run_tells_why_there_is_no_answer(run_scripted):
 
 
 async def test_run_in_a_notebook_says_what_to_use_there(run_scripted):
-    with pytest.raises(PiError, match="async with create_agent_session"):
+    with pytest.raises(PiError, match=r"await pi_core\.arun"):
         run_scripted(text("never"))
 
 

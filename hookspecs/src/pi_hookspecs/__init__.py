@@ -58,8 +58,8 @@ _HOMES: dict[str, str] = {
     "context": "PiContext RunMode SideRequest StartContext ToolContext",
     "entries": "MessageEntry ModelChangeEntry SessionHeader ThinkingLevelChangeEntry",
     "errors": (
-        "Aborted AgentBusy InvalidArguments MissingKey NoModel PiError PluginError RequestFailed StaleObject "
-        "UnknownName UserError"
+        "Aborted AgentBusy InvalidArguments InvalidOutput MissingKey NoModel PiError PluginError RequestFailed "
+        "StaleObject UnknownName UsageLimitExceeded UserError"
     ),
     "events.agent": (
         "AgentEndEvent AgentEvent AgentSettledEvent AgentStartEvent MessageEndEvent MessageStartEvent "

@@ -9,6 +9,8 @@ PiError
 ├── Aborted                the run was stopped on request
 ├── AgentBusy              a second prompt while one is running
 ├── RequestFailed          a model request ended in an error; providers turn it into an ``Error`` event
+├── UsageLimitExceeded     a run was stopped because it would have used more than its program allowed
+├── InvalidOutput          an answer is not the data that the program asked for
 ├── InvalidArguments       a tool call's arguments do not fit the tool's schema
 ├── PluginError            a plugin did something that cannot be; names the plugin
 └── StaleObject            a ``pi`` or ``ctx`` of before a reload, or of a session that has ended
@@ -22,10 +24,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs.messages import Usage
+
 __all__ = [
     "Aborted",
     "AgentBusy",
     "InvalidArguments",
+    "InvalidOutput",
     "MissingKey",
     "NoModel",
     "PiError",
@@ -33,6 +38,7 @@ __all__ = [
     "RequestFailed",
     "StaleObject",
     "UnknownName",
+    "UsageLimitExceeded",
     "UserError",
 ]
 
@@ -52,11 +58,11 @@ class UserError(PiError):
 
 
 class NoModel(UserError):
-    """No model is selected and none can be chosen (decision D25)."""
+    """No model is selected and none can be chosen."""
 
 
 class MissingKey(UserError):
-    """A known provider has no key (pi.md 1.5: ``No API key for provider: X``)."""
+    """A known provider has no key."""
 
 
 class UnknownName(UserError):
@@ -88,7 +94,7 @@ class Aborted(PiError):
 
 
 class AgentBusy(PiError):
-    """The agent already works on a prompt (pi.md 3.1, prompt guard)."""
+    """The agent already works on a prompt."""
 
 
 class RequestFailed(PiError):
@@ -115,6 +121,38 @@ class RequestFailed(PiError):
         self.request_id = request_id
 
 
+class UsageLimitExceeded(PiError):
+    """A run was stopped because it would have used more than ``UsageLimits`` allow; the conversation can go on.
+
+    Args:
+        message: Which limit, and how much was used.
+        limit: The limit's name, for example ``"requests"``.
+        requests: Requests to models that were made.
+        tool_calls: Calls of tools that ran.
+        usage: Tokens and cost of all of it.
+    """
+
+    def __init__(self, message: str, *, limit: str, requests: int, tool_calls: int, usage: Usage) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.requests = requests
+        self.tool_calls = tool_calls
+        self.usage = usage
+
+
+class InvalidOutput(PiError):
+    """An answer is not the data that ``output_type`` asks for, after it was asked for a second time.
+
+    Args:
+        message: What does not fit.
+        text: The answer as the model wrote it.
+    """
+
+    def __init__(self, message: str, *, text: str) -> None:
+        super().__init__(message)
+        self.text = text
+
+
 class InvalidArguments(PiError):
     """Arguments of a tool call that do not fit the schema; the message is written for the model."""
 
@@ -133,4 +171,4 @@ class PluginError(PiError):
 
 
 class StaleObject(PiError):
-    """A ``pi`` or ``ctx`` was used after a reload, or after its session had ended (pi.md 10.1, hot reload)."""
+    """A ``pi`` or ``ctx`` was used after a reload, or after its session had ended."""

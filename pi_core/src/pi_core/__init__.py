@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.choices import ScopedModel
+    from pi_core.agent_session.usage_limits import UsageLimits
     from pi_core.agent_session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
         create_agent_session_runtime,
         create_agent_session_services,
     )
+    from pi_core.answer import Answer
     from pi_core.convert import convert_to_llm
-    from pi_core.create import create_agent_session, run
+    from pi_core.create import create_agent_session
     from pi_core.event_stream import EventStream
     from pi_core.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.registry import ModelRegistry
+    from pi_core.one_shot import arun, run
     from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.process.signals import OrderlyEnd
     from pi_core.resources import DefaultResourceLoader
@@ -47,13 +50,15 @@ _HOMES = {
     "agent": "Agent AgentState",
     "agent_session": "AgentSession",
     "agent_session.choices": "ScopedModel",
+    "agent_session.usage_limits": "UsageLimits",
     "agent_session_runtime": (
         "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
         " create_agent_session_services"
     ),
     "models.auth_storage": "AuthStorage",
+    "answer": "Answer",
     "convert": "convert_to_llm",
-    "create": "create_agent_session run",
+    "create": "create_agent_session",
     "event_stream": "EventStream",
     "frontmatter": "Frontmatter parse_frontmatter",
     "hooks.dispatcher": "HookDispatcher Timeouts",
@@ -61,6 +66,7 @@ _HOMES = {
     "host": "PluginHost PluginRecord Problem",
     "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
+    "one_shot": "arun run",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",
     "process.signals": "OrderlyEnd",
     "resources": "DefaultResourceLoader",
@@ -82,6 +88,7 @@ __all__ = [  # literal, because type checkers read it
     "AgentSessionRuntime",
     "AgentSessionServices",
     "AgentState",
+    "Answer",
     "AuthStorage",
     "DefaultResourceLoader",
     "EventStream",
@@ -105,8 +112,10 @@ __all__ = [  # literal, because type checkers read it
     "SystemPrompt",
     "Timeouts",
     "TrustStore",
+    "UsageLimits",
     "agent_loop",
     "agent_loop_continue",
+    "arun",
     "ask_for_trust",
     "change_text",
     "confirm_trust",

@@ -1,6 +1,6 @@
 """``Agent``: the loop with a memory: state, queues, subscribers and one abort per run.
 
-It knows no session, file or setting; ``AgentSession`` puts those around it (document 000, section 1).
+It knows no session, file or setting; ``AgentSession`` puts those around it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Agent:
             tools=tuple(tools),
             messages=list(messages),
         )
-        self.stream = stream
+        self.stream_function = stream
         self.options = options or StreamOptions()
         self.callbacks = callbacks or LoopCallbacks()
         self._validator = ArgumentValidator()
@@ -168,7 +168,7 @@ class Agent:
     async def run_on(self) -> None:
         """Make one more request from the transcript, whatever it ends in.
 
-        A failed answer at its end leaves the context first; the session keeps it (pi.md section 9).
+        A failed answer at its end leaves the context first; the session keeps it.
 
         Raises:
             AgentBusy: A run is going on.
@@ -360,7 +360,7 @@ class Agent:
         level = self.state.thinking_level
         return LoopConfig(
             model=model,
-            stream=self.stream,
+            stream=self.stream_function,
             options=evolve(self.options, reasoning=None if level == "off" else level),
             get_steering_messages=steering,
             get_follow_up_messages=follow_up,

@@ -1,10 +1,9 @@
-"""``create_agent_session``: from options to a session, and ``run``, its blocking short form."""
+"""``create_agent_session``: from options to a session."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pi_core._thinking import clamp_thinking_level
 from pi_core.agent_session import AgentSession
@@ -15,7 +14,7 @@ from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
 from pi_core.tools.toolbox import READ_ONLY_TOOLS, Toolbox
-from pi_hookspecs import THINKING_LEVELS, PiError, UserError, hookimpl
+from pi_hookspecs import THINKING_LEVELS, UserError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pi_core.models.auth_storage import AuthStorage
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
-__all__ = ["create_agent_session", "prepare_host", "run"]
+__all__ = ["create_agent_session", "prepare_host"]
 
 
 def create_agent_session(
@@ -65,10 +64,11 @@ def create_agent_session(
         cwd: Where tools work; the current directory when None.
         agent_dir: Settings and caches; ``PI_CODING_AGENT_DIR`` or ``~/.pi/agent`` when None.
         model: A model, or its name as ``--model`` takes it, for which no server is asked (``ModelRegistry.resolve``
-            asks); the session's own, else chosen as decision D25 says, when None.
+            asks). When None: the model of the stored conversation, else the setting ``defaultModel``, else the default
+            model of the first provider that has a key.
         provider: Narrows ``model`` down; without a model, its default one is used.
-        thinking_level: The session's own, else the setting ``defaultThinkingLevel``, else ``medium``, when None
-            (decision D27); what the model does not have becomes the nearest that it has.
+        thinking_level: The reasoning effort. When None: that of the stored conversation, else the setting
+            ``defaultThinkingLevel``, else ``medium``. A level that the model does not have becomes the nearest one.
         scoped_models: The models to cycle through, each with its thinking level; all that can be used when none.
         tools: Names and patterns of the tools to offer, ``+name`` and ``-name`` change what is active by default;
             those that are active by default when None.
@@ -201,33 +201,3 @@ class _Factory:
 
 def _default_level(settings: Settings) -> ThinkingLevel:
     return settings.get_choice("defaultThinkingLevel", THINKING_LEVELS, "medium")
-
-
-def run(prompt: str, **options: object) -> str:
-    """Answer one prompt and return the text; ``options`` are those of ``create_agent_session``.
-
-    Raises:
-        PiError: The answer failed, or an event loop runs already, as in a notebook: use a session there.
-    """
-    if _runs_a_loop():
-        raise PiError(
-            "run() cannot wait inside a running event loop. Use "
-            "`async with create_agent_session(...) as session: await session.prompt(...)` there"
-        )
-
-    async def answer() -> str:
-        async with create_agent_session(**options) as session:  # type: ignore[arg-type]
-            message = await session.prompt(prompt)
-            if message is not None and message.stop_reason in ("error", "aborted"):
-                raise PiError(message.error_message or f"The request was {message.stop_reason}")
-            return message.text if message is not None else ""
-
-    return asyncio.run(answer())
-
-
-def _runs_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.agent import Agent
 from pi_core.agent_session.context import ToolCallContext
 from pi_core.convert import convert_to_llm
 from pi_core.loop import LoopCallbacks
-from pi_hookspecs import StreamOptions
+from pi_hookspecs import StreamOptions, UsageLimitExceeded
 
 if TYPE_CHECKING:
     from pi_core._queue import QueueMode
     from pi_core.agent_session.session import AgentSession
-    from pi_hookspecs import AbortSignal, ExecutionMode, Model, ThinkingLevel, ToolCall, ToolUpdate
+    from pi_core.tools._calls import BeforeToolCall
+    from pi_hookspecs import (
+        AbortSignal,
+        ExecutionMode,
+        Model,
+        ThinkingLevel,
+        ToolCall,
+        ToolCallResult,
+        ToolUpdate,
+    )
 
-__all__ = ["make_agent"]
+__all__ = ["make_agent", "prepare_request", "stream_answer"]
 
 _QUEUE_MODES: tuple[QueueMode, ...] = ("one-at-a-time", "all")
 _TOOL_EXECUTION: tuple[ExecutionMode, ...] = ("parallel", "sequential")
 _STEERING_INTERRUPT: tuple[Literal["wait", "skip"], ...] = ("wait", "skip")
+
+
+def stream_answer(session: AgentSession, model: Model, context: Any, options: StreamOptions) -> Any:
+    """Ask the provider that speaks the model's API and return the events of its answer."""
+    if session.settings.get_bool("images.blockImages", default=False):
+        from pi_core.convert import without_images
+
+        context = without_images(context)
+    return session.models.stream_of(model)(model, context, options)
+
+
+async def prepare_request(session: AgentSession, model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
+    """Return model and options as they go to the provider; a request that a limit forbids ends the prompt.
+
+    Raises:
+        UsageLimitExceeded: A limit of the prompt that is being answered is reached.
+    """
+    if session.call is not None:
+        try:
+            session.call.meter.begin_request()
+        except UsageLimitExceeded as error:
+            session.request_abort(str(error))
+            raise
+    return await session.models.prepare(model, options)
 
 
 def make_agent(session: AgentSession, model: Model | None, thinking_level: ThinkingLevel) -> Agent:
@@ -31,8 +64,16 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
         assert signal is not None  # noqa: S101 - tools run only inside a run
         return ToolCallContext(session, call, update, signal)
 
+    async def prepare(model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
+        call = session.call
+        return await prepare_request(session, model, options if call is None else call.options(options))
+
+    async def before_tool_call(question: BeforeToolCall, signal: AbortSignal) -> ToolCallResult | None:
+        refusal = session.call.meter.refuse_call(question.assistant_message) if session.call is not None else None
+        return refusal or await bridge.before_tool_call(question, signal)
+
     return Agent(
-        stream=session.stream,
+        stream=lambda model, context, options: stream_answer(session, model, context, options),
         model=model,
         thinking_level=thinking_level,
         messages=session.session_manager.conversation(),
@@ -44,8 +85,8 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
         callbacks=LoopCallbacks(
             convert_to_llm=convert_to_llm,
             transform_context=bridge.transform_context,
-            prepare_request=session.models.prepare,
-            before_tool_call=bridge.before_tool_call,
+            prepare_request=prepare,
+            before_tool_call=before_tool_call,
             after_tool_call=bridge.after_tool_call,
             finish_message=bridge.finish_message,
             finish_turn=bridge.finish_turn,

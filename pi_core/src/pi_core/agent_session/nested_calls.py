@@ -1,4 +1,4 @@
-"""A tool that calls another: the same validation, guards and bounds as for a call of the model (pi.md 10.4)."""
+"""A tool that calls another: the same validation, guards and bounds as for a call of the model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ async def execute_tool(
     try:
         args: dict[str, Any] = ArgumentValidator().validate(tool, call)
         question = BeforeToolCall(assistant_message=answer, tool_call=call, args=args, context=context)
-        decision = await session.bridge.before_tool_call(question, signal)
+        refusal = session.call.meter.refuse_nested_call() if session.call is not None else None
+        decision = refusal or await session.bridge.before_tool_call(question, signal)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook, as in the batch
         return failure(message_of(error))
     if decision is not None and decision.block:

@@ -1,4 +1,4 @@
-"""One prompt at a time: who is inside, how it is stopped, and when the next may begin."""
+"""One prompt at a time: which one is answered, how it is stopped, and when the next may begin."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pi_hookspecs import AbortController
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pi_core.agent_session.prompt_call import PromptCall
     from pi_hookspecs import AbortSignal
 
 __all__ = ["PromptGate"]
@@ -27,6 +28,7 @@ class PromptGate:
         self._on_abort = on_abort
         self._abort: AbortController | None = None
         self._task: asyncio.Task[Any] | None = None
+        self._call: PromptCall | None = None
         self._settled = asyncio.Event()
         self._settled.set()
 
@@ -35,10 +37,16 @@ class PromptGate:
         """The abort of the prompt inside; None when the next may begin."""
         return self._abort.signal if self._abort is not None else None
 
+    @property
+    def call(self) -> PromptCall | None:
+        """What a program asked of the prompt inside; None where it asked nothing, and between prompts."""
+        return self._call
+
     @contextmanager
-    def prompt(self) -> Iterator[AbortSignal]:
+    def prompt(self, call: PromptCall | None = None) -> Iterator[AbortSignal]:
         """Answer a prompt inside the block; gives its abort."""
         mine = self._abort = AbortController()
+        self._call = call
         mine.signal.on_abort(lambda: self._on_abort(mine.signal))
         self._task = asyncio.current_task()
         self._settled.clear()
@@ -46,11 +54,11 @@ class PromptGate:
             yield mine.signal
         finally:
             if self._abort in (mine, None):  # a listener of agent_settled may have begun another
-                self._abort = self._task = None
+                self._abort = self._task = self._call = None
                 self._settled.set()
 
     def free(self) -> None:
-        """Let the next prompt begin: the present one has only to be told as settled."""
+        """Let the next prompt begin: for the present one only ``agent_settled`` has still to be emitted."""
         self._abort = None
 
     def abort(self, reason: str) -> None:

@@ -1,25 +1,34 @@
 """The steps of a prompt: command, input, before the run, and the boundary where it settles or runs on.
 
-What happens inside the run is the agent's; what a session is, the session's (document 000, section 1.7).
+What happens inside the run is the agent's; what a session is, the session's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.agent_session.hook_bridge import custom_message
+from pi_core.agent_session.sending import user_message
 from pi_core.agent_session.unshared import LazyCopies
 from pi_core.agent_session.user_calls import run_command
-from pi_hookspecs import AgentSettledEvent, MessageEndEvent, MessageStartEvent
+from pi_hookspecs import AgentBusy, AgentSettledEvent, MessageEndEvent, MessageStartEvent, UserMessage, text_of
 from pi_hookspecs.specs import agent as agent_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_core.agent_session import AgentSession
-    from pi_hookspecs import AbortSignal, AgentMessage, CustomMessage, ImageContent, NewEntry
+    from pi_core.agent_session.prompt_call import PromptCall
+    from pi_core.agent_session.prompt_gate import PromptGate
+    from pi_hookspecs import AbortSignal, AgentMessage, AssistantMessage, CustomMessage, ImageContent, NewEntry
 
 __all__ = ["PromptSteps"]
+
+_BUSY = (
+    "A prompt of this session is being answered. Wait for it, leave its stream (await stream.aclose()), or use another"
+    " session; steer() and follow_up() say something to the prompt that is being answered."
+)
 
 
 class PromptSteps:
@@ -27,10 +36,70 @@ class PromptSteps:
 
     Args:
         session: Whose prompts.
+        gate: Lets one prompt in at a time.
     """
 
-    def __init__(self, session: AgentSession) -> None:
+    def __init__(self, session: AgentSession, gate: PromptGate) -> None:
         self._session = session
+        self._gate = gate
+
+    async def prompt(
+        self,
+        prompt: str | AgentMessage | Iterable[AgentMessage],
+        *,
+        images: Sequence[ImageContent] = (),
+        behavior: Literal["steer", "followUp"] | None = None,
+        source: str = "interactive",
+        expand: bool = True,
+        on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
+        call: PromptCall | None = None,
+    ) -> AssistantMessage | None:
+        """Answer a prompt, see ``AgentSession.prompt``; ``call`` is what a program asked of it beyond its text."""
+        session = self._session
+        await session.start()
+        if not session.is_streaming:
+            await session.parts.ready_for_prompt()
+        if isinstance(prompt, str):
+            said = await self.text_of_user(prompt, tuple(images), source, behavior, expand=expand)
+            if said is None:
+                on_accepted("handled")
+                return None
+            messages: list[AgentMessage] = [user_message(*said)]
+        else:
+            messages = _listed(prompt)
+            said = "\n".join(text_of(each.content) for each in messages if isinstance(each, UserMessage)), ()
+        if session.is_streaming:
+            if call is not None:
+                raise AgentBusy(_BUSY)
+            session.sending.queue(messages, behavior)
+            on_accepted("queued")
+            return None
+        session.models.check(session.required_model())
+        session.parts.take_deferred()
+        waiting = session.sending.take_waiting()
+        with self._gate.prompt(call) as stop:
+            on_accepted("started")
+            await self.run([*messages, *waiting], *said, stop)
+        if call is not None:
+            call.raise_if_exceeded()
+        return session.last_answer()
+
+    async def text_of_user(
+        self,
+        text: str,
+        images: tuple[ImageContent, ...],
+        source: str,
+        behavior: Literal["steer", "followUp"] | None,
+        *,
+        expand: bool,
+    ) -> tuple[str, tuple[ImageContent, ...]] | None:
+        """Return what the user said as plugins left it; None when a command or a plugin dealt with it."""
+        if expand and await self.command(text):
+            return None
+        said = await self.input(text, images, source, behavior)
+        if said is None or not expand:
+            return said
+        return await self.expand(said[0]), said[1]
 
     async def command(self, text: str) -> bool:
         """Run the slash command that a text is; False when it is none."""
@@ -57,7 +126,7 @@ class PromptSteps:
         )
 
     async def expand(self, text: str) -> str:
-        """Return what a text that begins with a slash stands for: a skill, a template (pi.md 11, expansion order)."""
+        """Return what a text that begins with a slash stands for: a skill, a template."""
         session = self._session
         if not text.startswith("/") or not session.hooks.listens("expand_prompt"):
             return text
@@ -90,7 +159,7 @@ class PromptSteps:
         """Let plugins change this run's system prompt and return the messages that they add."""
         session = self._session
         base = (await session.system_prompts.build()).text
-        session.agent.set_system_prompt(base)
+        self._set_system_prompt(base)
         if not session.hooks.listens("before_agent_start"):
             return ()
         from pi_hookspecs import BeforeAgentStartEvent
@@ -100,8 +169,12 @@ class PromptSteps:
         if answer is None:
             return ()
         if answer.system_prompt is not None:
-            session.agent.set_system_prompt(answer.system_prompt)
+            self._set_system_prompt(answer.system_prompt)
         return answer.messages
+
+    def _set_system_prompt(self, text: str) -> None:
+        call = self._gate.call
+        self._session.agent.set_system_prompt(text if call is None else call.instruct(text))
 
     async def run_on_as_long_as_wanted(self, stop: AbortSignal) -> None:
         """Run again for what was queued too late for the run, and for as long as a plugin wants it."""
@@ -167,3 +240,11 @@ class PromptSteps:
             session.agent.append_message(message)
             session.session_manager.append_message(message)
             await session.listeners.tell(MessageEndEvent(message=message), session.signal)
+
+
+def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:
+    messages = list(prompt) if isinstance(prompt, Iterable) else [prompt]
+    for each in messages:
+        if not hasattr(each, "role"):
+            raise TypeError(f"A prompt is a text, a message or messages, not {prompt!r:.200}")
+    return messages

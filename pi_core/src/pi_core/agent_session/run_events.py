@@ -49,6 +49,8 @@ class RunEvents:
                 await session.hooks.notify(unshared_event(event), session.ctx)
         elif isinstance(event, MessageEndEvent):
             entry_id = session.session_manager.append_message(event.message)
+            if session.call is not None:
+                session.call.add(event.message)
             if isinstance(event.message, AssistantMessage):
                 self._answer_id = entry_id
         else:

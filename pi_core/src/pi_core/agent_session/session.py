@@ -1,12 +1,11 @@
 """``AgentSession``: a prompt's way from the user's text to a settled session, with every hook on the way.
 
-It puts plugins, tools, settings and the session's tree around an ``Agent`` (document 000, section 1.7).
+It puts plugins, tools, settings and the session's tree around an ``Agent``.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pi_core._listeners import Listeners
@@ -18,6 +17,8 @@ from pi_core.agent_session.controls import SessionControls
 from pi_core.agent_session.handles import ENDED, Handles
 from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.parts import SessionParts
+from pi_core.agent_session.program_calls import ProgramCalls
+from pi_core.agent_session.prompt_call import PromptCall
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
 from pi_core.agent_session.queries import SessionQueries
@@ -25,17 +26,18 @@ from pi_core.agent_session.registered import SessionRegistrations
 from pi_core.agent_session.resources import discover_resources, tell_of_problems
 from pi_core.agent_session.retry import Retry
 from pi_core.agent_session.run_events import RunEvents
-from pi_core.agent_session.sending import Sending, user_message
+from pi_core.agent_session.sending import Sending
 from pi_core.agent_session.tool_choice import SessionTools
 from pi_core.resources import DefaultResourceLoader
 from pi_core.system_prompt import SystemPromptBuilder
-from pi_hookspecs import AgentBusy, PiError, StreamOptions, UserMessage, text_of
+from pi_hookspecs import AgentBusy, PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core._listeners import Listener
+    from pi_core.agent_session.usage_limits import UsageLimits
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
 __all__ = ["AgentSession"]
 
 
-class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools, SessionActions):
+class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls, SessionTools, SessionActions):
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
@@ -111,10 +113,10 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         self.resources = resources or DefaultResourceLoader(cwd=cwd, settings=settings, host=host)
         tell_of_problems(self)
         self.system_prompts = SystemPromptBuilder(self, system_prompt, append_system_prompt)
-        self._steps = PromptSteps(self)
         self._started = self._ended = False
         self._starting = asyncio.Lock()
         self._gate = PromptGate(self.hooks.abort)
+        self._steps = PromptSteps(self, self._gate)
         self.bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
         self.summaries_made: list[tuple[AssistantMessage, SideRequest]] = []
         self.retry = Retry(self)
@@ -187,6 +189,11 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         return self.agent.signal or self._gate.signal
 
     @property
+    def call(self) -> PromptCall | None:
+        """What a program asked of the prompt that is being answered, beyond its text."""
+        return self._gate.call
+
+    @property
     def prompt_signal(self) -> AbortSignal | None:
         """The abort of the present prompt with all its runs; None while idle."""
         return self._gate.signal
@@ -210,48 +217,33 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         source: str = "interactive",
         expand_prompt_templates: bool = True,
         on_accepted: Callable[[Literal["started", "queued", "handled"]], object] = bool,
+        limits: UsageLimits | None = None,
     ) -> AssistantMessage | None:
         """Answer a text and return the last answer, once everything that follows from it is done.
 
         A message, or several, go to the agent as they are: neither commands nor the ``input`` hook see them.
-        ``on_accepted`` is told once what becomes of it, before the first event (pi.md 13.1, prompt response).
+        ``on_accepted`` is called once with what becomes of it, before the first event.
 
         Returns:
-            The last assistant message; None when a command or a plugin dealt with the text, or it was queued.
+            The last assistant message, also one that failed or was aborted (``stop_reason``); None when a command or a
+            plugin dealt with the text, or it was queued.
 
         Raises:
-            AgentBusy: A run is going on and ``streaming_behavior`` does not say how to queue.
+            AgentBusy: A run is going on and ``streaming_behavior`` does not say how to queue, or ``limits`` are given,
+                which are those of the prompt that begins a run.
+            UsageLimitExceeded: One of ``limits`` was reached.
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
         """
-        await self.start()
-        if not self.is_streaming:
-            await self.parts.ready_for_prompt()
-        if isinstance(prompt, str):
-            if expand_prompt_templates and await self._steps.command(prompt):
-                on_accepted("handled")
-                return None
-            said = await self._steps.input(prompt, tuple(images), source, streaming_behavior)
-            if said is None:
-                on_accepted("handled")
-                return None
-            if expand_prompt_templates:
-                said = await self._steps.expand(said[0]), said[1]
-            messages: list[AgentMessage] = [user_message(*said)]
-        else:
-            messages = _listed(prompt)
-            said = "\n".join(text_of(each.content) for each in messages if isinstance(each, UserMessage)), ()
-        if self.is_streaming:
-            self.sending.queue(messages, streaming_behavior)
-            on_accepted("queued")
-            return None
-        self._check_model()
-        self.parts.take_deferred()
-        waiting = self.sending.take_waiting()
-        with self._gate.prompt() as stop:
-            on_accepted("started")
-            await self._steps.run([*messages, *waiting], *said, stop)
-        return self.last_answer()
+        return await self._steps.prompt(
+            prompt,
+            images=images,
+            behavior=streaming_behavior,
+            source=source,
+            expand=expand_prompt_templates,
+            on_accepted=on_accepted,
+            call=None if limits is None else PromptCall(limits),
+        )
 
     async def continue_(self) -> AssistantMessage | None:
         """Go on from the transcript, for retries and for messages that were queued while idle.
@@ -263,7 +255,7 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         await self.start()
         if self.is_streaming:
             raise AgentBusy("Agent is already processing. Wait for completion before continuing.")
-        self._check_model()
+        self.models.check(self.required_model())
         with self._gate.prompt() as stop:
             await self._steps.resume(stop)
         return self.last_answer()
@@ -340,7 +332,7 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         self.agent.replace_messages(self.session_manager.conversation())
 
     def drop_failed_answer(self) -> None:
-        """Take the failed, or truncated, answer out of the model's context; the session keeps it (pi.md 9)."""
+        """Take the failed, or truncated, answer out of the model's context; the session keeps it."""
         entry_id, answer = self._run_events.last_answer_id, self.last_answer()
         if entry_id is not None and answer is not None and answer.stop_reason in ("error", "aborted", "length"):
             self.session_manager.append_context_edit(entry_id, None)
@@ -353,21 +345,10 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
         self._gate.free()
         self.parts.take_deferred()
 
-    def _check_model(self) -> None:
-        self.models.check(self.required_model())
-
-    def stream(self, model: Model, context: Any, options: StreamOptions) -> Any:
-        """Ask the provider that speaks the model's API."""
-        if self.settings.get_bool("images.blockImages", default=False):
-            from pi_core.convert import without_images
-
-            context = without_images(context)
-        return self.models.stream_of(model)(model, context, options)
-
     # Events
 
     def _tell_of_entry(self, entry: SessionEntry) -> None:
-        """Tell of entries that no message event tells of (pi.md 1.6, ``entry_appended``)."""
+        """Emit ``entry_appended`` for entries that no message event tells of."""
         if entry.type != "message":
             from pi_hookspecs import EntryAppendedEvent
 
@@ -381,11 +362,3 @@ class AgentSession(AgentDelegate, SessionQueries, SessionControls, SessionTools,
 
     def _report(self, failure: HookFailure) -> None:
         self.complain(failure.plugin, failure.hook, str(failure), failure.stack)
-
-
-def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:
-    messages = list(prompt) if isinstance(prompt, Iterable) else [prompt]
-    for each in messages:
-        if not hasattr(each, "role"):
-            raise TypeError(f"A prompt is a text, a message or messages, not {prompt!r:.200}")
-    return messages

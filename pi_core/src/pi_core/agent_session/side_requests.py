@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from pi_core._model_request import ask_model
+from pi_core.agent_session.agent_of_session import prepare_request, stream_answer
 from pi_core.agent_session.retry import wait_unless_aborted
 from pi_core.loop import AgentContext, LoopConfig
 from pi_hookspecs import AbortController, AssistantMessage, StreamOptions
@@ -61,6 +63,8 @@ class SideRequests:
         attempt = 0
         while True:
             answer = await self._ask(model, context, request, signal)
+            if self._session.call is not None:
+                self._session.call.add(answer)
             decision = self._session.retry.decide(answer, attempt + 1)
             if decision is None or decision.model is not None:  # another model is for the conversation to change to
                 break
@@ -110,10 +114,10 @@ class SideRequests:
         )
         config = LoopConfig(
             model=model,
-            stream=session.stream,
+            stream=partial(stream_answer, session),
             options=options,
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
-            prepare_request=session.models.prepare,
+            prepare_request=partial(prepare_request, session),
         )
         return await ask_model(
             AgentContext(context.system_prompt, list(context.messages), context.tools), config, signal, _tell_nobody

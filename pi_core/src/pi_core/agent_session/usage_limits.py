@@ -1,0 +1,136 @@
+"""What one call of a program may use, what it has used, and when its run has to end."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from attrs import Factory, define, fields, frozen
+
+from pi_hookspecs import ToolCallResult, Usage, UsageLimitExceeded
+from pi_hookspecs.values import Shown, Value
+
+if TYPE_CHECKING:
+    from pi_hookspecs import AssistantMessage
+
+__all__ = ["UsageLimits", "UsageMeter"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class UsageLimits(Value):
+    """The most that one prompt may use, with everything that follows from it; None is no limit.
+
+    The limits are checked before every request to a model and before the tool calls of an answer: what is there is
+    kept, what would go beyond is not begun. So the last request may pass the limits of tokens and cost, and an answer
+    that calls no tool is returned, whatever it took.
+
+    Attributes:
+        requests: Requests to models, failed and repeated ones included.
+        input_tokens: Tokens of the requests, those from a cache included.
+        output_tokens: Tokens of the answers.
+        total_tokens: Both together.
+        tool_calls: Calls of tools, those that tools make included.
+        cost: US dollars, by the prices that are known of the models.
+
+    Raises:
+        ValueError: A limit is no number of zero or more.
+    """
+
+    requests: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    tool_calls: int | None = None
+    cost: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for each in fields(UsageLimits):
+            limit = getattr(self, each.name)
+            whole = each.name != "cost"
+            number = isinstance(limit, int if whole else int | float) and not isinstance(limit, bool)
+            if limit is not None and not (number and limit >= 0):
+                kind = "a whole number" if whole else "a number of US dollars"
+                raise ValueError(f"The limit {each.name}={limit!r} is not {kind} of zero or more")
+
+
+@define(eq=False, repr=False)
+class UsageMeter(Shown):
+    """Counts what a prompt uses, and says when it may use no more.
+
+    Attributes:
+        exceeded: Set when something was not begun because of a limit.
+    """
+
+    limits: UsageLimits
+    requests: int = 0
+    tool_calls: int = 0
+    usage: Usage = Factory(Usage)
+    exceeded: UsageLimitExceeded | None = None
+    _batch: AssistantMessage | None = None
+
+    def add(self, usage: Usage | None) -> None:
+        """Count the tokens and the cost of an answer, or of work inside a tool."""
+        if usage is not None:
+            self.usage += usage
+
+    def begin_request(self) -> None:
+        """Count a request that is about to be made.
+
+        Raises:
+            UsageLimitExceeded: It may not be made.
+        """
+        self._begin(requests=1)
+        if self.exceeded is not None:
+            raise self.exceeded
+
+    def refuse_call(self, answer: AssistantMessage) -> ToolCallResult | None:
+        """Return the refusal of a tool call; None for one that may run.
+
+        The calls of one answer run together or not at all: half of a batch is rarely what the model meant.
+        """
+        if answer is not self._batch:
+            self._batch = answer
+            self._begin(tool_calls=len(answer.tool_calls))
+        return self._refusal()
+
+    def refuse_nested_call(self) -> ToolCallResult | None:
+        """Return the refusal of a call that a tool makes; None for one that may run."""
+        self._begin(tool_calls=1)
+        return self._refusal()
+
+    def _refusal(self) -> ToolCallResult | None:
+        return None if self.exceeded is None else ToolCallResult(block=True, reason=f"Not run: {self.exceeded}")
+
+    def _begin(self, *, requests: int = 0, tool_calls: int = 0) -> None:
+        if self.exceeded is None:
+            self.exceeded = self._reached(requests, tool_calls)
+        if self.exceeded is None:
+            self.requests += requests
+            self.tool_calls += tool_calls
+
+    def _reached(self, requests: int, tool_calls: int) -> UsageLimitExceeded | None:
+        """Return the limit that forbids so many more requests or calls; one of tokens or cost when it is used up."""
+        sent = self.usage.input + self.usage.cache_read + self.usage.cache_write
+        reached = {
+            "requests": requests and self.requests + requests > _most(self.limits.requests),
+            "tool_calls": tool_calls and self.tool_calls + tool_calls > _most(self.limits.tool_calls),
+            "input_tokens": sent >= _most(self.limits.input_tokens),
+            "output_tokens": self.usage.output >= _most(self.limits.output_tokens),
+            "total_tokens": sent + self.usage.output >= _most(self.limits.total_tokens),
+            "cost": self.usage.cost.total >= _most(self.limits.cost),
+        }
+        name = next((name for name, is_reached in reached.items() if is_reached), None)
+        if name is None:
+            return None
+        message = (
+            f"The usage limit {name}={getattr(self.limits, name)!r} is reached. Used so far: requests={self.requests},"
+            f" tool_calls={self.tool_calls}, input_tokens={sent}, output_tokens={self.usage.output},"
+            f" cost={self.usage.cost.total:.6g}. Raise the limit, or ask for less at once."
+        )
+        return UsageLimitExceeded(
+            message, limit=name, requests=self.requests, tool_calls=self.tool_calls, usage=self.usage
+        )
+
+
+def _most(limit: float | None) -> float:
+    return inf if limit is None else limit

@@ -1,0 +1,122 @@
+"""``arun`` and ``run``: one prompt in a session of its own, and its answer as a value."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from pi_core.create import create_agent_session
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.agent_session.usage_limits import UsageLimits
+    from pi_core.answer import Answer
+    from pi_hookspecs import ImageContent
+
+__all__ = ["arun", "run"]
+
+T = TypeVar("T")
+
+
+@overload
+async def arun(
+    prompt: str,
+    *,
+    output_type: None = None,
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[str]: ...
+@overload
+async def arun(
+    prompt: str,
+    *,
+    output_type: type[T],
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[T]: ...
+@overload
+async def arun(
+    prompt: str,
+    *,
+    output_type: Any,
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[Any]: ...
+async def arun(
+    prompt: str,
+    *,
+    output_type: Any = None,
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[Any]:
+    """Answer one prompt in a session of its own and return the answer.
+
+    Args:
+        prompt: The text.
+        output_type: The data that the answer is to be, see ``AgentSession.ask``; ``output`` of the answer has it.
+        images: Images that belong to the text.
+        limits: What the prompt may use.
+        options: Those of ``create_agent_session``. Programs that call this often share a ``host``.
+
+    Raises:
+        PiError: As ``create_agent_session`` and ``AgentSession.ask``.
+    """
+    async with create_agent_session(**options) as session:
+        answer: Answer[Any] = await session.ask(prompt, output_type=output_type, images=images, limits=limits)
+        return answer
+
+
+@overload
+def run(
+    prompt: str,
+    *,
+    output_type: None = None,
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[str]: ...
+@overload
+def run(
+    prompt: str,
+    *,
+    output_type: type[T],
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[T]: ...
+@overload
+def run(
+    prompt: str,
+    *,
+    output_type: Any,
+    images: Sequence[ImageContent] = (),
+    limits: UsageLimits | None = None,
+    **options: Any,
+) -> Answer[Any]: ...
+def run(prompt: str, **options: Any) -> Answer[Any]:
+    """Answer one prompt and return the answer: ``arun`` for programs that do not use asyncio.
+
+    Raises:
+        PiError: As ``arun``; or an event loop is running, as in a notebook.
+    """
+    if _runs_a_loop():
+        raise PiError(
+            "pi_core.run() cannot wait inside a running event loop, such as that of a notebook or a web server."
+            " Use `await pi_core.arun(...)` there, with the same arguments."
+        )
+    answer: Answer[Any] = asyncio.run(arun(prompt, **options))
+    return answer
+
+
+def _runs_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
