@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, assert_type
 from attrs import frozen
 
 import pi_core
-from pi_core import Answer, UsageLimits
+from pi_core import Answer, UsageLimits, create_agent_session
 from pi_hookspecs import ToolContext, tool
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ async def untyped(ctx: ToolContext) -> str:
 
 
 async def outputs_have_their_types(session: AgentSession) -> None:
-    assert_type(await session.ask("hi", limits=UsageLimits(requests=3, cost=0.5)), Answer[str])
+    assert_type(await session.ask("hi", limits=UsageLimits(requests=3)), Answer[str])
     assert_type((await session.ask("hi", output_type=Library)).output, Library)
     assert_type((await session.ask("hi", output_type=list[int])).output, list[int])
     assert_type((await session.ask("hi", output_type={"type": "object"})).output, Any)
@@ -44,3 +44,9 @@ async def outputs_have_their_types(session: AgentSession) -> None:
     assert_type(pi_core.run("hi", model="offline/rules"), Answer[str])
     answer: str = pi_core.run("hi")
     del answer
+
+
+async def a_stream_is_iterated() -> None:
+    async with create_agent_session(deps=Library(())) as session:
+        async for event in session.stream("hi", limits=UsageLimits(cost=0.5)):
+            str(event.type)

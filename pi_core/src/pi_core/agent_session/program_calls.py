@@ -1,13 +1,15 @@
-"""The method of a session that programs use: ``ask`` for an answer as a value."""
+"""The methods of a session that programs use: ``ask`` for an answer as a value, ``stream`` for its events."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pi_core.agent_session.prompt_steps import PromptSteps
+    from pi_core.agent_session.session import AgentSession
+    from pi_core.agent_session.streaming import PromptFeed, PromptStream
     from pi_core.agent_session.usage_limits import UsageLimits
     from pi_core.answer import Answer
     from pi_core.session import SessionManager
@@ -23,6 +25,7 @@ class ProgramCalls:
 
     session_manager: SessionManager
     _steps: PromptSteps
+    _feed: PromptFeed | None = None
 
     @overload
     async def ask(
@@ -92,3 +95,52 @@ class ProgramCalls:
             output_type,
             limits,
         )
+
+    def stream(
+        self, prompt: str, *, images: Sequence[ImageContent] = (), limits: UsageLimits | None = None
+    ) -> PromptStream:
+        """Answer a prompt and yield the session's events, ``agent_settled`` last.
+
+        For ``async for event in session.stream("..."):``. The prompt begins with the first step of the iteration.
+        Leaving the loop early, by ``break``, an exception or a cancelled task, aborts the prompt, and the session can
+        be used again at once. A stream that is kept in a variable is left by ``await stream.aclose()``, or by
+        ``async with contextlib.aclosing(...)``.
+
+        A consumer that is slow slows the run down: it waits as soon as a thousand events have not been taken. So a loop
+        must not wait for its own run to end (``wait_for_idle``); ``abort`` may be awaited in it.
+
+        Args:
+            prompt: As in ``prompt``.
+            images: Images that belong to the text.
+            limits: What the prompt may use.
+
+        Raises:
+            AgentBusy: Another prompt is being answered; raised by the first step.
+            UsageLimitExceeded: A limit was reached; raised after the last event.
+            NoModel: No model is selected.
+            MissingKey: The model's provider has no key.
+        """
+        from pi_core.agent_session.prompt_call import PromptCall
+        from pi_core.agent_session.streaming import PromptFeed, PromptStream
+
+        steps = self._steps
+
+        async def begin() -> None:
+            self._feed = feed
+            await steps.prompt(prompt, images=images, call=PromptCall(limits))
+
+        feed = PromptFeed(cast("AgentSession", self), begin)
+        return PromptStream(feed)
+
+    async def left_stream_settled(self) -> None:
+        """Return when a stream that its consumer has left is no longer being answered."""
+        feed = self._feed
+        if feed is not None and feed.is_left and feed.is_answered and not self.is_inside_prompt():
+            feed.leave()
+            await feed.ended()
+
+    # What is the session's own
+
+    def is_inside_prompt(self) -> bool:
+        """Whether it is the prompt's own task that asks."""
+        raise NotImplementedError

@@ -57,6 +57,7 @@ class PromptSteps:
         """Answer a prompt, see ``AgentSession.prompt``; ``call`` is what a program asked of it beyond its text."""
         session = self._session
         await session.start()
+        await session.left_stream_settled()
         if not session.is_streaming:
             await session.parts.ready_for_prompt()
         if isinstance(prompt, str):
