@@ -1,4 +1,4 @@
-"""What plugins do through ``pi`` and ``ctx``: the values that come back, and what only commands may do (pi.md 10.4)."""
+"""What plugins do through ``pi`` and ``ctx``: the values that come back, and what only commands may do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExecResult(Value):
-    """What a program printed and how it ended (pi.md 10.3, ``exec``).
+    """What a program printed and how it ended: the answer of ``exec``.
 
     Attributes:
         code: Its exit code; 128 and the signal's number where a signal ended it, 127 where it could not be started.
@@ -71,7 +71,7 @@ class SessionChange(Value):
 
 @runtime_checkable
 class EventBus(Protocol):
-    """Plain data between plugins, by channel; one bus per session (pi.md 10.3, ``events``)."""
+    """Plain data between plugins, by channel; one bus per session."""
 
     @overload
     def on(self, channel: str, /) -> Callable[[_F], _F]: ...

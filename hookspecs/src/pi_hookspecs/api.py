@@ -1,4 +1,4 @@
-"""``PiAPI``: what ``activate(pi)`` hands to a plugin for everything dynamic (pi.md 10.3)."""
+"""``PiAPI``: what ``activate(pi)`` hands to a plugin for everything dynamic."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class PiAPI(Protocol):
 
         Args:
             provider_id: Its id.
-            config: As in models.json (pi.md 5), which it lies over, as over what other plugins registered before; a
+            config: As in models.json, which it lies over, as over what other plugins registered before; a
                 ``ProviderInfo`` replaces what is known.
             stream: Answers for the API that the provider names, as ``Provider.stream`` does.
             login: Signs in to it.

@@ -1,4 +1,4 @@
-"""The blocks that messages are made of (pi.md 1.1).
+"""The blocks that messages are made of.
 
 Python says ``mime_type``, the wire ``mimeType``. Every block keeps fields it does not know in
 ``extra``, and a block of an unknown type becomes an ``UnknownContent``, so that a file written by a

@@ -1,4 +1,4 @@
-"""Entries that every session has (pi.md 7.2); the rest is in ``rare_entries``. Ids: 8 hex digits, times: ISO 8601."""
+"""Entries that every session has; the rest is in ``rare_entries``. Ids: 8 hex digits, times: ISO 8601."""
 
 from __future__ import annotations
 

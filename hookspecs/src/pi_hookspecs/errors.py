@@ -62,7 +62,7 @@ class NoModel(UserError):
 
 
 class MissingKey(UserError):
-    """A known provider has no key."""
+    """A known provider has no key; the message says how to give one."""
 
 
 class UnknownName(UserError):
@@ -94,7 +94,7 @@ class Aborted(PiError):
 
 
 class AgentBusy(PiError):
-    """The agent already works on a prompt."""
+    """The agent already works on a prompt: steer it, or queue a follow-up."""
 
 
 class RequestFailed(PiError):

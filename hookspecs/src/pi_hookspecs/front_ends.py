@@ -1,4 +1,4 @@
-"""What can be started: front ends, which drive a session, and subcommands, which need none (pi.md 12)."""
+"""What can be started: front ends, which drive a session, and subcommands, which need none."""
 
 from __future__ import annotations
 

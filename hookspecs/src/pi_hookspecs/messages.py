@@ -1,4 +1,4 @@
-"""Messages of a conversation, what they cost and why they stopped (pi.md 1.2 to 1.4).
+"""Messages of a conversation, what they cost and why they stopped.
 
 Times are Unix milliseconds, money is US dollars. Values are frozen: to change a message, make
 another with ``attrs.evolve``. What stands in a conversation beside these is in ``rare_messages``.

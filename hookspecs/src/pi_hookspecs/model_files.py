@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 def load_models(package: str | Path, file: str) -> list[ProviderInfo]:
     """Return the providers of a JSON file, as ``register_models`` returns them.
 
-    The file has the shape of the user's models.json (pi.md 5), ``{"providers": {ID: {...}}}``. A provider has
+    The file has the shape of the user's models.json, ``{"providers": {ID: {...}}}``. A provider has
     ``baseUrl`` and ``api`` (or each of its models has), and may have ``name``, ``keyVariables`` (names of environment
     variables, or ``apiKey: "$NAME"`` for one), ``keyless``, ``defaultModel``, ``headers``, ``compat`` and ``models``.
     A model has ``id`` and may have ``name``, ``api``, ``baseUrl``, ``reasoning``, ``input``, ``cost`` (US dollars per

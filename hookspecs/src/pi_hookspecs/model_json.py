@@ -1,4 +1,4 @@
-"""What the JSON of providers and models means (the shape of models.json, pi.md 5), and which line is wrong.
+"""What the JSON of providers and models means (the shape of models.json), and which line is wrong.
 
 Plugins read such files with ``load_models``; this module is for whoever reads the format from elsewhere, as core
 reads the user's own models.json.

@@ -1,4 +1,4 @@
-"""What is known of a model and of the provider that serves it (document 000, appendix E)."""
+"""What is known of a model and of the provider that serves it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["THINKING_LEVELS", "Model", "ModelCost", "PriceTier", "ProviderInfo", "ThinkingLevel"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How hard a model should think (decision D26); ``xhigh`` and ``max`` only where the model maps them."""
+"""How hard a model should think; ``xhigh`` and ``max`` only where the model maps them."""
 
 THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 """All levels, weakest first."""
@@ -123,7 +123,7 @@ class ProviderInfo(Value):
         return next((model for model in self.models if model.id.lower() == wanted), None)
 
     def custom_model(self, model_id: str) -> Model:
-        """Return a model for an id that the table does not know (pi.md 12.3, no match)."""
+        """Return a model for an id that the table does not know."""
         return Model(
             id=model_id,
             name=model_id,

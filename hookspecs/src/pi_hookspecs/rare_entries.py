@@ -1,4 +1,4 @@
-"""Entries of a session's tree that most sessions do not have: summaries, labels, plugins' data, edits (pi.md 7.2)."""
+"""Entries of a session's tree that most sessions do not have: summaries, labels, plugins' data, edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that not every conversation has: commands of the user, plugins' messages, summaries (pi.md 1.3).
+"""Messages that not every conversation has: commands of the user, plugins' messages, summaries.
 
 They stand apart from ``messages`` so that a run without them need not define them.
 """

@@ -201,7 +201,7 @@ class ResourceKind(Shown):
 
 @runtime_checkable
 class ResourceLoader(Protocol):
-    """Finds and reads resources for one session (document 001); ``pi_core.DefaultResourceLoader`` is the usual one."""
+    """Finds and reads resources for one session; ``pi_core.DefaultResourceLoader`` is the usual one."""
 
     def kinds(self) -> Sequence[str]:
         """Return the names of all kinds."""

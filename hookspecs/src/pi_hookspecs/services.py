@@ -75,7 +75,7 @@ class Retrier(Protocol):
 
 @runtime_checkable
 class CommandRunner(Protocol):
-    """Runs the user's own commands (pi.md 13.2, ``bash``)."""
+    """Runs the user's own commands, such as ``!ls``."""
 
     async def run_command(self, request: CommandRequest, ctx: PiContext) -> BashExecutionMessage:
         """Run a command and return what it printed, cut as the ``bash`` tool cuts it, and how it ended.

@@ -1,4 +1,4 @@
-"""Where sessions are kept: what a store does, and what core asks of it (pi.md 7.1, 7.4).
+"""Where sessions are kept: what a store does, and what core asks of it.
 
 A ``SessionStore`` knows a place (a folder, a database); a ``StoredSession`` is one session in it. The tree, the
 leaf, the context and the rule that nothing is stored before the first answer are core's: a store keeps entries in
@@ -56,7 +56,7 @@ class SessionPlace(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionInfo(Value):
-    """A stored session in a list (pi.md 7.4, list info).
+    """A stored session in a list.
 
     Attributes:
         path: What ``open`` takes; of a session in a file, its path.

@@ -1,4 +1,4 @@
-"""An answer while it grows: the stream's events (pi.md 1.5) and the builder that makes them.
+"""An answer while it grows: the stream's events and the builder that makes them.
 
 The builder is the only place that knows a half-received message. A delta costs the same in a
 message of ten bytes and of ten megabytes: text is kept as a list of parts, ``partial`` is made when
@@ -301,7 +301,7 @@ class MessageBuilder:
         return Error(error=self._message(self._received(), "error", error_message=text))
 
     def abort(self) -> Error:
-        """End the answer because the run was aborted (text of pi.md 1.5)."""
+        """End the answer because the run was aborted."""
         return Error(error=self._message(self._received(), "aborted", error_message="Request was aborted"))
 
     def partial(self) -> AssistantMessage:

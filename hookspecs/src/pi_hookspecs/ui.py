@@ -1,4 +1,4 @@
-"""The user, as plugins may ask and tell: the part of pi.md 10.4 that needs no terminal.
+"""The user, as plugins may ask and tell: the part that needs no terminal.
 
 Every front end offers it; where there is nobody to ask, dialogs answer at once with "no" or None.
 """

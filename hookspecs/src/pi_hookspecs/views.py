@@ -1,4 +1,4 @@
-"""What plugins may look at: the session and its tree, the settings (pi.md 7.4, 10.4). Nothing here changes anything."""
+"""What plugins may look at: the session and its tree, the settings. Nothing here changes anything."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ModelChoice(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionContext(Value):
-    """What a branch tells the model (pi.md 7.3).
+    """What a branch tells the model.
 
     Attributes:
         messages: The conversation after compaction, branch summaries and context edits; stored messages are parsed

@@ -1,4 +1,4 @@
-"""Events of a run: the agent's own (pi.md 1.6) and the questions around a prompt (pi.md 10.2)."""
+"""Events of a run: the agent's own and the questions around a prompt."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ class AgentStartEvent(Shown):
 class AgentEndEvent(Shown):
     """A run is over. ``messages`` are the new ones of this run.
 
-    ``will_retry`` says that another run follows at once; ``error`` is set when the run ended in one
-    (decision D38).
+    ``will_retry`` says that another run follows at once; ``error`` is set when the run ended in one.
     """
 
     type: ClassVar[Literal["agent_end"]] = "agent_end"

@@ -1,4 +1,4 @@
-"""Where plugins may act: when a message or a turn ends, and before the run settles (pi.md 10.2)."""
+"""Where plugins may act: when a message or a turn ends, and before the run settles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user says and chooses: input, model, thinking level (pi.md 10.2)."""
+"""What the user says and chooses: input, model, thinking level."""
 
 from __future__ import annotations
 

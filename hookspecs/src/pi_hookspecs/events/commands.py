@@ -1,4 +1,4 @@
-"""What the user can call with a slash, for front ends that list it (pi.md 10.3 and 13.2, decision D37)."""
+"""What the user can call with a slash, for front ends that list it."""
 
 from __future__ import annotations
 

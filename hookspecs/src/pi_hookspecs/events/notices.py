@@ -1,4 +1,4 @@
-"""What a session tells its subscribers beyond the agent's events (pi.md 1.6); no hook is asked."""
+"""What a session tells its subscribers beyond the agent's events; no hook is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project brings along: whether it is trusted, and where else to look for resources (pi.md 10.2)."""
+"""What a project brings along: whether it is trusted, and where else to look for resources."""
 
 from __future__ import annotations
 

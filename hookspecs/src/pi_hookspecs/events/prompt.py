@@ -1,4 +1,4 @@
-"""The system prompt's sections, and the text that a prompt stands for (pi.md 11)."""
+"""The system prompt's sections, and the text that a prompt stands for."""
 
 from __future__ import annotations
 

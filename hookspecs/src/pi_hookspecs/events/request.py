@@ -1,4 +1,4 @@
-"""Events around a model request (pi.md 10.2)."""
+"""Events around a model request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where plugins may act before a run starts: another system prompt, messages of their own (pi.md 10.2)."""
+"""Where plugins may act before a run starts: another system prompt, messages of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of a session's life (pi.md 10.2)."""
+"""Events of a session's life."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions before a session changes, and what came of it: switch, fork, compaction, another place (pi.md 10.2)."""
+"""Questions before a session changes, and what came of it: switch, fork, compaction, another place."""
 
 from __future__ import annotations
 

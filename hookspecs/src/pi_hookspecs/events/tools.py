@@ -1,4 +1,4 @@
-"""Events around a tool call and a user's command (pi.md 1.6 and 10.2)."""
+"""Events around a tool call and a user's command."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ Feature: TypeAlias = Literal[
 - ``broken_arguments``: it sends arguments as text, so that they can be no JSON.
 - ``length``: an answer can end because it was too long.
 - ``requests``: ``sent()`` is the body of the request.
-- ``replay``: the conversation is made to fit the API (pi.md 4.7).
+- ``replay``: the conversation is made to fit the API.
 - ``hooks``: ``on_payload`` and ``on_response`` may fail.
 - ``http``: the API is spoken over HTTP; ``failure_details``: status and wish to wait are kept in
   ``message.extra["requestFailure"]``.

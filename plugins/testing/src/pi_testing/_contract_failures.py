@@ -54,7 +54,7 @@ OVERFLOWS = (
     "exceeded max context length",
     "Range of input length should be [1, 98304]",
 )
-"""One for each pattern of pi.md 4.8 that a body can have."""
+"""One for each wording of a failure that the retry rules know and a body can have."""
 
 HEADER = "gateway-0123456789"
 WORDS = "These are the server's words"

@@ -1,4 +1,4 @@
-"""The rules that hold for every stream of events (pi.md 1.5), and how a test listens to one under them."""
+"""The rules that hold for every stream of events, and how a test listens to one under them."""
 
 from __future__ import annotations
 

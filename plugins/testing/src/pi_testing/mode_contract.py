@@ -1,4 +1,4 @@
-"""The contract suite of front ends: one set of tests that every mode runs, in processes of its own (pi.md 12.3, 13.1).
+"""The contract suite of front ends: one set of tests that every mode runs, in processes of its own.
 
 ```python
 class TestMarkdown(ModeContract):

@@ -1,4 +1,4 @@
-"""The contract suite: one set of tests that every provider runs (pi.md 1.5, 4.7 and 4.8).
+"""The contract suite: one set of tests that every provider runs.
 
 ```python
 class TestMyProvider(ProviderContract):

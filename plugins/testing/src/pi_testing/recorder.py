@@ -1,4 +1,4 @@
-"""Keeps events as they come, and tells them in the short notation of the contract (pi.md section 2)."""
+"""Keeps events as they come, and writes them in a short notation."""
 
 from __future__ import annotations
 

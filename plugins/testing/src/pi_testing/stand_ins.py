@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["CODING_TOOLS", "FakeTool", "make_tool", "stand_in"]
 
 CODING_TOOLS = ("read", "bash", "edit", "write")
-"""Tools that a session offers by default (decision D11)."""
+"""Tools that a session offers by default."""
 
 ToolAnswer: TypeAlias = "str | ToolResult | BaseException | Callable[[dict[str, Any]], str | ToolResult]"
 

@@ -1,4 +1,4 @@
-"""The contract suite of session stores: one set of tests that every store runs (pi.md 7.1, 7.4).
+"""The contract suite of session stores: one set of tests that every store runs.
 
 ```python
 class TestMyStore(StoreContract):

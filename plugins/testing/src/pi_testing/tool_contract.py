@@ -1,4 +1,4 @@
-"""The contract suite of tools: one set of tests that every tool runs, in a session with a scripted model (pi.md 10.5).
+"""The contract suite of tools: one set of tests that every tool runs, in a session with a scripted model.
 
 ```python
 class TestWordCount(ToolContract):
