@@ -1,0 +1,30 @@
+"""The commands of README.md: few, right wherever they are typed, and the same as those of .ci/run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def commands(beginning: str) -> list[str]:
+    lines = (line.partition(" #")[0].strip() for block in BLOCKS for line in block.splitlines())
+    return [line for line in lines if line.startswith(beginning)]
+
+
+def test_the_command_for_the_tests_is_the_last_step_of_ci() -> None:
+    (tests,) = [each for each in commands("uv run") if "pytest" in each]
+
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith(f"\nstep {tests}")
+
+
+def test_what_is_installed_goes_into_the_clones_own_environment() -> None:
+    folders = list(ROOT.glob("examples/**/README.md"))
+    texts = [README, *(each.read_text(encoding="utf-8") for each in folders)]
+    said = [each for text in texts for each in re.findall(r"uv pip (?:un)?install [^\n`]*", text)]
+
+    assert len(said) > len(folders)
+    assert [each for each in said if "--python .venv " not in each] == []
