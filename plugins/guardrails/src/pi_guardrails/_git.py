@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pi_guardrails._findings import Verdict
+    from pi_guardrails._call import Call, Judgement
     from pi_guardrails._words import Word
 
 __all__ = ["git", "reads_only", "without_options"]
-
-Judgement: TypeAlias = "tuple[Verdict, str, str]"
 
 _WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"})
 _READERS = frozenset(
@@ -25,12 +23,14 @@ _HARMLESS_SETTING = re.compile(
     re.IGNORECASE,
 )
 _RUNS_ANY = ("git-config", "it sets options with which git can run any program")
+_ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:|[\w-]+(\.[\w-]+)+:")
 _REWRITES = ("git-rewrite", "it rewrites or deletes what others may have")
 _DISCARDS = ("git-discard", "it throws away work that is not committed")
 
 
-def git(arguments: Sequence[Word]) -> Iterator[Judgement]:
+def git(call: Call) -> Iterator[Judgement]:
     """Yield what speaks against a call of git."""
+    arguments = call.arguments
     rest = without_options(arguments)
     for option in arguments[: len(arguments) - len(rest)]:
         if option.text.startswith(("-c", "--config-env", "--exec-path")) and option.text != "--exec-path":
@@ -75,6 +75,8 @@ def _push(texts: list[str]) -> Iterator[Judgement]:
     forced = _letters(texts) & {"f", "d"} or _long(texts, "--forc", "--del", "--mir", "--pru")
     if forced or _long([text for text in texts if not text.startswith("-")], "+", ":"):
         yield "ask", *_REWRITES
+    if any(_ADDRESS.match(text) for text in texts):
+        yield "ask", "exfiltration", "it sends the history to an address that is none of the repository's own"
 
 
 def _reset(texts: list[str]) -> Iterator[Judgement]:
@@ -88,7 +90,9 @@ def _clean(texts: list[str]) -> Iterator[Judgement]:
 
 
 def _checkout(texts: list[str]) -> Iterator[Judgement]:
-    if _letters(texts) & {"f", "p"} or _long(texts, "--forc") or {"--", ".", "*", "./"} & set(texts):
+    operands = [text for text in texts if not text.startswith("-")]
+    of_files = len(operands) > 1 and not _letters(texts) & set("bBt") and not _long(texts, "--orp", "--tra")
+    if of_files or _letters(texts) & {"f", "p"} or _long(texts, "--forc") or {"--", ".", "*", "./"} & set(texts):
         yield "ask", *_DISCARDS
 
 
@@ -124,6 +128,26 @@ def _config(texts: list[str]) -> Iterator[Judgement]:
         yield "ask", *_RUNS_ANY
 
 
+def _remove(texts: list[str]) -> Iterator[Judgement]:
+    if not _long(texts, "--cac") and (_letters(texts) & {"r", "f"} or _long(texts, "--forc")):
+        yield "ask", "delete", "it deletes folders, or files that have changed"
+
+
+def _worktree(texts: list[str]) -> Iterator[Judgement]:
+    if "remove" in texts and (_letters(texts) & {"f"} or _long(texts, "--forc")):
+        yield "ask", *_DISCARDS
+
+
+def _tag(texts: list[str]) -> Iterator[Judgement]:
+    if _letters(texts) & {"d", "f"} or _long(texts, "--del", "--forc"):
+        yield "ask", "git-rewrite", "it deletes or moves a tag"
+
+
+def _read_tree(texts: list[str]) -> Iterator[Judgement]:
+    if _long(texts, "--res"):
+        yield "ask", *_DISCARDS
+
+
 def _always(_texts: list[str]) -> Iterator[Judgement]:
     yield "ask", *_REWRITES
 
@@ -149,13 +173,19 @@ _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
     "filter-branch": _always,
     "filter-repo": _always,
     "gc": lambda texts: iter([("ask", *_REWRITES)] if _long(texts, "--prune") else []),
+    "prune": _always,
     "push": _push,
+    "read-tree": _read_tree,
     "rebase": _each_commit,
     "reflog": lambda texts: iter([("ask", *_REWRITES)] if {"expire", "delete"} & set(texts) else []),
+    "replace": _always,
     "reset": _reset,
     "restore": _restore,
+    "rm": _remove,
     "stash": _stash,
     "submodule": _submodule,
     "switch": _switch,
+    "tag": _tag,
     "update-ref": _always,
+    "worktree": _worktree,
 }

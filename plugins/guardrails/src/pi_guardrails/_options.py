@@ -1,20 +1,20 @@
-"""Which options of programs start other programs, and which name a file that is written; all of it data."""
+"""Which options of programs start other programs; all of it data."""
 
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from pi_guardrails._files import is_option
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pi_guardrails._words import Word
 
-__all__ = ["can_start_programs", "starts_program", "written_files"]
+__all__ = ["can_start_programs", "starts_program"]
 
 _EDITOR = "-c -S -s --cmd +"
-_FD = "-x -X --exec --exec-batch"
 _GO = "-exec -toolexec -vettool --exec --toolexec --vettool"
 _LATEX = "-shell-escape --shell-escape -enable-write18 --enable-write18"
 _TAR = (
@@ -27,7 +27,6 @@ _STARTS_PROGRAMS = {
     **dict.fromkeys(("tar", "gtar", "bsdtar"), _TAR),
     **dict.fromkeys(("vim", "vi", "nvim", "view", "gvim", "rvim", "vimdiff", "ex"), _EDITOR),
     **dict.fromkeys(("emacs", "emacsclient"), "-e -l -f -eval --eval --load --funcall"),
-    **dict.fromkeys(("fd", "fdfind"), _FD),
     **dict.fromkeys(("go build", "go run", "go test", "go vet", "go install"), _GO),
     **dict.fromkeys(("git fetch", "git pull", "git push", "git ls-remote", "git archive", "git submodule"), _REMOTE),
     **dict.fromkeys(("pdflatex", "latex", "lualatex", "xelatex", "tex", "latexmk"), _LATEX),
@@ -82,40 +81,13 @@ _STARTS_PROGRAMS = {
     "wget": "-e --execute --use-askpass",
     "zip": "-TT --unzip-command",
 }
-"""``-c`` also among other letters, ``--rsh`` also shortened, ``+``, ``--on-`` and what has a ``=`` as a beginning,
-``*`` whatever there is. A program's subcommand is part of its name."""
+"""How an option is written, ``is_option`` says. A program's subcommand is part of its name."""
 
 _HARMLESS = re.compile(r"\+(\d*|F|G|/[^\n|]*)")
 """Places in a file, which pagers and editors take as a command behind ``+``."""
 
-_WRITES = {
-    "bsdtar": "-C --directory",
-    "cc": "-o",
-    "clang": "-o",
-    "gcc": "-o",
-    "git archive": "-o --output",
-    "git diff": "--output",
-    "git format-patch": "-o --output-directory --output",
-    "git log": "--output",
-    "git show": "--output",
-    "gpg": "-o --output",
-    "iconv": "-o --output",
-    "less": "-o -O --log-file --LOG-FILE",
-    "pandoc": "-o --output",
-    "patch": "-o -d --output --directory",
-    "rsync": "--log-file --write-batch",
-    "shuf": "-o --output",
-    "sort": "-o --output",
-    "strace": "-o --output",
-    "tar": "-C --directory",
-    "unzip": "-d",
-}
-
 _BARE_LETTERS = frozenset({"tar", "gtar", "bsdtar"})
 """Their first argument is letters of options, also without a dash."""
-
-_FEWEST_LETTERS = len("--abc")
-_SHORT = len("-x")
 
 
 def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
@@ -128,7 +100,7 @@ def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
     options = _STARTS_PROGRAMS.get(name, "").split()
     for word in arguments:
         text = f"-{word.text}" if word is arguments[0] and name in _BARE_LETTERS and word.text[:1] != "-" else word.text
-        if any(_is(option, text) for option in options) and not _HARMLESS.fullmatch(text):
+        if any(is_option(option, text) for option in options) and not _HARMLESS.fullmatch(text):
             return word.source or word.text
     return None
 
@@ -136,36 +108,3 @@ def starts_program(name: str, arguments: Sequence[Word]) -> str | None:
 def can_start_programs(name: str) -> bool:
     """Whether a program has options that start another one."""
     return name in _STARTS_PROGRAMS
-
-
-def written_files(name: str, arguments: Sequence[Word]) -> Iterator[Word]:
-    """Yield the files that options of a program let it write.
-
-    Args:
-        name: The program, with its subcommand where it has some.
-        arguments: What follows the name.
-    """
-    options = _WRITES.get(name, "").split()
-    for word, after in zip_longest(arguments, arguments[1:]):
-        for option in options:
-            if not _is(option, word.text):
-                continue
-            value = word.text.partition("=" if option.startswith("--") else option[1])[2]
-            if value:
-                yield type(word)(value, word.source)
-            elif after is not None:
-                yield after
-
-
-def _is(option: str, text: str) -> bool:
-    """Whether an argument is an option of the table."""
-    name = text.partition("=")[0]
-    if option == "*":
-        return True
-    if not option.startswith("-") or option.endswith("-") or "=" in option:
-        return text.startswith(option)
-    if option.startswith("--"):
-        return name == option or (len(name) >= _FEWEST_LETTERS and option.startswith(name))
-    if len(option) == _SHORT:
-        return text.startswith("-") and not text.startswith("--") and option[1] in text
-    return name == option

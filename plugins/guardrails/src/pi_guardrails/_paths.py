@@ -4,51 +4,28 @@ from __future__ import annotations
 
 import glob
 import os
-from fnmatch import fnmatchcase
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from pi_guardrails._patterns import PROTECTED, RUN_LATER, fits, patterns_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-__all__ = ["PROTECTED", "Places"]
+__all__ = ["GUARDED", "Places"]
 
-PROTECTED = (
-    ".env",
-    ".env.*",
-    "!.env.example",
-    "!.env.sample",
-    "!.env.template",
-    ".git",
-    ".ssh",
-    ".gnupg",
-    ".aws/credentials",
-    ".kube/config",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".bashrc",
-    ".bash_profile",
-    ".profile",
-    ".zshrc",
-    "id_rsa*",
-    "id_ed25519*",
-    "id_ecdsa*",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    ".pi/settings.json",
-    ".pi/extensions",
-    ".pi/mcp.json",
-)
-"""Guarded wherever they lie, with all that is below them. ``!`` takes a name out again."""
+GUARDED = (*RUN_LATER, *PROTECTED)
+"""The names that are guarded where the user says nothing else."""
 
+_LATER = frozenset(RUN_LATER)
 _SYSTEM = "/etc /usr /bin /sbin /lib /lib64 /boot /dev /proc /sys /System /Library /var/lib /var/spool".split()
-_FAMILIES = "/ /home /root /var /opt /Users /mnt /media /srv /Applications".split()
+_FAMILIES = (
+    "/ /home /root /var /opt /Users /mnt /media /srv /Applications /usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin "
+    "/usr/share /usr/include /var/log /var/www /opt/homebrew /Volumes"
+).split()
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - to be compared with
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 _MOST_FILES = 1000
 
@@ -62,29 +39,39 @@ class Places:
         project: The session's working directory, absolute; ``cwd`` when None.
         home: The user's folder.
         agent_dir: pi's own folder: what is in it decides over this guard.
-        patterns: Names that are guarded, see ``PROTECTED``; those of the user come after ours.
+        patterns: Names that are guarded, see ``GUARDED``; those of the user come after ours.
     """
 
     cwd: str
     home: str
     agent_dir: str
     project: str | None = None
-    patterns: Sequence[str] = field(default=PROTECTED)
+    patterns: tuple[str, ...] = field(default=GUARDED)
 
     @property
     def root(self) -> str:
         """The folder that is there to be worked in."""
         return self.project or self.cwd
 
-    def protection(self, path: str) -> str | None:
-        """Return the pattern that guards a path, as it is written or as it really is; None where none does."""
+    def protection(self, path: str, *, written: bool = True) -> str | None:
+        """Return the pattern that guards a path, as it is written or as it really is; None where none does.
+
+        Args:
+            path: A file or folder.
+            written: Whether it is certain to be written. What runs later is guarded only then.
+        """
         for each in self.meanings(path):
             if self._inside(each, self.agent_dir):
                 return self.agent_dir
             found = self._pattern(each)
-            if found is not None:
+            if found is not None and (written or found not in _LATER):
                 return found
         return None
+
+    @staticmethod
+    def runs_later(pattern: str) -> bool:
+        """Whether a pattern that ``protection`` returned is that of a file which other programs run."""
+        return pattern in _LATER
 
     def system(self, path: str) -> str | None:
         """Return the folder of the operating system that a path lies in; the working directory is never part of it."""
@@ -106,9 +93,24 @@ class Places:
 
     def is_outside(self, path: str) -> bool:
         """Whether a path leads out of the working directory, and not to a folder for temporary files."""
-        temporary = (os.path.realpath("/tmp"), os.path.realpath("/var/tmp"))  # noqa: S108 - to be compared with
-        real = self.meanings(path)[-1]
-        return not any(self._inside(real, os.path.realpath(each)) for each in (self.root, *temporary))
+        if not self.leaves_project(path):
+            return False
+        real = self.meanings(path)[1]
+        return not any(self._inside(real, os.path.realpath(each)) for each in _TEMPORARY)
+
+    def leaves_project(self, path: str) -> bool:
+        """Whether a path leads out of the working directory, to a folder for temporary files or elsewhere."""
+        written, real = self.meanings(path)
+        if self._is_harmless(written) or self._is_harmless(real):
+            return False
+        return not self._inside(real, os.path.realpath(self.root))
+
+    def size(self, path: str) -> int | None:
+        """Return the bytes of a file; None where there is none."""
+        try:
+            return os.stat(self.meanings(path)[1]).st_size
+        except (OSError, ValueError):
+            return None
 
     def meanings(self, path: str) -> tuple[str, str]:
         """Return a path as written, absolute and without dots, and where it really leads."""
@@ -128,7 +130,7 @@ class Places:
 
     def fits(self, path: str, pattern: str) -> bool:
         """Whether an absolute path, or a folder that it is in, is meant by a pattern."""
-        return _fits(path.casefold(), self._absolute(pattern).casefold())
+        return fits(path, pattern, self.home)
 
     def _is_precious(self, path: str) -> bool:
         if path in _FAMILIES or path in _SYSTEM or path == self.home or path == os.path.realpath(self.home):
@@ -141,37 +143,11 @@ class Places:
 
     def _pattern(self, path: str) -> str | None:
         """Of the patterns that fit, the last counts, as in an ignore file."""
-        found = None
-        for pattern in self.patterns:
-            taken_out = pattern.startswith("!")
-            if self.fits(path, pattern.removeprefix("!")):
-                found = None if taken_out else pattern
-        return found
-
-    def _absolute(self, pattern: str) -> str:
-        pattern = pattern.rstrip("/") or "/"
-        return self.home + pattern[1:] if pattern.startswith("~/") else pattern
+        last = patterns_of(self.patterns, self.home).last(path)
+        if last is None or self.patterns[last].startswith("!"):
+            return None
+        return self.patterns[last]
 
     @staticmethod
     def _inside(path: str, folder: str) -> bool:
         return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _fits(path: str, pattern: str) -> bool:
-    """Whether a path, or a folder that it is in, has a name like the pattern; an absolute one fits from the root."""
-    wanted, fixed, plain = _read_pattern(pattern)
-    parts = path.strip("/").split("/")
-    for start in range(1 if fixed else len(parts) - len(wanted) + 1):
-        if plain and parts[start] != wanted[0]:  # most names are others, and this is the cheapest way to see it
-            continue
-        if len(parts) - start >= len(wanted) and all(map(fnmatchcase, parts[start:], wanted)):
-            return True
-    return False
-
-
-@lru_cache(maxsize=256)
-def _read_pattern(pattern: str) -> tuple[list[str], bool, bool]:
-    """Return the names that a pattern asks for, whether from the root on, and whether the first is a plain name."""
-    names = pattern.removesuffix("/**").removeprefix("**/")
-    wanted = names.strip("/").split("/")
-    return wanted, names.startswith("/"), glob.escape(wanted[0]) == wanted[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from attrs import evolve, frozen
 
 from pi_guardrails._findings import SEVERITY, Finding, Verdict
-from pi_guardrails._paths import PROTECTED, Places
+from pi_guardrails._paths import GUARDED, Places
 from pi_guardrails._settings import list_of, mistake, must_be
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Policy:
             cwd=os.path.abspath(ctx.cwd),
             home=os.path.expanduser("~"),
             agent_dir=os.path.abspath(ctx.settings.agent_dir),
-            patterns=(*PROTECTED, *extra),
+            patterns=(*GUARDED, *extra),
         )
         return cls(rules=tuple(_rule(ctx.settings, number, each) for number, each in enumerate(given)), places=places)
 

@@ -1,38 +1,50 @@
-"""What programs do with their arguments that somebody may regret: deleting, disks, permissions, processes, data.
+"""What programs do with their arguments that may be regretted: deleting, moving away, disks, permissions, processes.
 
-Each judge gets the arguments after the program's name and yields ``(verdict, rule, reason)``.
+Each judge gets the call of a program of its family and yields ``(verdict, rule, reason)``.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from pi_guardrails._files import extracts_into
 from pi_guardrails._git import git
+from pi_guardrails._network import SENDERS, sends
+from pi_guardrails._packages import MANAGERS, installs
+from pi_guardrails._pi import pi
+from pi_guardrails._processes import kill, kill_by_name
 from pi_guardrails._sed import LONGEST, sed_is_harmless, sed_programs
-from pi_guardrails._words import UNKNOWN
+from pi_guardrails._tables import by_name
+from pi_guardrails._words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pi_guardrails._findings import Verdict
-    from pi_guardrails._paths import Places
-    from pi_guardrails._words import Word
+    from pi_guardrails._call import Call, Judgement
 
 __all__ = ["SQL_CLIENTS", "judge_program", "sql_danger"]
 
-Judgement: TypeAlias = "tuple[Verdict, str, str]"
-Arguments: TypeAlias = "Sequence[Word]"
+SQL_CLIENTS = frozenset("psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus".split())
 
 _WORLD_WRITABLE = re.compile(
     r"[0-7]?[0-7]{2}[2367]|(?:[ugoa]*[oa][ugoa]*|)\+[rxst]*w[rwxst]*|[ugoa]*[oa][ugoa]*=[rx]*w.*"
 )
 _SET_ID = re.compile(r"[2467][0-7]{3}|[ugoa]*[+=][rwxt]*s[rwxst]*")
-SQL_CLIENTS = frozenset("psql mysql mariadb sqlite3 sqlcmd clickhouse-client cockroach duckdb sqlplus".split())
 _AWK_STRING = re.compile(r'"(\\.|[^"\\])*"')
 _AWK = re.compile(r"\bsystem\b|\bgetline\b|@|\bprintf?\b[^;}\n]*(>|(?<!\|)\|(?!\|))|\|&")
 _SUBSTITUTED_INDEX = re.compile(r"\[[^]]*(\$\(|`|\x00)")
+_MOUNT = re.compile(
+    r"(?:-v|--volume=)(?P<folder>[./~\x00][^:]*):(?P<rest>.*)"
+    r"|(?:-v|--mount=)(?=.*type=bind).*(?:source|src)=(?P<source>[^,]*)(?P<more>.*)"
+)
+_CONTAINER_RIGHTS = (
+    *"--privileged --pid=host --ipc=host --userns=host --cap-add --device --security-opt".split(),
+    *"--volume=/: -v/: /:".split(),
+)
+_HERE = re.compile(r"(-v|--volume=)?\"?(\$PWD|\$\{PWD\}|\$\(pwd\))[\"/:]")
 _PROGRAM = ("inline-code", "its program may run commands or write files")
+_SIZE = re.compile(r"(\d+)([KMGTP]?)(i?B)?", re.IGNORECASE)
 _SQL = (
     (
         re.compile(
@@ -48,20 +60,17 @@ _SQL = (
 )
 
 
-def judge_program(name: str, arguments: Arguments, places: Places) -> Iterator[Judgement]:
+def judge_program(call: Call) -> Iterator[Judgement]:
     """Yield what speaks against a program with these arguments."""
+    name = call.name
     judge = _JUDGES.get(name) or (_disk_tool if name.startswith(("mkfs", "newfs")) else None)
     if judge is not None:
-        yield from judge(arguments, places)
-    if name in _ALWAYS:
-        yield "ask", *_ALWAYS[name]
-    if name in _UNLESS:
-        harmless, rule, why = _UNLESS[name]
-        if not arguments or arguments[0].text not in harmless.split():
-            yield "ask", rule, why
-    for needed, rule, why in _WITH_WORDS.get(name, ()):
-        if _has_words(arguments, needed):
-            yield "ask", rule, why
+        yield from judge(call)
+    yield from by_name(call)
+    if name in MANAGERS:
+        yield from installs(call)
+    if name in SENDERS:
+        yield from sends(call)
 
 
 def sql_danger(text: str) -> str | None:
@@ -69,48 +78,16 @@ def sql_danger(text: str) -> str | None:
     return next((why for pattern, why in _SQL if pattern.search(text)), None)
 
 
-def _has_words(arguments: Arguments, needed: str) -> bool:
-    """Whether the words stand among the arguments in this order; what is not known may be any of them."""
-    wanted = needed.split()
-    for word in arguments:
-        if wanted and (word.text == wanted[0] or (not word.known and word.splits)):
-            wanted.pop(0)
-    return not wanted
+def _is_recursive(call: Call) -> bool:
+    return call.has_letter("rR") or call.has_long("--r")
 
 
-def _operands(arguments: Arguments) -> list[Word]:
-    """Return the arguments that are no options."""
-    plain: list[Word] = []
-    for number, word in enumerate(arguments):
-        if word.text == "--":
-            return [*plain, *arguments[number + 1 :]]
-        if not word.text.startswith("-") or word.text == "-":
-            plain.append(word)
-    return plain
+# Deleting and moving away
 
 
-def _flags(arguments: Arguments) -> tuple[set[str], list[str]]:
-    """Return the letters of short options, and the long options."""
-    letters: set[str] = set()
-    long: list[str] = []
-    for word in arguments:
-        if word.text == "--":
-            break
-        if word.text.startswith("--"):
-            long.append(word.text)
-        elif word.text.startswith("-"):
-            letters |= set(word.text[1:])
-    return letters, long
-
-
-def _is_recursive(arguments: Arguments) -> bool:
-    letters, long = _flags(arguments)
-    return bool(letters & {"r", "R"}) or any(each.startswith("--r") for each in long)
-
-
-def _remove(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    targets, recursive = _operands(arguments), _is_recursive(arguments)
-    if any(each.startswith("--no-p") for each in _flags(arguments)[1]):
+def _remove(call: Call) -> Iterator[Judgement]:
+    targets, recursive, places = call.operands, _is_recursive(call), call.places
+    if call.has_long("--no-p"):
         yield "deny", "delete-root", "it turns off rm's own protection of '/'"
     for word in targets:
         if not word.known:
@@ -123,222 +100,222 @@ def _remove(arguments: Arguments, places: Places) -> Iterator[Judgement]:
         yield "ask", "delete", "it deletes folders with everything below them"
 
 
-def _disk_tool(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    device = any(word.known and places.is_device(word.text) for word in arguments)
+def _move(call: Call) -> Iterator[Judgement]:
+    """What is moved out of the working directory, or from elsewhere, is missing there as if it were deleted."""
+    places, sources = call.places, call.operands
+    if not sources:
+        return
+    pairs = zip(call.texts, call.arguments[1:], strict=False)
+    last = next((word for word in reversed(sources) if word.known), sources[-1])
+    into = next((word for before, word in pairs if before in ("-t", "--target-directory")), last)
+    sources = [word for word in sources if word is not into]
+    for word in sources:
+        if not word.known:
+            gone = into.known and places.leaves_project(into.text)
+            if gone:
+                yield "ask", "delete", f"what it moves away is known only when it runs: {word.source}"
+        elif places.is_precious(word.text) or places.is_outside(word.text):
+            yield "ask", "delete", f"it moves {word.text!r} away, from outside the working directory"
+        elif into.known and not places.leaves_project(word.text) and places.leaves_project(into.text):
+            yield "ask", "delete", f"it moves {word.text!r} out of the working directory"
+    if into.known and into.text.startswith("/dev/"):
+        yield "ask", "delete", f"what it moves to {into.text!r} is lost, or replaces a device"
+
+
+def _truncate(call: Call) -> Iterator[Judgement]:
+    """A file may grow, or be made; a size that cuts off what it holds is asked about."""
+    pairs = zip(call.texts, [*call.texts[1:], ""], strict=True)
+    sizes = [
+        after if text in ("-s", "--size") else re.sub(r"^(-s|--size=)", "", text)
+        for text, after in pairs
+        if re.match(r"-\w*s|--size", text)
+    ]
+    size = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
+    grows = len(sizes) == 1 and sizes[0].startswith("+")
+    files = [word for word in call.operands if word.text not in sizes]
+    if size is not None and int(size[1]) > 0 and files:
+        wanted = int(size[1]) * 1024 ** " KMGTP".index(size[2].upper() or " ")
+        grows = all(word.known and not word.globs and (call.places.size(word.text) or 0) <= wanted for word in files)
+    if not grows:
+        yield "ask", "delete", "it cuts off what files hold"
+
+
+def _rsync(call: Call) -> Iterator[Judgement]:
+    if call.has_long("--del", "--remove-s"):
+        yield "ask", "delete", "it deletes files"
+
+
+def _gpg(call: Call) -> Iterator[Judgement]:
+    if call.has_long("--delete", "--export-secret"):
+        yield "ask", "delete", "it deletes keys, or writes secret ones"
+
+
+# Disks and archives
+
+
+def _shred(call: Call) -> Iterator[Judgement]:
+    device = any(word.known and call.places.is_device(word.text) for word in call.operands)
+    yield ("deny", "disk", "it overwrites a device") if device else ("ask", "delete", "it destroys what files hold")
+
+
+def _unpack(call: Call) -> Iterator[Judgement]:
+    for word in extracts_into(call):
+        if not word.known:
+            yield "ask", "writes", f"where it unpacks is known only when it runs: {word.source}"
+
+
+def _disk_tool(call: Call) -> Iterator[Judgement]:
+    device = any(word.known and call.places.is_device(word.text) for word in call.arguments)
     yield "deny" if device else "ask", "disk", "it makes a new file system, or erases what is on a disk"
 
 
-def _dd(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    for word in arguments:
+def _dd(call: Call) -> Iterator[Judgement]:
+    for word in call.arguments:
         if not word.text.startswith("of=") and not (word.splits and word.text.startswith(UNKNOWN)):
             continue
         target = word.text.removeprefix("of=")
         if not word.known:
             yield "ask", "disk", f"where it writes is known only when it runs: {word.source}"
-        elif places.is_device(target):
+        elif call.places.is_device(target):
             yield "deny", "disk", f"it overwrites the device {target!r}"
 
 
-def _chmod(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    operands = _operands(arguments)
-    modes = [word.text for word in arguments if word not in operands[1:]]
-    yield from _recursive_change("chmod", arguments, operands[1:], places)
+def _pack(call: Call) -> Iterator[Judgement]:
+    """Yield what speaks against a program that makes archives: files that it deletes when they are in there."""
+    if (call.name == "zip" and call.has_letter("m")) or call.has_long("--move") or "-sdel" in call.texts:
+        yield "ask", "delete", "it deletes the files that it packs"
+    yield from _unpack(call)
+
+
+def _tar(call: Call) -> Iterator[Judgement]:
+    yield from _unpack(call)
+    if call.has_long("--remove"):
+        yield "ask", "delete", "it deletes the files that it packs"
+    first = call.arguments[0].text if call.arguments else ""
+    bare = set(first) if "=" not in first else set()
+    if "P" in call.letters | bare or call.has_long("--abs"):
+        yield "ask", "writes", "what it unpacks may lie anywhere"
+
+
+# Permissions
+
+
+def _chmod(call: Call) -> Iterator[Judgement]:
+    plain = call.operands
+    modes = [word.text for word in call.arguments if word not in plain[1:]]
+    yield from _recursive_change(call, plain[1:])
     if any(_WORLD_WRITABLE.fullmatch(part) for mode in modes for part in mode.lstrip("-").split(",")):
         yield "ask", "permissions", "it lets everybody write"
     if any(_SET_ID.fullmatch(part) for mode in modes for part in mode.split(",")):
         yield "ask", "permissions", "it lets a program run with its owner's rights"
-    if operands and not operands[0].known:
-        yield "ask", "permissions", f"the mode is known only when it runs: {operands[0].source}"
+    if plain and not plain[0].known:
+        yield "ask", "permissions", f"the mode is known only when it runs: {plain[0].source}"
 
 
-def _chown(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    yield from _recursive_change("chown", arguments, _operands(arguments)[1:], places)
-    if _is_recursive(arguments):
+def _chown(call: Call) -> Iterator[Judgement]:
+    yield from _recursive_change(call, call.operands[1:])
+    if _is_recursive(call):
         yield "ask", "permissions", "it changes the owner of everything below a folder"
 
 
-def _recursive_change(name: str, arguments: Arguments, targets: Sequence[Word], places: Places) -> Iterator[Judgement]:
-    if not _is_recursive(arguments):
+def _recursive_change(call: Call, targets: Sequence[Word]) -> Iterator[Judgement]:
+    if not _is_recursive(call):
         return
+    places = call.places
     for word in targets:
         if not word.known:
-            yield "ask", "permissions", f"what {name} changes is known only when it runs: {word.source}"
-        elif places.is_precious(word.text) and not _is_own(word.text, places):
+            yield "ask", "permissions", f"what {call.name} changes is known only when it runs: {word.source}"
+        elif places.is_precious(word.text) and places.meanings(word.text)[0] != places.cwd:
             yield "deny", "permissions", f"it changes {word.text!r} with everything below it"
 
 
-def _is_own(path: str, places: Places) -> bool:
-    return places.meanings(path)[0] == places.cwd
+# Programs with a language of their own
 
 
-def _kill(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    texts = [word.text for word in arguments]
-    if "-1" in texts[1:] or ("--" in texts and "-1" in texts[texts.index("--") :]):
-        yield "ask", "processes", "it ends every process that it may"
-    if any(not word.known for word in arguments):
-        yield "ask", "processes", "which process it ends is known only when it runs"
-
-
-def _find(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    texts = {word.text for word in arguments}
+def _find(call: Call) -> Iterator[Judgement]:
+    texts = set(call.texts)
     if "-delete" in texts:
         yield "ask", "delete", "it deletes every file that it finds"
     if texts & {"-fls", "-fprint", "-fprint0", "-fprintf"}:
         yield "ask", "writes", "it writes what it finds into a file"
-    if any(not word.known and word.splits for word in arguments):
+    if any(not word.known and word.splits for word in call.arguments):
         yield "ask", "delete", "what it does with the files is known only when it runs"
 
 
-def _awk(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    for word in arguments:
+def _awk(call: Call) -> Iterator[Judgement]:
+    for word in call.arguments:
         if not word.known or len(word.text) > LONGEST or _AWK.search(_AWK_STRING.sub('""', word.text)):
             yield "ask", *_PROGRAM
             return
 
 
-def _sed(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    if not all(sed_is_harmless(program) for program in sed_programs(arguments)):
+def _sed(call: Call) -> Iterator[Judgement]:
+    if not all(sed_is_harmless(program) for program in sed_programs(call.arguments)):
         yield "ask", *_PROGRAM
 
 
-def _subscript(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    if any(_SUBSTITUTED_INDEX.search(word.text) for word in arguments):
+def _subscript(call: Call) -> Iterator[Judgement]:
+    if any(_SUBSTITUTED_INDEX.search(word.text) for word in call.arguments):
         yield "ask", "dynamic-command", "the shell runs what stands in the index of a variable"
 
 
-def _netcat(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    letters, long = _flags(arguments)
-    if letters & {"e", "c"} or any(each.startswith(("--exec", "--sh-exec", "--lua")) for each in long):
-        yield "ask", "remote-code", "it lets another computer use a program of this one"
+# Containers and servers
 
 
-def _socat(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    if any(not word.known or re.search(r"exec:|system:|shell:", word.text, re.IGNORECASE) for word in arguments):
-        yield "ask", "remote-code", "it lets another computer use a program of this one"
-
-
-def _docker(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    texts = [word.text for word in arguments]
-    if any(text.startswith(("--privileged", "--pid=host", "--volume=/:", "-v/:", "/:")) for text in texts):
+def _docker(call: Call) -> Iterator[Judgement]:
+    texts = call.texts
+    if any(text.startswith(_CONTAINER_RIGHTS) for text in texts):
         yield "ask", "privileges", "the container may change the whole computer"
+    for word in _mounted(call):
+        if not word.known or call.places.is_outside(word.text):
+            shown = repr(word.text) if word.known else word.source
+            yield "ask", "privileges", f"the container may change {shown}, outside the working directory"
 
 
-def _truncate(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    yield "ask", "delete", "it cuts off what files hold"
+def _mounted(call: Call) -> Iterator[Word]:
+    """Yield the folders of this computer that a container gets to write."""
+    for before, word in zip(("", *call.texts), call.arguments, strict=False):
+        mount = _MOUNT.fullmatch(word.text if before not in ("-v", "--volume", "--mount") else f"-v{word.text}")
+        if mount is None or _HERE.match(word.source):
+            continue
+        if not (mount["rest"] or mount["more"] or "").endswith((":ro", ",readonly", ",ro")):
+            yield Word(mount["folder"] or mount["source"], word.source)
 
 
-def _tar(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    letters, long = _flags(arguments)
-    bare = set(arguments[0].text) if arguments and "=" not in arguments[0].text else set()
-    if "P" in letters | bare or any(each.startswith("--abs") for each in long):
-        yield "ask", "writes", "what it unpacks may lie anywhere"
+def _http_server(call: Call) -> Iterator[Judgement]:
+    pairs = zip(call.texts, call.arguments[1:], strict=False)
+    folders = [word for before, word in pairs if before in ("-d", "--directory", "-t")]
+    for text in [word.text for word in folders] or ["."]:
+        if UNKNOWN in text or call.places.is_outside(text):
+            yield "ask", "exfiltration", f"it offers {text!r}, outside the working directory, to the network"
 
 
-def _rsync(arguments: Arguments, places: Places) -> Iterator[Judgement]:
-    if any(each.startswith(("--del", "--remove-s")) for each in _flags(arguments)[1]):
-        yield "ask", "delete", "it deletes files"
-
-
-_JUDGES: dict[str, Callable[[Arguments, Places], Iterator[Judgement]]] = {
+_JUDGES: dict[str, Callable[[Call], Iterator[Judgement]]] = {
     **dict.fromkeys(("rm", "unlink", "srm"), _remove),
     **dict.fromkeys(
         "mkswap wipefs blkdiscard fdisk sfdisk sgdisk cfdisk gdisk parted mke2fs diskutil".split(), _disk_tool
     ),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk),
     **dict.fromkeys(("sed", "gsed"), _sed),
-    **dict.fromkeys(("test", "let", "printf", "read", "unset", "declare", "typeset", "local"), _subscript),
-    **dict.fromkeys(("nc", "ncat", "netcat"), _netcat),
-    **dict.fromkeys(("docker", "podman"), _docker),
+    **dict.fromkeys(
+        "test [ [[ let printf read unset declare typeset local export readonly wait getopts mapfile readarray".split(),
+        _subscript,
+    ),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _docker),
     **dict.fromkeys(("chown", "chgrp"), _chown),
+    **dict.fromkeys(("gpg", "gpg2"), _gpg),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    **dict.fromkeys(("shred", "wipe", "scrub"), _shred),
+    **dict.fromkeys(("unzip", "7z", "7za", "7zr", "unrar", "cpio", "pax", "zip", "jar"), _pack),
+    **dict.fromkeys(("pi", "pluggypi", "pi_cli"), pi),
+    **dict.fromkeys(("killall", "pkill"), kill_by_name),
     "chmod": _chmod,
     "dd": _dd,
     "find": _find,
-    "git": lambda arguments, _: git(arguments),
-    "kill": _kill,
+    "git": git,
+    "http.server": _http_server,
+    "kill": kill,
+    "mv": _move,
     "rsync": _rsync,
-    "socat": _socat,
-    "tar": _tar,
     "truncate": _truncate,
-}
-
-_REMOTE = ("remote-code", "it reaches another computer, where nothing is guarded")
-_POWER = ("system", "it stops the computer")
-_RULES = ("system", "it changes the firewall")
-_USERS = ("system", "it changes who may use the computer")
-_KERNEL = ("system", "it changes the running system")
-_VOLUMES = ("disk", "it changes volumes or partitions")
-_LATER = ("schedule", "it runs commands later, without anybody looking")
-
-_TERMINAL = ("dynamic-command", "it runs what it is told in another terminal, where nobody sees it")
-_JOBS = ("schedule", "it changes what runs later, without anybody looking")
-_SERVICES = ("system", "it changes services of the computer")
-
-_UNLESS: dict[str, tuple[str, str, str]] = {
-    "abduco": ("-l", *_TERMINAL),
-    "byobu": ("ls", *_TERMINAL),
-    "crontab": ("-l", *_JOBS),
-    "dtach": ("--help", *_TERMINAL),
-    "screen": ("-ls -list -v", *_TERMINAL),
-    "systemctl": (
-        "status show cat is-active is-enabled is-failed list-units list-unit-files --version",
-        *_SERVICES,
-    ),
-    "tmux": (
-        "ls list-sessions lsw list-windows lsp list-panes has has-session capturep capture-pane info -V",
-        *_TERMINAL,
-    ),
-    "zellij": ("ls list-sessions --version", *_TERMINAL),
-}
-"""The arguments that are harmless when they come first, and what speaks against all others."""
-
-_ALWAYS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys("shutdown reboot halt poweroff init telinit".split(), _POWER),
-    **dict.fromkeys("iptables ip6tables nft ufw firewall-cmd pfctl".split(), _RULES),
-    **dict.fromkeys("useradd userdel usermod groupadd groupdel passwd chpasswd visudo chsh adduser".split(), _USERS),
-    **dict.fromkeys("insmod rmmod modprobe kexec mount umount swapoff chattr setfacl".split(), _KERNEL),
-    **dict.fromkeys("cryptsetup lvremove vgremove pvremove mdadm hdparm".split(), _VOLUMES),
-    **dict.fromkeys("at batch systemd-run launchctl".split(), _LATER),
-    **dict.fromkeys("killall pkill xkill".split(), ("processes", "it ends processes by name, others than meant too")),
-    "dropdb": ("database", "it drops a database"),
-    "shred": ("delete", "it destroys what files hold"),
-    "parallel": ("dynamic-command", "what it runs is known only when it runs"),
-    **dict.fromkeys("ssh mosh ansible ansible-playbook".split(), _REMOTE),
-}
-
-_PUBLISH = ("publish", "it publishes, for everybody and often for good")
-_CLOUD = ("infrastructure", "it deletes or changes what others may use")
-_IMAGES = ("infrastructure", "it deletes images, volumes or containers")
-_PACKAGES = ("system", "it takes programs off the computer")
-
-
-def _rows(words: str, reason: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
-    return tuple((each.replace("_", " "), *reason) for each in words.split())
-
-
-_WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    **dict.fromkeys(
-        ("npm", "pnpm", "yarn", "cargo", "uv", "poetry", "flit", "hatch"), _rows("publish unpublish", _PUBLISH)
-    ),
-    **dict.fromkeys(("apt", "apt-get", "dnf", "yum"), _rows("remove purge autoremove erase", _PACKAGES)),
-    **dict.fromkeys(
-        ("docker", "podman"), _rows("system_prune volume_rm volume_prune image_prune container_prune", _IMAGES)
-    ),
-    "twine": _rows("upload", _PUBLISH),
-    "gem": _rows("push", _PUBLISH),
-    "gh": (
-        *_rows("repo_delete release_delete repo_edit secret_set", _CLOUD),
-        *_rows("alias_set extension_install", ("dynamic-command", "it adds commands that run any program")),
-    ),
-    "vagrant": _rows("ssh destroy", _REMOTE),
-    "kubectl": _rows("delete drain", _CLOUD),
-    "helm": _rows("uninstall delete", _CLOUD),
-    "terraform": _rows("destroy apply", _CLOUD),
-    "tofu": _rows("destroy apply", _CLOUD),
-    "pulumi": _rows("destroy", _CLOUD),
-    "aws": _rows("s3_rm s3_rb terminate-instances delete-stack delete-bucket delete-table", _CLOUD),
-    "gcloud": _rows("delete", _CLOUD),
-    "az": _rows("delete", _CLOUD),
-    "zfs": _rows("destroy", _VOLUMES),
-    "zpool": _rows("destroy", _VOLUMES),
-    "redis-cli": _rows("FLUSHALL FLUSHDB flushall flushdb", ("database", "it empties a database")),
 }

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pi_guardrails._words import Word
 
-__all__ = ["LONGEST", "sed_is_harmless", "sed_programs"]
+__all__ = ["LONGEST", "sed_is_harmless", "sed_operands", "sed_programs"]
 
 LONGEST = 2000
 """Longer programs are not read: that takes time with the square of their length."""
@@ -35,22 +35,31 @@ _PROGRAM = re.compile(r"(-[nErszu]*e|--expr[a-z]*=?)(.*)", re.DOTALL)
 _FILE = re.compile(r"-[nErszu]*f|--fi")
 
 
-def sed_programs(arguments: Sequence[Word]) -> Iterator[str]:
-    """Yield the programs among the arguments: those after ``-e``, else the first that is no option."""
-    operands: list[str] = []
-    found, rest = False, [word.text for word in arguments]
+def sed_programs(arguments: Sequence[Word]) -> list[str]:
+    """Return the programs among the arguments: those after ``-e``, else the first that is not an option."""
+    return _taken_apart(arguments)[0]
+
+
+def sed_operands(arguments: Sequence[Word]) -> list[Word]:
+    """Return the files among the arguments."""
+    return _taken_apart(arguments)[1]
+
+
+def _taken_apart(arguments: Sequence[Word]) -> tuple[list[str], list[Word]]:
+    operands: list[Word] = []
+    programs: list[str] = []
+    found, rest = False, list(arguments)
     while rest:
-        text = rest.pop(0)
-        program = _PROGRAM.fullmatch(text)
-        found = found or program is not None or _FILE.match(text) is not None
+        word = rest.pop(0)
+        program = _PROGRAM.fullmatch(word.text)
+        found = found or program is not None or _FILE.match(word.text) is not None
         if program is not None:
-            yield program[2] or (rest.pop(0) if rest else "")
-        elif _WITH_VALUE.fullmatch(text):
+            programs.append(program[2] or (rest.pop(0).text if rest else ""))
+        elif _WITH_VALUE.fullmatch(word.text):
             del rest[:1]
-        elif text and not text.startswith("-"):  # an empty one belongs to -i, on a Mac
-            operands.append(text)
-    if not found:
-        yield from operands[:1]
+        elif word.text and not word.text.startswith("-"):  # an empty one belongs to -i, on a Mac
+            operands.append(word)
+    return (programs, operands) if found else ([word.text for word in operands[:1]], operands[1:])
 
 
 def sed_is_harmless(program: str) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from pi_guardrails._paths import Places
+    from pi_guardrails._words import Word
 
 __all__ = ["ASSIGNMENT", "effect_of"]
 
 Effect: TypeAlias = Literal["command", "code"]
 
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.ASCII | re.DOTALL)
+ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=(.*)", re.ASCII | re.DOTALL)
 
 _COMMANDS = frozenset(
     "PAGER GIT_PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER DELTA_PAGER BAT_PAGER EDITOR VISUAL GIT_EDITOR "
@@ -20,31 +24,79 @@ _COMMANDS = frozenset(
 """Their value is run."""
 
 _CODE = {
-    "BASH_ENV|ENV|PS4|SHELLOPTS|BASHOPTS": ".",
-    "LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH": ".",
+    "BASH_ENV|ENV|PS4|SHELLOPTS|BASHOPTS|BASH_CMDS|BASH_ALIASES|ZDOTDIR|INPUTRC": ".",
+    "LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|GCONV_PATH|OPENSSL_CONF": ".",
     "GIT_CONFIG_.*|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_ALLOW_PROTOCOL": r"(?!/dev/null$|[01]$|true$)",
+    "GIT_DIR|GIT_WORK_TREE": r"^(?!\.git$|\.$)",
+    "PI_.*DIR|PI_DISABLE_.*": ".",
+    "HOME|XDG_CONFIG_HOME|XDG_CONFIG_DIRS": ".",
     "LESS": r"\+|k",
-    "LESSKEY.*": ".",
-    "PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|PYTHONHOME": ".",
+    "LESSKEY.*|VIMINIT|EXINIT|MYVIMRC": ".",
+    "PERL5OPT|PERL5DB|RUBYOPT|PYTHONSTARTUP|PYTHONHOME|PYTHONUSERBASE|PYTHONBREAKPOINT|LUA_INIT.*|PHPRC": ".",
     "NODE_OPTIONS": "(^|\\s)(-r|--require|--import|--(experimental-)?loader|--eval|-e)",
     "MAKEFLAGS|GNUMAKEFLAGS|MFLAGS": "eval|SHELL|-f",
-    "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS": "agent|-XX:On",
+    "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|GRADLE_OPTS|SBT_OPTS": "agent|-XX:On",
+    "DOTNET_STARTUP_HOOKS|CORECLR_PROFILER.*|R_PROFILE.*|TAR_OPTIONS|WGETRC|CURL_HOME": ".",
     "CARGO_.*_(RUNNER|LINKER|WRAPPER)": ".",
+    "GOFLAGS": "exec",
+    "RUSTFLAGS": "linker",
+    "ERL_FLAGS|ERL_AFLAGS|ELIXIR_ERL_OPTIONS": "eval|run|-s",
+    "(?i:npm_config_(script_shell|registry|prefix|globalconfig|userconfig))": ".",
+    "PIP_(EXTRA_)?INDEX_URL|PIP_CONFIG_FILE|UV_(DEFAULT_)?INDEX.*|UV_EXTRA_INDEX_URL": ".",
 }
 """Patterns of names, and what in the value changes what later commands do."""
 
+_SEARCHED = frozenset("PYTHONPATH NODE_PATH PERL5LIB RUBYLIB CLASSPATH".split())
+"""Folders that modules come from: harmless below the working directory, where a program finds its modules anyway."""
 
-def effect_of(name: str, value: str, *, known: bool) -> Effect | None:
+_SYSTEM = re.compile(
+    r"(/usr)?(/local)?/s?bin|/(usr/local|opt|usr/lib|nix)/[\w./+-]+/bin|/opt/homebrew/s?bin"
+    r"|(~|\$HOME|\$\{HOME\}|/(home|Users)/[\w-]+|/root)/(\.cargo|\.local|go|\.bun|\.deno|\.rbenv/shims|\.pyenv/shims"
+    r"|\.npm-global|\.dotnet|\.dotnet/tools|\.foundry|\.nvm/[\w./-]+)(/bin)?"
+    r"|(\./|\$PWD/|\$\{PWD\}/|\$\(pwd\)/)?(node_modules/\.bin|\.?venv/bin|vendor/bin)|/[\w./-]+/(node_modules/\.bin|\.?venv/bin)"
+)
+"""Where programs are looked for, and found, without anything being said."""
+
+
+def effect_of(name: str, value: Word, places: Places) -> Effect | None:
     """Return what giving a variable a value does: it is run as a ``command``, or changes ``code``; else None.
 
     Args:
         name: The variable.
-        value: What it gets.
-        known: Whether that is the whole of it.
+        value: What it gets; its source is the value alone.
+        places: The folder in which that happens.
     """
     if name in _COMMANDS:
-        return "command" if value else None
+        return "command" if value.text else None
+    if name == "PATH":
+        return "code" if _hides_programs(value) else None
+    if name in _SEARCHED:
+        return "code" if _brings_modules(name, value, places) else None
     pattern = next((each for names, each in _CODE.items() if re.fullmatch(names, name)), None)
-    if pattern is None or (known and not (value and re.search(pattern, value))):
+    if pattern is None or (value.known and not (value.text and re.search(pattern, value.text))):
         return None
     return "code"
+
+
+def _entries(value: Word) -> list[str]:
+    return [each.strip("\"'").rstrip("/") for each in value.source.split(":")]
+
+
+def _hides_programs(value: Word) -> bool:
+    """Whether programs are looked for in a folder of the script's choice before the usual ones."""
+    for entry in _entries(value):
+        if entry in ("$PATH", "${PATH}"):
+            return False
+        if not _SYSTEM.fullmatch(entry):
+            return True
+    return False
+
+
+def _brings_modules(name: str, value: Word, places: Places) -> bool:
+    for entry in _entries(value):
+        known = re.sub(r"^(\$PWD|\$\{PWD\}|\$\(pwd\))", ".", entry)
+        if known in ("", f"${name}", f"${{{name}}}"):
+            continue
+        if "$" in known or "`" in known or places.leaves_project(known):
+            return True
+    return False

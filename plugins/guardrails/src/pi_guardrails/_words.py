@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from os.path import normpath
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -12,12 +13,13 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-__all__ = ["UNKNOWN", "Word", "as_written", "fields", "for_parser", "joined", "source", "text_between"]
+__all__ = ["UNKNOWN", "Word", "as_written", "fields", "for_parser", "is_stdin", "joined", "source", "text_between"]
 
 UNKNOWN = "\0"
 """Stands in a text for what is known only when the command runs; no command line can hold this character."""
 
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_AFTER_COLON = re.compile(r"(\$\w+|\}):\$([A-Za-z_]\w*)/")
 _HEX = {0x10 + value: digit for value, digit in enumerate("0123456789abcdef")}
 _DIGITS = {ord(digit): chr(character) for character, digit in _HEX.items()}
 _END = "\x01"
@@ -30,6 +32,10 @@ _ESCAPED_IN_STRING = re.compile(r'\\([\n$`"\\])')
 _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|c.|.)", re.DOTALL)
 _ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _LARGEST_CODE_POINT = 0x10FFFF
+_WITH_DEFAULT = re.compile(r"(?<=\w):?[-?=].*", re.DOTALL)
+"""What counts where a variable has no value: ``${HOME:?}``."""
+
+_STDIN = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/(self|thread-self|\d+)(/task/\d+)?/fd/\d+")
 
 
 @frozen
@@ -65,8 +71,10 @@ def for_parser(text: str) -> bytes:
 
     The grammar's scanner looks such characters up in C's tables for ASCII, beyond their end: a brace before one can end
     the process. To a shell they are parts of words and of no variable's name, and so are the control characters, which
-    no text may hold itself.
+    no text may hold itself. The grammar also loses the name of a variable between a colon and a slash, as in
+    ``$PATH:$HOME/bin``, unless it has braces.
     """
+    text = _AFTER_COLON.sub(r"\1:${\2}/", text)
     return _BEYOND_ASCII.sub(lambda match: f"{ord(match[0]):x}".translate(_DIGITS) + _END, text).encode()
 
 
@@ -83,6 +91,16 @@ def source(node: Node) -> str:
 def joined(words: tuple[Word, ...]) -> str:
     """Return words as one line, the way that rules of the user are compared with it."""
     return " ".join(word.text if word.known else word.source for word in words)
+
+
+def is_stdin(word: Word) -> bool:
+    """Whether a program that gets this as a file reads what is open already: its standard input, or another number."""
+    path = word.text.replace(UNKNOWN, "0")  # /proc/$$/fd/0
+    if path.startswith("/"):
+        path = normpath(path.replace("//", "/"))
+        if word.globs and path.startswith(("/dev/", "/proc/")):
+            return True
+    return _STDIN.fullmatch(path) is not None
 
 
 def fields(node: Node, variables: Mapping[str, str]) -> list[Word]:
@@ -164,7 +182,8 @@ def _variable(written: str, variables: Mapping[str, str]) -> _Piece:
     name = written[2:-1] if written.startswith("${") else written[1:]
     if name == "IFS" and name in variables:
         return _Piece(_SPLIT, quoted=False)
-    return _Piece(variables.get(name, UNKNOWN), quoted=False)
+    plain = _WITH_DEFAULT.sub("", name)
+    return _Piece(variables.get(plain) or (variables.get(name, UNKNOWN)), quoted=False)
 
 
 def _word(pieces: list[_Piece], written: str, variables: Mapping[str, str]) -> Word:

@@ -1,0 +1,135 @@
+"""Why a tree of the grammar may be another one than the shell's: where both are known to differ, nothing is certain."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pi_guardrails._words import UNKNOWN, source, text_between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+__all__ = ["doubts", "is_too_large", "nodes"]
+
+_DEEPEST = 100
+_MOST_NODES = 20_000
+_MOST_COMMANDS = 500
+
+_KNOWN = frozenset(
+    "ansi_c_string arithmetic_expansion array binary_expression brace_expression c_style_for_statement case_item "
+    "case_statement command command_name command_substitution comment compound_statement concatenation "
+    "declaration_command do_group elif_clause else_clause expansion extglob_pattern file_descriptor file_redirect "
+    "for_statement function_definition heredoc_body heredoc_content heredoc_end heredoc_redirect heredoc_start "
+    "herestring_redirect if_statement list negated_command number parenthesized_expression pipeline "
+    "postfix_expression process_substitution program raw_string redirected_statement regex simple_expansion "
+    "special_variable_name string string_content subscript subshell ternary_expression test_command test_operator "
+    "translated_string unary_expression unset_command variable_assignment variable_assignments variable_name "
+    "while_statement word".split()
+)
+_LITERAL = frozenset({"raw_string", "ansi_c_string", "comment", "heredoc_start", "heredoc_body", "heredoc_end"})
+_LOOSE = frozenset({"string", "heredoc_body", "translated_string", "regex", "extglob_pattern"})
+"""What may hold text between its parts."""
+
+_ONE_LINE = frozenset(
+    {"command", "declaration_command", "redirected_statement", "file_redirect", "herestring_redirect", "concatenation"}
+)
+"""What a new line ends."""
+
+_PARTED = frozenset({"command", "declaration_command", "unset_command", "variable_assignments", "program", "do_group"})
+"""What has parts that never touch each other."""
+
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
+
+_CONTINUED = re.compile(r"\\\n")
+_BLANK = re.compile(r"[ \t\n]*")
+_HIDDEN = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$[({])")
+_DELIMITER = re.compile(r"([\"']?)([\w.+-]+)\1|\\([\w.+-]+)")
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """Go through a tree in the order in which it is written."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.children)
+
+
+def is_too_large(root: Node) -> bool:
+    """Whether a tree has more parts than can be looked at while the agent waits."""
+    waiting, count, commands = [(root, 0)], 0, 0
+    while waiting:
+        node, depth = waiting.pop()
+        count += 1
+        commands += node.type == "command"
+        if depth > _DEEPEST or count > _MOST_NODES or commands > _MOST_COMMANDS:
+            return True
+        waiting += [(child, depth + 1) for child in node.children]
+    return False
+
+
+def doubts(root: Node) -> Iterator[str]:
+    """Yield whatever speaks against trusting a tree."""
+    if root.has_error:
+        yield "it is not valid shell, or of a kind that is not understood"
+    whole, start = root.text or b"", root.start_byte
+    for node in nodes(root):
+        if node.is_named and node.type not in _KNOWN and node.type != "ERROR":
+            yield f"it holds a {node.type}, which is not understood"
+        if node.type == "heredoc_redirect":
+            yield from _here_document(node)
+        yield from _gaps(node, whole, start)
+        yield from _leaf(node)
+
+
+def _gaps(node: Node, whole: bytes, start: int) -> Iterator[str]:
+    """Between two words must be white space: the grammar parts words that a shell joins, at the end of a line."""
+    if node.type in _LOOSE:
+        return
+    for before, after in zip(node.children, node.children[1:], strict=False):
+        gap = whole[before.end_byte - start : after.start_byte - start].decode(errors="replace")
+        rest = _CONTINUED.sub("", gap)
+        if rest.strip() == "-" and after.type == "heredoc_redirect":  # which the grammar leaves out there
+            continue
+        joined = not gap and node.type in _PARTED and not _REDIRECTS & {before.type, after.type} and after.is_named
+        broken = ("\n" in rest and node.type in _ONE_LINE) or (gap and node.type == "variable_assignment")
+        if (
+            broken
+            or (joined and before.is_named)
+            or _BLANK.fullmatch(rest) is None
+            or (gap and not rest and before.is_named and after.is_named)
+        ):
+            yield f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear"
+            return
+
+
+def _leaf(node: Node) -> Iterator[str]:
+    """Find substitutions that the grammar took for text."""
+    is_text = node.is_named and not node.children and node.type not in _LITERAL
+    if is_text and _HIDDEN.search(source(node)):
+        yield f"{source(node)[:40]!r} holds a substitution in a place that is not understood"
+
+
+def _here_document(node: Node) -> Iterator[str]:
+    """See that the grammar and a shell agree on where a here-document ends, and what in it is run."""
+    parts = {child.type: child for child in node.children}
+    start, body, end = (parts.get(f"heredoc_{name}") for name in ("start", "body", "end"))
+    given = _DELIMITER.fullmatch(source(start)) if start is not None else None
+    if start is None or end is None or given is None:
+        yield "where its here-document ends is unclear"
+        return
+    delimiter = given[2] or given[3]
+    lines = source(body).split("\n") if body is not None else []
+    if "<<-" in parts:
+        lines = [line.lstrip("\t") for line in lines]
+    if source(end).strip("\n") != delimiter or delimiter in lines:
+        yield "where its here-document ends is unclear"
+    if body is not None and source(start) == delimiter and _HIDDEN.search(_without_expansions(body)):
+        yield "its here-document holds a substitution that is not understood"
+
+
+def _without_expansions(body: Node) -> str:
+    return text_between(body, {}, body.start_byte, body.end_byte, quotes="'").replace(UNKNOWN, "")

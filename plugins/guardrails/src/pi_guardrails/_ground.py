@@ -1,0 +1,106 @@
+"""The folders that a text of commands may run in, and what was found about it: each file is judged in all of them."""
+
+from __future__ import annotations
+
+import os
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from pi_guardrails._findings import Finding
+from pi_guardrails._words import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_guardrails._files import How
+    from pi_guardrails._paths import Places
+    from pi_guardrails._script import Redirect, Script
+
+__all__ = ["Ground"]
+
+_MOST_FOLDERS = 8
+_LONGEST_PATH = 4096
+
+
+class Ground:
+    """Where commands run; which command runs in which folder is not kept apart.
+
+    Attributes:
+        bases: The folders that relative paths may be relative to: where the text starts, and wherever it goes.
+        lost: Whether it goes to a folder that is not known.
+        findings: What was found up to now.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.bases = [evolve(places, project=places.root)]
+        self.lost = False
+        self.findings: list[Finding] = []
+
+    def add(self, verdict: str, rule: str, why: str, command: str | None = None, path: str | None = None) -> None:
+        """Remember something that was found."""
+        self.findings.append(Finding(verdict, rule, why, command, path))  # type: ignore[arg-type]
+
+    def follow(self, script: Script) -> None:
+        """Find the folders that a script goes to."""
+        for command in script.commands:
+            words = [word for word in command.words if word.text not in ("builtin", "command", "--")]
+            if not words or words[0].text not in ("cd", "pushd") or (words[1:] and words[1].text == "-"):
+                continue
+            target = next((word for word in words[1:] if not word.text.startswith("-")), None)
+            self._enter(target or (Word(self.bases[0].home) if words[0].text == "cd" else None))
+
+    def follow_options(self, arguments: Sequence[Word]) -> None:
+        """Find the folder that ``env`` and ``sudo`` go to before they start a program."""
+        for word, after in zip_longest(arguments, arguments[1:]):
+            if word.text in ("-C", "-D", "--chdir"):
+                self._enter(after)
+            elif word.text.startswith("--chdir="):
+                self._enter(Word(word.text.partition("=")[2], word.source))
+
+    def redirect(self, redirect: Redirect) -> None:
+        """Judge where something is written."""
+        word = redirect.target
+        if not word.known:
+            self.add("ask", "writes", f"where it writes is known only when it runs: {redirect.source}")
+        elif word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+            self.add("ask", "remote-code", f"it opens a connection to another computer: {word.text!r}", path=word.text)
+        elif any(base.is_device(word.text) for base in self.bases):
+            self.add("deny", "disk", f"it overwrites the device {word.text!r}", path=word.text)
+        else:
+            self.file(word, "overwritten")
+
+    def file(self, word: Word, how: How) -> None:
+        """Judge a file in each of the folders."""
+        for base in self.bases:
+            self.file_in(word, how, base)
+
+    def file_in(self, word: Word, how: How, base: Places) -> None:
+        """Judge a file that is named, changed or overwritten by a command that runs in a certain folder."""
+        path, written = word.text, how != "named"
+        if not word.known or not path or "\n" in path or len(path) > _LONGEST_PATH:
+            return
+        real = base.meanings(path)[1]
+        names = (path, *(base.matches(path) if word.globs else ()))
+        named = next((each for each in names if base.protection(each, written=written)), None)
+        if named is not None and base.runs_later(str(base.protection(named))):
+            self.add("ask", "runs-later", f"it may change {named!r}, which other programs run or obey", path=real)
+        elif named is not None:
+            self.add("ask", "protected-path", f"it may change {named!r}, which is protected", path=real)
+        elif written and (folder := base.system(path)) is not None:
+            self.add("ask", "system-path", f"it writes {path!r}, in {folder}", path=real)
+        elif how == "overwritten" and base.is_outside(path):
+            self.add("ask", "outside", f"it writes {path!r}, outside the working directory", path=real)
+        elif written:
+            self.add("allow", "known", "nothing speaks against it", path=real)
+        if written and self.lost and not os.path.isabs(path):
+            self.add("ask", "writes", f"where {path!r} lies is known only when it runs, because of cd")
+
+    def _enter(self, target: Word | None) -> None:
+        if target is None or not target.known or target.globs or len(self.bases) >= _MOST_FOLDERS:
+            self.lost = True
+            return
+        folders = (os.path.normpath(os.path.join(base.cwd, target.text)) for base in self.bases)
+        known = {base.cwd for base in self.bases}
+        self.bases += [evolve(self.bases[0], cwd=each) for each in dict.fromkeys(folders) if each not in known]

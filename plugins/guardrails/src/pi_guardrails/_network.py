@@ -1,0 +1,249 @@
+"""What leaves this computer: files, variables and outputs of commands that a program sends to another one."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pi_guardrails._call import has_words
+from pi_guardrails._script import read_script
+from pi_guardrails._trail import printed
+from pi_guardrails._words import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pi_guardrails._call import Call, Judgement
+    from pi_guardrails._words import Word
+
+__all__ = ["SENDERS", "sends"]
+
+_RULE = "exfiltration"
+_TO = "to another computer"
+
+_LOCAL = re.compile(
+    r"(\w+://)?([\w.-]+(:[^@/]*)?@)?"
+    r"(?P<host>localhost|[\w-]+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\]|::1|host\.docker\.internal|(?=:\d))"
+    r"(:\d+)?([/?#].*)?",
+    re.DOTALL,
+)
+_HOST = re.compile(r"\w+://|[\w-]+(\.[\w-]+)+(:\d+)?(/|$)|[\w-]+:\d+(/|$)")
+_REROUTED = ("--resolve", "--connect-to", "--proxy", "--socks", "--preproxy", "--doh-url")
+
+_SUBSTITUTION = re.compile(r"\$\((?!\()|`|[<>]\(")
+_SECRET = re.compile(r"\$\{?(\w*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR)|PRIVATE)\w*)", re.IGNORECASE)
+_VALUE_BEFORE = re.compile(
+    r"-[a-zA-Z]*[AbcDdeEFHKmoPTuwXy]|--(data|form|header|output|user|cookie|request|json|upload|cert|key|cacert|max|"
+    r"connect-timeout|retry|write-out|range|post|body|method|timeout|tries).*"
+)
+"""Options of programs for the web whose next argument is no address."""
+
+_SAYS_NOTHING = frozenset(
+    "arch basename date dirname dpkg echo expr mktemp node nproc printf python python3 seq sw_vers tr uname "
+    "lsb_release".split()
+)
+"""Programs whose output in an address is a version, a number or a name."""
+
+_GIT_SAYS_NOTHING = ("rev-parse", "describe", "symbolic-ref", "branch --show-current")
+_LONGEST = 20_000
+
+_CURL_FILES = re.compile(
+    r"(-d|--data|--data-ascii|--data-binary|--json|-H|--header|--url-query)=?@(?P<a>.+)"
+    r"|--data-urlencode=?[\w.-]*@(?P<b>.+)|(-F|--form)=?[^=]+=[@<](?P<c>.+)|(-T|--upload-file)=?(?P<d>.+)",
+    re.DOTALL,
+)
+_WITH_VALUE = frozenset(
+    "-d --data --data-ascii --data-binary --json -H --header --url-query --data-urlencode -F --form -T --upload-file "
+    "--post-file --body-file".split()
+)
+_WGET_FILES = re.compile(r"--(?:post|body)-file=?(?P<a>.+)", re.DOTALL)
+_HTTPIE_FILES = re.compile(r"[\w.-]*(?:=|:=)?@(?P<a>.+)", re.DOTALL)
+_PLACE = re.compile(r"rsync://|(?!\w+://)[\w.-]+(@[\w.-]+)?:")
+_CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
+
+
+def sends(call: Call) -> Iterator[Judgement]:
+    """Yield what speaks against a program that reaches another computer."""
+    if _is_local(call):
+        return
+    for word in call.arguments if call.name != "gh" else ():
+        if (secret := _carried(call, word)) is not None:
+            yield "ask", _RULE, f"it sends {secret} {_TO}"
+    if call.name in _READING:
+        yield from _standard_input(call)
+    judge = SENDERS[call.name]
+    if judge is not None:
+        yield from judge(call)
+
+
+def _is_local(call: Call) -> bool:
+    """Whether every address among the arguments is one of this computer."""
+    addresses = []
+    for before, word in zip(("", *call.texts), call.arguments, strict=False):
+        is_value = _VALUE_BEFORE.fullmatch(before) is not None and "://" not in word.text
+        if not word.text.startswith("-") and not is_value and (not word.known or _is_address(word.text)):
+            addresses.append(word)
+    here = [word for word in addresses if _is_local_host(word.text)]
+    return bool(here) and here == addresses and not call.has_long(*_REROUTED) and not call.has_letter("x")
+
+
+def _is_address(text: str) -> bool:
+    return _HOST.match(text) is not None or _LOCAL.fullmatch(text) is not None
+
+
+def _is_local_host(text: str) -> bool:
+    return _LOCAL.fullmatch(text) is not None and UNKNOWN not in text.partition("/")[0]
+
+
+def _carried(call: Call, word: Word) -> str | None:
+    """Return what of this computer an argument holds, in words; None where it is nothing that needs a question."""
+    if (
+        UNKNOWN in word.text and word.text.strip(UNKNOWN) and not re.search(r"[$`<>]", word.source)
+    ):  # put there by xargs
+        return "what it reads"
+    for source in call.sources(word):
+        if (secret := _SECRET.search(source)) is not None:
+            return f"what may be a secret, ${secret[1]},"
+        if _SUBSTITUTION.search(source) and not _says_nothing(source):
+            return "the output of a command"
+    return None
+
+
+def _says_nothing(source: str) -> bool:
+    if len(source) > _LONGEST:
+        return False
+    script = read_script(f"x={source}" if not source.startswith("<(") else f"x {source}", {})
+    names = []
+    for command in script.commands:
+        text = " ".join(word.text for word in command.words)
+        names.append(command.words[0].text if command.words else "")
+        if names[-1] == "git" and text.removeprefix("git ").startswith(_GIT_SAYS_NOTHING):
+            names[-1] = "echo"
+        if names[-1] in ("python", "python3", "node") and not re.fullmatch(r"\S+ (-V|-v|--version)", text):
+            return False
+        if command.reads or not command.words:
+            return False
+        if command.stdin and (printed(command) is None or UNKNOWN in "".join(command.stdin)):
+            return False
+        if names[-1] == "cat" and command.stdin:
+            names[-1] = "echo"
+    return not script.problems and set(names) <= _SAYS_NOTHING
+
+
+def _standard_input(call: Call) -> Iterator[Judgement]:
+    """What a program reads is sent, unless it is a text that stands in the command."""
+    command = call.command
+    files = [word for word in command.reads if word.text != "/dev/null"]
+    if files:
+        yield "ask", _RULE, f"it sends {files[0].text if files[0].known else files[0].source!r} {_TO}"
+    elif command.piped and not all(_is_plain(feed) for feed in command.feeds):
+        yield "ask", _RULE, f"it sends what another command writes {_TO}"
+    elif any(UNKNOWN in text for text in command.stdin):
+        yield "ask", _RULE, f"it sends the output of a command {_TO}"
+
+
+def _is_plain(feed: str) -> bool:
+    """Whether what a command writes stands in its own words."""
+    if len(feed) > _LONGEST:
+        return False
+    script = read_script(feed, {})
+    texts = [printed(command) for command in script.commands]
+    return not script.problems and len(texts) == 1 and texts[0] is not None and UNKNOWN not in texts[0]
+
+
+def _files(call: Call, pattern: str | re.Pattern[str]) -> Iterator[str]:
+    """Yield the files that a program's options name, ``-`` for what it reads."""
+    pairs = [word.text for word in call.arguments]
+    pairs += [f"{first}={second}" for first, second in pairwise(pairs) if first in _WITH_VALUE]
+    for text in pairs:
+        match = re.fullmatch(pattern, text)
+        if match is not None:
+            yield next(value for value in match.groupdict().values() if value is not None)
+
+
+def _options(pattern: re.Pattern[str]) -> Callable[[Call], Iterator[Judgement]]:
+    def judge(call: Call) -> Iterator[Judgement]:
+        for path in _files(call, pattern):
+            if path.lstrip("=") in ("-", "/dev/stdin"):
+                yield from _standard_input(call)
+            else:
+                yield "ask", _RULE, f"it sends {path.lstrip('=')!r} {_TO}"
+
+    return judge
+
+
+def _netcat(call: Call) -> Iterator[Judgement]:
+    if call.has_letter("ec") or call.has_long("--exec", "--sh-exec", "--lua"):
+        yield "ask", "remote-code", "it lets another computer use a program of this one"
+
+
+def _socat(call: Call) -> Iterator[Judgement]:
+    if any(not word.known or re.search(r"exec:|system:|shell:", word.text, re.IGNORECASE) for word in call.arguments):
+        yield "ask", "remote-code", "it lets another computer use a program of this one"
+    if any(re.search(r"\b(open|file|gopen|create):", word.text, re.IGNORECASE) for word in call.arguments):
+        yield "ask", _RULE, f"it sends files {_TO}, or gets them from there"
+
+
+def _copies(call: Call) -> Iterator[Judgement]:
+    """Copying programs send when the last place is that of another computer."""
+    places = [word for word in call.operands if word.known]
+    if len(places) > 1 and _PLACE.match(places[-1].text):
+        yield "ask", _RULE, f"it sends files {_TO}: {places[-1].text!r}"
+
+
+def _cloud(call: Call) -> Iterator[Judgement]:
+    """Clients of storage services: from here to there, and not the other way round."""
+    texts = [word.text for word in call.operands]
+    if call.name == "rclone":
+        there = [bool(_PLACE.match(text)) for text in texts[1:]]
+        if texts[:1] and texts[0] in ("copy", "copyto", "sync", "move", "moveto", "rcat") and any(there[1:] or there):
+            yield "ask", _RULE, f"it sends files {_TO}: {texts[-1]!r}"
+        return
+    places = [place for place, text in enumerate(texts) if _CLOUD.match(text)]
+    copies = not {"cp", "sync", "mv", "rsync"}.isdisjoint(texts)
+    if copies and places and places[-1] == len(texts) - 1 and len(places) == 1:
+        yield "ask", _RULE, f"it sends files {_TO}: {texts[-1]!r}"
+
+
+def _mail(call: Call) -> Iterator[Judgement]:
+    if call.has_letter("aA") or call.has_long("--attach"):
+        yield "ask", _RULE, f"it sends files {_TO}"
+
+
+def _openssl(call: Call) -> Iterator[Judgement]:
+    if has_words(call.arguments[:1], "s_client"):
+        yield from _standard_input(call)
+
+
+def _gh(call: Call) -> Iterator[Judgement]:
+    if has_words(call.arguments[:1], "api"):
+        for word in call.arguments:
+            if any(_SUBSTITUTION.search(source) and not _says_nothing(source) for source in call.sources(word)):
+                yield "ask", _RULE, f"it sends the output of a command {_TO}"
+
+
+def _shares(_call: Call) -> Iterator[Judgement]:
+    yield "ask", _RULE, f"it sends files {_TO}, or lets others reach this one"
+
+
+_READING = frozenset("nc ncat netcat telnet mail mailx sendmail mutt msmtp http https xh socat".split())
+"""Programs that send whatever they read."""
+
+SENDERS: dict[str, Callable[[Call], Iterator[Judgement]] | None] = {
+    **dict.fromkeys(("curl", "curlie"), _options(_CURL_FILES)),
+    **dict.fromkeys(("wget", "wget2"), _options(_WGET_FILES)),
+    **dict.fromkeys(("http", "https", "xh"), _options(_HTTPIE_FILES)),
+    **dict.fromkeys(("nc", "ncat", "netcat"), _netcat),
+    **dict.fromkeys(("scp", "rsync"), _copies),
+    **dict.fromkeys(("aws", "gsutil", "gcloud", "rclone", "az", "b2", "s3cmd", "mc"), _cloud),
+    **dict.fromkeys(("mail", "mailx", "mutt", "swaks"), _mail),
+    **dict.fromkeys(("croc", "wormhole", "ngrok", "cloudflared", "localtunnel", "transfer", "ffsend"), _shares),
+    **dict.fromkeys(
+        "telnet sendmail msmtp ping ping6 dig nslookup host whois traceroute drill grpcurl websocat".split()
+    ),
+    "gh": _gh,
+    "openssl": _openssl,
+    "socat": _socat,
+}
+"""Programs that reach other computers, and what each of them does in its own way."""

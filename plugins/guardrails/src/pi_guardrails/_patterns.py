@@ -1,0 +1,177 @@
+"""Names of guarded files, and the fast way to find the last of many patterns that fits a path."""
+
+from __future__ import annotations
+
+import glob
+from collections import defaultdict
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from attrs import field, frozen
+
+__all__ = ["PROTECTED", "RUN_LATER", "Patterns", "fits", "patterns_of"]
+
+PROTECTED = (
+    ".env",
+    ".env.*",
+    "!.env.example",
+    "!.env.sample",
+    "!.env.template",
+    "!.env.*.example",
+    ".git",
+    ".ssh",
+    ".gnupg",
+    ".aws/credentials",
+    ".kube/config",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    "id_rsa*",
+    "id_ed25519*",
+    "id_ecdsa*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    ".pi/settings.json",
+    ".pi/extensions",
+    ".pi/mcp.json",
+)
+"""Guarded wherever they lie, with all that is below them. ``!`` takes a name out again."""
+
+RUN_LATER = (
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".inputrc",
+    ".pam_environment",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".config/fish",
+    ".config/zsh",
+    ".config/environment.d",
+    ".config/autostart",
+    ".config/systemd",
+    "Library/LaunchAgents",
+    "Library/LaunchDaemons",
+    "~/bin",
+    "~/.local/bin",
+    "~/.cargo/bin",
+    ".gitconfig",
+    ".config/git",
+    ".hgrc",
+    ".husky",
+    ".pre-commit-config.yaml",
+    ".github/workflows",
+    ".gitlab-ci.yml",
+    ".circleci",
+    ".vimrc",
+    ".gvimrc",
+    ".exrc",
+    ".vim",
+    ".config/nvim",
+    ".emacs",
+    ".emacs.d",
+    ".config/emacs",
+    ".config/helix",
+    ".vscode/launch.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    ".idea/runConfigurations",
+    ".devcontainer",
+    ".tmux.conf",
+    ".config/tmux",
+    ".screenrc",
+    ".envrc",
+    ".config/direnv",
+    ".mise.toml",
+    ".gdbinit",
+    ".lldbinit",
+    ".psqlrc",
+    ".sqliterc",
+    ".curlrc",
+    ".wgetrc",
+    ".yarnrc.yml",
+    ".condarc",
+    ".irbrc",
+    ".pryrc",
+    ".Rprofile",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".config/pip",
+    ".pip/pip.conf",
+    ".config/uv",
+    ".docker/config.json",
+    ".docker/cli-plugins",
+    ".m2/settings.xml",
+    ".gradle/init.gradle",
+    ".gradle/init.d",
+    ".gem/credentials",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "site-packages/*.pth",
+)
+"""Files that other programs read as commands, or start, when they are started themselves: guarded when written."""
+
+
+@frozen(eq=False)
+class Patterns:
+    """Patterns of names, parted by the first name that they ask for.
+
+    Attributes:
+        plain: The places of the patterns whose first name is a plain one, by that name.
+        wild: The places of all others.
+        wanted: The names that each pattern asks for, in small letters, and whether from the root on.
+    """
+
+    plain: dict[str, list[int]] = field(factory=lambda: defaultdict(list))
+    wild: list[int] = field(factory=list)
+    wanted: list[tuple[list[str], bool]] = field(factory=list)
+
+    def last(self, path: str) -> int | None:
+        """Return the place of the last pattern that fits an absolute path, or a folder that it is in."""
+        parts = path.casefold().strip("/").split("/")
+        found = -1
+        for start, part in enumerate(parts):
+            for place in (*self.plain.get(part, ()), *self.wild):
+                wanted, fixed = self.wanted[place]
+                rest = parts[start : start + len(wanted)]
+                if place > found and not (fixed and start) and len(rest) == len(wanted):
+                    found = place if all(map(fnmatchcase, rest, wanted)) else found
+        return found if found >= 0 else None
+
+
+@lru_cache(maxsize=64)
+def patterns_of(names: tuple[str, ...], home: str) -> Patterns:
+    """Return patterns made ready to be compared.
+
+    Args:
+        names: As in ``guardrails.protectedPaths``, ``!`` and ``~/`` included.
+        home: The folder that ``~`` stands for.
+    """
+    patterns = Patterns()
+    for place, name in enumerate(names):
+        pattern = name.removeprefix("!").rstrip("/") or "/"
+        if pattern.startswith("~/"):
+            pattern = home + pattern[1:]
+        pattern = pattern.removesuffix("/**").removeprefix("**/").casefold()
+        wanted = pattern.strip("/").split("/")
+        patterns.wanted.append((wanted, pattern.startswith("/")))
+        is_plain = glob.escape(wanted[0]) == wanted[0]
+        (patterns.plain[wanted[0]] if is_plain else patterns.wild).append(place)
+    return patterns
+
+
+def fits(path: str, pattern: str, home: str) -> bool:
+    """Whether an absolute path, or a folder that it is in, has a name like the pattern."""
+    return patterns_of((pattern,), home).last(path) is not None

@@ -1,0 +1,201 @@
+"""What speaks against programs by their name and words alone; all of it data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_guardrails._call import has_words
+from pi_guardrails._files import READERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_guardrails._call import Call, Judgement
+
+__all__ = ["by_name"]
+
+_REMOTE = ("remote-code", "it reaches another computer, where nothing is guarded")
+_POWER = ("system", "it stops the computer")
+_RULES = ("system", "it changes the firewall")
+_USERS = ("system", "it changes who may use the computer")
+_KERNEL = ("system", "it changes the running system")
+_VOLUMES = ("disk", "it changes volumes or partitions")
+_LATER = ("schedule", "it runs commands later, without anybody looking")
+_TERMINAL = ("dynamic-command", "it runs what it is told in another terminal, where nobody sees it")
+_JOBS = ("schedule", "it changes what runs later, without anybody looking")
+_SERVICES = ("system", "it changes services of the computer")
+_TRASH = ("delete", "it moves files to the trash")
+_PUBLISH = ("publish", "it publishes, for everybody and often for good")
+_CLOUD = ("infrastructure", "it deletes or changes what others may use")
+_IMAGES = ("infrastructure", "it deletes images, volumes or containers")
+_SYSTEM_PACKAGES = ("system", "it changes the programs of the computer")
+_NETWORK = ("system", "it changes the network of the computer")
+_PACKAGES = ("system", "it takes programs off the computer")
+_DATABASE = ("database", "it empties a database, or drops it")
+_SETTINGS = ("environment", "it changes settings with which later commands do something else")
+_KEYS = ("delete", "it deletes keys")
+
+_ALWAYS: dict[str, tuple[str, str]] = {
+    **dict.fromkeys("shutdown reboot halt poweroff init telinit".split(), _POWER),
+    **dict.fromkeys("iptables ip6tables nft ufw firewall-cmd pfctl".split(), _RULES),
+    **dict.fromkeys("useradd userdel usermod groupadd groupdel passwd chpasswd visudo chsh adduser".split(), _USERS),
+    **dict.fromkeys("insmod rmmod modprobe kexec mount umount swapoff chattr setfacl setcap".split(), _KERNEL),
+    **dict.fromkeys("cryptsetup lvremove vgremove pvremove mdadm hdparm".split(), _VOLUMES),
+    **dict.fromkeys("at batch systemd-run launchctl".split(), _LATER),
+    **dict.fromkeys("trash trash-put trash-empty rmtrash".split(), _TRASH),
+    **dict.fromkeys("mosh ansible ansible-playbook telnet rsh rlogin".split(), _REMOTE),
+    **dict.fromkeys("sftp ftp lftp".split(), ("exfiltration", "it exchanges files with another computer")),
+    "capsh": ("privileges", "it starts a shell with other rights"),
+    "dropdb": ("database", "it drops a database"),
+    "dropuser": ("database", "it drops a user"),
+    **dict.fromkeys("update-alternatives setenforce csrutil spctl auditctl losetup".split(), _KERNEL),
+    "parallel": ("dynamic-command", "what it runs is known only when it runs"),
+    "xkill": ("processes", "it ends processes by name, others than meant too"),
+}
+
+_UNLESS: dict[str, tuple[str, str, str]] = {
+    "abduco": ("-l", *_TERMINAL),
+    "byobu": ("ls", *_TERMINAL),
+    "crontab": ("-l", *_JOBS),
+    "dpkg": ("-l -L -s -S -p --list --status --search --listfiles --print-architecture --version", *_SYSTEM_PACKAGES),
+    "rpm": ("-q -qa -ql -qi -qf -V --version --query", *_SYSTEM_PACKAGES),
+    "installer": ("-pkginfo -dominfo", *_SYSTEM_PACKAGES),
+    "dtach": ("--help", *_TERMINAL),
+    "screen": ("-ls -list -v", *_TERMINAL),
+    "ssh": ("-V -Q", *_REMOTE),
+    "systemctl": (
+        "status show cat is-active is-enabled is-failed list-units list-unit-files --version",
+        *_SERVICES,
+    ),
+    "tmux": (
+        "ls list-sessions lsw list-windows lsp list-panes has has-session capturep capture-pane info -V",
+        *_TERMINAL,
+    ),
+    "zellij": ("ls list-sessions --version", *_TERMINAL),
+}
+"""The arguments that are harmless when they come first, and what speaks against all others."""
+
+
+def _rows(words: str, reason: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((each.replace("_", " "), *reason) for each in words.split())
+
+
+_REMOVE = "remove purge autoremove erase uninstall rm del delete -R -Rs -Rns"
+
+_WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    **dict.fromkeys(("cargo", "uv", "poetry", "flit", "hatch"), _rows("publish unpublish yank", _PUBLISH)),
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn"),
+        (*_rows("publish unpublish deprecate dist-tag_add owner_add", _PUBLISH), *_rows("config_set", _SETTINGS)),
+    ),
+    **dict.fromkeys(
+        "apt apt-get aptitude dnf yum zypper apk pacman brew snap flatpak pkg port choco scoop winget".split(),
+        _rows(_REMOVE, _PACKAGES),
+    ),
+    **dict.fromkeys(
+        ("docker", "podman", "nerdctl"),
+        (
+            *_rows(
+                "system_prune volume_rm volume_prune image_prune container_prune builder_prune network_prune rm_-f "
+                "rm_-af rm_-fv rm_--force rm_-vf container_rm rmi compose_down_-v compose_down_--volumes compose_rm "
+                "stack_rm swarm_leave",
+                _IMAGES,
+            ),
+            *_rows("push image_push", _PUBLISH),
+        ),
+    ),
+    **dict.fromkeys(("conda", "mamba", "micromamba"), _rows("remove uninstall env_remove", _PACKAGES)),
+    **dict.fromkeys(
+        ("kubectl", "oc"),
+        _rows(
+            "delete drain cordon taint scale apply create replace patch edit set rollout_restart rollout_undo", _CLOUD
+        ),
+    ),
+    **dict.fromkeys(("terraform", "tofu", "terragrunt"), _rows("destroy apply state_rm taint import", _CLOUD)),
+    **dict.fromkeys(("fly", "flyctl"), _rows("destroy apps_destroy deploy scale secrets_set", _CLOUD)),
+    **dict.fromkeys(("rails", "rake"), _rows("db:drop db:reset db:purge db:truncate_all db:drop:_unsafe", _DATABASE)),
+    "artisan": _rows("migrate:fresh migrate:reset db:wipe migrate:refresh", _DATABASE),
+    "aws": _rows(
+        "s3_rm s3_rb s3_mv terminate-instances delete-stack delete-bucket delete-table delete-object delete-objects "
+        "delete-db-instance delete-function delete-user delete-role delete-cluster delete-secret --delete "
+        "put-bucket-policy stop-instances deregister-image delete-volume delete-snapshot",
+        _CLOUD,
+    ),
+    "az": _rows("delete purge", _CLOUD),
+    "date": _rows("-s --set", _KERNEL),
+    "defaults": _rows("write delete import", _SETTINGS),
+    "direnv": _rows("allow permit grant", ("dynamic-command", "it lets the folder's .envrc run from now on")),
+    "doctl": _rows("delete destroy", _CLOUD),
+    "gcloud": _rows("delete deploy", _CLOUD),
+    "gem": _rows("push yank", _PUBLISH),
+    "gh": (
+        *_rows(
+            "repo_delete release_delete repo_edit repo_archive repo_rename secret_set secret_delete variable_set "
+            "pr_merge issue_delete workflow_run workflow_disable ssh-key_add gpg-key_add -X_DELETE --method_DELETE "
+            "auth_token cache_delete run_delete codespace_delete",
+            _CLOUD,
+        ),
+        *_rows("alias_set extension_install", ("dynamic-command", "it adds commands that run any program")),
+        *_rows("gist_create release_upload release_create", _PUBLISH),
+    ),
+    "gio": _rows("trash remove", _TRASH),
+    "go": _rows("env_-w", _SETTINGS),
+    "gsutil": _rows("rm rb", _CLOUD),
+    "hdiutil": _rows("erasevolume eraseKeys burn", _VOLUMES),
+    "helm": _rows("uninstall delete rollback install upgrade", _CLOUD),
+    "heroku": _rows("pg:reset apps:destroy addons:destroy pg:push ps:scale config:set", _CLOUD),
+    "manage.py": _rows("flush sqlflush reset_db", _DATABASE),
+    "mix": _rows("ecto.drop ecto.reset hex.publish", _DATABASE),
+    "hostnamectl": _rows("set-hostname hostname", _KERNEL),
+    "ip": _rows("down del delete add flush set", _NETWORK),
+    "ifconfig": _rows("down up", _NETWORK),
+    "nmcli": _rows("off down delete modify", _NETWORK),
+    "networksetup": _rows("-setdnsservers -setwebproxy -setairportpower", _NETWORK),
+    "pg_restore": _rows("--clean -c", _DATABASE),
+    "service": _rows("stop start restart reload", _SERVICES),
+    "sysctl": _rows("-w -p --write --load --system", _KERNEL),
+    "timedatectl": _rows("set-time set-timezone set-ntp", _KERNEL),
+    "tmutil": _rows("delete deletelocalsnapshots disable", _VOLUMES),
+    "xattr": _rows("-d -dr -rd -c -cr com.apple.quarantine", _KERNEL),
+    "mysqladmin": _rows("drop", _DATABASE),
+    "pip": _rows("config_set config_edit", _SETTINGS),
+    "prisma": _rows("reset db_push", _DATABASE),
+    "pulumi": _rows("destroy up", _CLOUD),
+    "rclone": _rows("purge delete deletefile sync rmdirs cleanup", _CLOUD),
+    "redis-cli": _rows("FLUSHALL FLUSHDB flushall flushdb", ("database", "it empties a database")),
+    "security": _rows("delete-keychain delete-generic-password dump-keychain", _KEYS),
+    "supabase": _rows("db_reset", _DATABASE),
+    "twine": _rows("upload", _PUBLISH),
+    "vagrant": _rows("ssh destroy", _REMOTE),
+    "wp": _rows("db_drop db_reset site_empty", _DATABASE),
+    "zfs": _rows("destroy rollback", _VOLUMES),
+    "zpool": _rows("destroy", _VOLUMES),
+    "adb": _rows("shell uninstall root remount", _REMOTE),
+}
+
+
+_VERBS = frozenset("delete destroy drop purge wipe erase terminate deregister nuke obliterate format-disk".split())
+_PLACES_OF_VERBS = 3
+_NO_VERBS = READERS | frozenset(
+    "ack ag ant apropos awk bazel cargo cmake git go gradle help history info jest just make man mocha mvn node npm "
+    "npx pytest python python3 rake rg rsync ruby rustc sed select sort tldr tox tr uv vitest whatis xargs yarn".split()
+)
+"""Programs whose arguments may be any words; subcommands of all others speak for themselves."""
+
+
+def by_name(call: Call) -> Iterator[Judgement]:
+    """Yield what speaks against a program with these words among its arguments."""
+    name, arguments = call.name, call.arguments
+    if name in _ALWAYS:
+        yield "ask", *_ALWAYS[name]
+    if name in _UNLESS:
+        harmless, rule, why = _UNLESS[name]
+        if not arguments or arguments[0].text not in harmless.split():
+            yield "ask", rule, why
+    for needed, rule, why in _WITH_WORDS.get(name, ()):
+        if has_words(arguments, needed):
+            yield "ask", rule, why
+    if name not in _WITH_WORDS and name not in _NO_VERBS and not name.endswith((".py", ".js", ".ts", ".rb")):
+        verb = next((word.text for word in call.operands[:_PLACES_OF_VERBS] if word.text in _VERBS), None)
+        if verb is not None or call.has_long("--delete", "--purge", "--destroy"):
+            yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be brought back"

@@ -1,0 +1,228 @@
+"""What one line of commands brings in, and what it runs: a file that was downloaded a moment ago is code unseen."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from attrs import define, field
+
+from pi_guardrails._call import has_words
+from pi_guardrails._files import extracts_into, written_files
+from pi_guardrails._words import Word, is_stdin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_guardrails._call import Call
+    from pi_guardrails._paths import Places
+    from pi_guardrails._script import Command, Redirect
+
+__all__ = ["DOWNLOADERS", "Reader", "Run", "Trail", "printed"]
+
+Reader: TypeAlias = Literal["shell", "interpreter"]
+
+DOWNLOADERS = re.compile(r"\b(curl|wget|fetch|aria2c|http|https|xh|lwp-request|axel|scp)\b")
+_CLONES = {"git": ("clone",), "gh": ("repo", "clone"), "hg": ("clone",), "svn": ("checkout",)}
+_BUILDERS = frozenset(
+    "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
+    "nox npm pip pip3 pnpm poetry pytest rake sbt scons stack swift task tox uv yarn".split()
+)
+"""What they do stands in files of the folder in which they start."""
+
+_FOLDERS = re.compile(r"(?:-C|--(?:directory|prefix|project|manifest-path|cwd|file)=?|-f)(.*)", re.DOTALL)
+_URL = re.compile(r"\w+://[^/]+/(?:[^?#]*/)?([^/?#]+)")
+_SHEBANG = re.compile(r"#!.*\b(sh|bash|dash|zsh|ksh)\b")
+_OTHER_ESCAPE = re.compile(r"\\[^n]")
+_PRINTERS = frozenset({"echo", "printf"})
+
+
+@define(eq=False)
+class Run:
+    """A file that is run.
+
+    Attributes:
+        path: Absolute.
+        command: The simple command that runs it, as rules of the user see it.
+        reader: What reads it; None where the file itself says that.
+    """
+
+    path: str
+    command: str
+    reader: Reader | None = None
+
+
+@define(eq=False)
+class Trail:
+    """What is known of the files of one line, whatever the order in which its commands run.
+
+    Attributes:
+        fetched: Files and folders that were downloaded or unpacked from a download, absolute.
+        written: Texts of the files that the line writes, absolute; None for a text that is not known.
+        runs: The files that it runs.
+        builds: The folders whose files say what is run, and the command that looks there.
+        remotes: Whether the line sets the address of one of git's remotes.
+        pushes: Whether it pushes.
+    """
+
+    fetched: set[str] = field(factory=set)
+    written: dict[str, str | None] = field(factory=dict)
+    runs: list[Run] = field(factory=list)
+    builds: list[tuple[str, str]] = field(factory=list)
+    remotes: bool = False
+    pushes: bool = False
+
+    @property
+    def pushes_elsewhere(self) -> bool:
+        """Whether git sends something to an address that the line itself brings."""
+        return self.remotes and self.pushes
+
+    def follow(self, call: Call, text: str) -> None:
+        """Remember what a program brings in, and what it runs.
+
+        Args:
+            call: The program.
+            text: The command, as rules of the user see it.
+        """
+        places = call.places
+        self.fetched |= {_absolute(places, path) for path in _fetched(call)}
+        for folder in extracts_into(call):
+            archives = (*call.operands, *(Word(word.text.partition("=")[2]) for word in call.arguments))
+            archived = any(self._is_fetched(_absolute(places, word.text)) for word in archives if word.known)
+            if archived or any(DOWNLOADERS.search(each) for each in call.command.feeds):
+                self.fetched.add(_absolute(places, folder.text))
+        operands = [word.text for word in call.operands if word.known]
+        if call.name in ("cp", "mv", "install", "ln", "gunzip", "unxz", "unzstd") and operands:
+            self._carry([_absolute(places, each) for each in operands], call.name)
+        if call.name == "tee" and operands:
+            text_written = "\n".join(call.command.stdin) if call.command.stdin else _fed(call.command)
+            self.write(places, operands[0], text_written, " ".join(call.command.feeds))
+        if call.name == "git":
+            self.remotes |= has_words(call.arguments, "remote add") or has_words(call.arguments, "remote set-url")
+            self.pushes |= has_words(call.arguments, "push")
+        if call.name in _BUILDERS:
+            given = [match[1] for word in call.arguments if (match := _FOLDERS.match(word.text))]
+            for folder_text in (".", *given, *operands):
+                self.builds.append((_absolute(places, folder_text), text))
+
+    def redirect(self, redirect: Redirect, places: Places) -> None:
+        """Remember what is written into a file."""
+        if redirect.target.known:
+            text = printed(redirect.writer) if redirect.writer is not None else None
+            self.write(places, redirect.target.text, text, redirect.statement)
+
+    def write(self, places: Places, path: str, text: str | None, statement: str) -> None:
+        """Remember that a file gets a text.
+
+        Args:
+            places: What the path is relative to.
+            path: The file.
+            text: What it gets; None where that is not known.
+            statement: The commands that write it.
+        """
+        whole = _absolute(places, path)
+        if DOWNLOADERS.search(statement) and text is None:
+            self.fetched.add(whole)
+        known = self.written.get(whole, "")
+        self.written[whole] = None if text is None or known is None else f"{known}{text}\n"
+
+    def run(self, places: Places, word: Word, command: str, reader: Reader | None) -> None:
+        """Remember that a file is run."""
+        if word.known and not is_stdin(word):
+            self.runs.append(Run(_absolute(places, word.text), command, reader))
+
+    def unseen(self) -> Iterator[str]:
+        """Yield the commands that run what was downloaded in the same line."""
+        for run in self.runs:
+            if self._is_fetched(run.path):
+                yield run.command
+        for folder, command in self.builds:
+            if self._is_fetched(folder):
+                yield command
+
+    def scripts(self) -> Iterator[tuple[Run, str | None]]:
+        """Yield what is run of the files that the line writes, with their texts; None for a text that is not known."""
+        for run in self.runs:
+            if run.path in self.written and not self._is_fetched(run.path):
+                text = self.written[run.path]
+                if run.reader is None:
+                    is_shell = text is None or not text.startswith("#!") or _SHEBANG.match(text) is not None
+                    run.reader = "shell" if is_shell else "interpreter"
+                yield run, text
+
+    def _is_fetched(self, path: str) -> bool:
+        return any(path == each or path.startswith(each.rstrip("/") + "/") for each in self.fetched)
+
+    def _carry(self, paths: list[str], name: str) -> None:
+        """A copy of what was downloaded is downloaded; a packed file gets its name without the ending."""
+        *sources, target = paths
+        if name in ("gunzip", "unxz", "unzstd"):
+            self.fetched |= {os.path.splitext(each)[0] for each in paths if self._is_fetched(each)}
+        for each in sources:
+            if self._is_fetched(each):
+                self.fetched |= {target, os.path.join(target, os.path.basename(each))}
+            if each in self.written:
+                self.written.setdefault(target, self.written[each])
+
+
+def printed(command: Command) -> str | None:
+    """Return what a command writes where its words, or a here-document, say it; None where they do not.
+
+    Nor do they where a text has escapes: shells disagree about what ``echo`` makes of them.
+    """
+    if not command.words or not command.words[0].known:
+        return None
+    name, *rest = (word.text for word in command.words)
+    name = name.rsplit("/", 1)[-1]
+    if name == "cat" and not rest and command.stdin and not command.piped:
+        return "\n".join(command.stdin)
+    if name not in _PRINTERS:
+        return None
+    while rest and rest[0] in ("-n", "-e", "-E", "-ne", "-en", "--"):
+        rest.pop(0)
+    text = " ".join(rest) if name == "echo" else _formatted(rest[0], rest[1:]) if rest else ""
+    return text.replace("\\n", "\n") if _OTHER_ESCAPE.search(text) is None else None
+
+
+def _formatted(pattern: str, values: list[str]) -> str:
+    """Return what ``printf`` makes of a pattern; each of its turns ends with a new line, which changes no verdict."""
+    parts = re.split(r"%[-+ #0\d.]*[a-zA-Z]", pattern)
+    if len(parts) == 1:
+        return pattern.replace("%%", "%")
+    turns, waiting = [], list(values) or [""]
+    while waiting:
+        taken, waiting = waiting[: len(parts) - 1], waiting[len(parts) - 1 :]
+        taken += [""] * (len(parts) - 1 - len(taken))
+        turns.append("".join(part + value for part, value in zip(parts, [*taken, ""], strict=True)))
+    return "".join(turns)
+
+
+def _fed(command: Command) -> str | None:
+    return None if command.piped else ""
+
+
+def _absolute(places: Places, path: str) -> str:
+    return places.meanings(path)[0]
+
+
+def _fetched(call: Call) -> Iterator[str]:
+    """Yield the files and folders that a program downloads."""
+    name, operands = call.name, [word for word in call.operands if word.known]
+    words = _CLONES.get(name)
+    if words is not None and [word.text for word in operands[: len(words)]] == list(words):
+        rest = [word.text for word in operands[len(words) :]]
+        yield from rest[1:]
+        yield from (re.sub(r"\.git/?$", "", each).rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1] for each in rest)
+    elif name in ("curl", "wget", "aria2c", "axel"):
+        outputs = [word.text for word in written_files(name, call.arguments) if word.known]
+        yield from outputs
+        names = [match[1] for word in operands if (match := _URL.match(word.text))]
+        if name != "curl" or call.has_letter("O") or call.has_long("--remote-name"):
+            yield from names
+            yield from (os.path.join(folder, each) for folder in outputs for each in names)
+    elif name in ("scp", "rsync", "aws", "gsutil") and operands:
+        source = " ".join(word.text for word in operands[:-1])
+        if re.search(r"[\w.-]+:|s3://|gs://", source):
+            yield operands[-1].text
+            yield from (os.path.join(operands[-1].text, each.text.rsplit("/", 1)[-1]) for each in operands[:-1])
