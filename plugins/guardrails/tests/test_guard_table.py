@@ -1,0 +1,109 @@
+"""The table of commands.tsv: what may hurt is stopped, everyday work runs unasked, and wrapping changes neither."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_guardrails._findings import SEVERITY, Verdict, worst
+from pi_guardrails._judge import judge_command
+from pi_guardrails._paths import Places
+
+TABLE = Path(__file__).with_name("commands.tsv")
+PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
+MOST_WRONG = 0.03
+
+WRAPPERS = [
+    "bash -c {quoted}",
+    "sh -c {quoted}",
+    "env bash -c {quoted}",
+    "sudo bash -c {quoted}",
+    "timeout 5 bash -c {quoted}",
+    "nohup bash -c {quoted}",
+    "xargs bash -c {quoted}",
+    "eval {quoted}",
+    "bash <<< {quoted}",
+    "( {command}\n)",
+    "{{ {command}\n}}",
+    "if true; then {command}\nfi",
+    "while false; do {command}\ndone",
+    "f() {{ {command}\n}}; f",
+    'echo "$( {command}\n)"',
+    "cat <( {command}\n)",
+    "true && {command}",
+    "true; {command}",
+]
+PREFIXES = ["env", "sudo", "timeout 5", "nohup", "xargs", "nice -n 5", "time", "command", "stdbuf -oL", "X=1"]
+SYNTAX = frozenset("( { : . [ cd for while if case trap alias set export exec eval source time function coproc".split())
+
+
+@frozen
+class Row:
+    verdict: Verdict
+    family: str
+    command: str
+    reason: str
+
+    @property
+    def held_out(self) -> bool:
+        return int(sha256(self.command.encode()).hexdigest(), 16) % 2 == 1
+
+    @property
+    def is_wrong(self) -> bool:
+        found = verdict_of(self.command)
+        return found != "allow" if self.verdict == "allow" else SEVERITY[found] < SEVERITY[self.verdict]
+
+
+def rows() -> list[Row]:
+    found = []
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            verdict, family, command, reason = line.split("\t")
+            found.append(Row(verdict, family, command.replace("↵", "\n"), reason))
+    return found
+
+
+ROWS = rows()
+DANGEROUS = [row.command for row in ROWS if row.verdict != "allow"]
+SIMPLE = [
+    command
+    for command in DANGEROUS
+    if not set(command) & set(";&|<>()`\n$=") and command.split()[0] not in SYNTAX and "'" not in command.split()[0]
+]
+
+
+def verdict_of(command: str) -> Verdict:
+    gravest = worst(judge_command(command, PLACES))
+    return "allow" if gravest is None else gravest.verdict
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.command.replace("\n", "↵") for row in ROWS])
+def test_a_command_of_the_table_is_judged_as_it_should_be(row: Row) -> None:
+    assert not row.is_wrong, f"wanted {row.verdict}: {row.reason}"
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_each_half_of_the_table_is_large_and_has_both_kinds(held_out: bool) -> None:
+    kinds = Counter(row.verdict == "allow" for row in ROWS if row.held_out == held_out)
+
+    assert kinds[False] >= 150
+    assert kinds[True] >= 75
+
+
+@given(st.sampled_from(DANGEROUS), st.sampled_from(WRAPPERS))
+def test_wrapping_a_dangerous_command_never_makes_it_less_dangerous(command: str, wrapper: str) -> None:
+    wrapped = wrapper.format(command=command, quoted=shlex.quote(command))
+
+    assert SEVERITY[verdict_of(wrapped)] >= SEVERITY[verdict_of(command)]
+
+
+@given(st.sampled_from(SIMPLE), st.sampled_from(PREFIXES))
+def test_a_program_before_a_dangerous_command_never_makes_it_less_dangerous(command: str, prefix: str) -> None:
+    assert SEVERITY[verdict_of(f"{prefix} {command}")] >= SEVERITY[verdict_of(command)]
