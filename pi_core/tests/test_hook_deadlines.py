@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import subprocess
 import sys
@@ -823,6 +824,114 @@ async def test_a_report_that_fails_does_not_surface_in_whatever_code_stands_stil
     await idle(asked)
 
 
+# A notice of what blocks
+
+
+@pytest.fixture
+def little_patience(monkeypatch):
+    """A hook that blocks is told of soon."""
+    for module in ("watchdog", "invoker"):
+        monkeypatch.setattr(f"pi_core.hooks.{module}.PATIENCE", SOON)
+
+
+@needs_signals
+@pytest.mark.usefixtures("little_patience")
+@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
+async def test_the_user_reads_who_blocks_while_it_still_blocks_and_once(is_async):
+    told: list[int] = []
+
+    def busy() -> None:
+        while not asked.failures:
+            time.sleep(0.01)
+        time.sleep(4 * SOON)
+        told.append(len(asked.failures))
+
+    async def async_busy() -> None:
+        await asyncio.sleep(2 * SOON)
+        busy()
+
+    asked = Asked(deadline=30, busy=async_busy if is_async else busy)
+
+    await asked.notify(TurnStartEvent())
+
+    assert told == [1]
+    assert asked.kinds == [("busy", "blocking")]
+    text = str(asked.failures[0])
+    assert re.match(r"Plugin .busy. has blocked everything else for \d+ s in turn_start \(", text)
+    assert f"({__file__}, line " in text
+    assert text.endswith("); it is interrupted after 30 s")
+    assert not asked.failures[0].quarantined
+    await idle(asked)
+
+
+@needs_signals
+@pytest.mark.usefixtures("little_patience")
+async def test_each_of_two_calls_that_block_is_told_though_the_loop_does_not_run_between_them():
+    def busy() -> None:
+        told = len(asked.failures)
+        while len(asked.failures) == told:
+            time.sleep(0.01)
+
+    asked = Asked(deadline=30, one=busy, two=busy)
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.kinds == [("one", "blocking"), ("two", "blocking")]
+    await idle(asked)
+
+
+@pytest.mark.usefixtures("little_patience")
+async def test_waiting_is_no_blocking():
+    async def waits() -> None:
+        for _ in range(5):
+            await asyncio.sleep(SOON)
+
+    asked = Asked(deadline=30, waits=waits)
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+@needs_signals
+@pytest.mark.usefixtures("little_patience")
+async def test_an_import_that_takes_long_is_no_blocking(tmp_path, monkeypatch):
+    (tmp_path / "takes_long.py").write_text(f"import time\ntime.sleep({4 * SOON})\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    asked = Asked(deadline=30, imports=lambda: __import__("takes_long"))
+
+    await asked.notify(TurnStartEvent())
+
+    assert asked.failures == []
+    await idle(asked)
+
+
+@pytest.mark.usefixtures("little_patience")
+@pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
+def test_where_no_signal_can_look_what_blocked_is_told_afterwards(is_async):
+    def busy() -> None:
+        time.sleep(2 * SOON)
+
+    async def async_busy() -> None:
+        await asyncio.sleep(0)
+        busy()
+        await asyncio.sleep(0)
+
+    asked = Asked(deadline=30, busy=async_busy if is_async else busy, well=lambda: None)
+
+    async def call() -> None:
+        await asked.notify(TurnStartEvent())
+        asked.hooks.close()
+
+    thread = threading.Thread(target=lambda: asyncio.run(call()))
+    thread.start()
+    thread.join(10)
+
+    assert asked.kinds == [("busy", "blocking")]
+    assert str(asked.failures[0]).startswith("Plugin 'busy' blocked everything else for 0.")
+
+
 # The alarm
 
 
@@ -949,7 +1058,7 @@ def test_in_another_thread_nothing_is_broken_off_and_late_answers_are_blamed():
 
 
 async def test_what_begins_after_an_abort_gets_the_grace_and_no_blame(monkeypatch):
-    monkeypatch.setattr("pi_core.hooks.watchdog.ABORT_GRACE", SOON)
+    monkeypatch.setattr("pi_core.hooks.running_call.ABORT_GRACE", SOON)
     controller = AbortController()
     controller.abort()
     asked = Asked(deadline=1, slow=hang)

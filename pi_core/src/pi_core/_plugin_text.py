@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["described", "message_of", "place_of", "said", "shown", "stack_of"]
+__all__ = ["described", "is_library", "message_of", "place_of", "said", "shown", "stack_of"]
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 60
@@ -73,7 +73,7 @@ def place_of(error: BaseException, module: object = None) -> str:
     if isinstance(error, SyntaxError) and error.lineno is not None and not (error.filename or "<").startswith("<"):
         return f" (in {error.filename}, line {error.lineno})"
     package = str(module).partition(".")[0]
-    places = [each for each in _entries(error) if not _is_library(each.tb_frame.f_code.co_filename)]
+    places = [each for each in _entries(error) if not is_library(each.tb_frame.f_code.co_filename)]
     own = [each for each in places if _package_of(each) == package]
     for each in (own or places)[-1:]:
         return f" (in {each.tb_frame.f_code.co_filename}, line {each.tb_lineno})"
@@ -116,7 +116,7 @@ def _package_of(entry: TracebackType) -> str:
     return str(name).partition(".")[0]
 
 
-def _is_library(file: str) -> bool:
+def is_library(file: str) -> bool:
     """Whether a file belongs to Python or to pi's core and contract: the plugin's mistake is not there."""
     standard = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file  # noqa: PTH120
     return standard or file.startswith(_LIBRARIES)

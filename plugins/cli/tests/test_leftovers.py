@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 import pytest
@@ -132,3 +133,16 @@ def test_one_ctrl_c_ends_a_hook_that_swallows_every_cancellation(fake, hook):
     assert process.returncode == 130
     assert b"Plugin 'stubborn' failed in " + hook.encode() in err
     assert err.endswith(b"Aborted\n")
+
+
+def test_hook_that_blocks_is_told_while_it_blocks(fake):
+    fake.install("blocked", BLOCKED.format(hook="turn_start"))
+    process = fake.start("--model", "fake/echo", "-p", "hi")
+    assert process.stderr.readline() == b"blocked\n"
+
+    line = process.stderr.readline()
+
+    process.kill()
+    process.communicate()
+    assert re.match(rb"Warning: Plugin 'blocked' has blocked everything else for \d+ s in turn_start \(", line)
+    assert line.endswith(b"blocked.py, line 8); it is interrupted after 600 s\n")

@@ -214,7 +214,7 @@ class _Queued:
 
 
 def _in_a_hook() -> bool:
-    from pi_core.hooks.watchdog import current_call
+    from pi_core.hooks.running_call import current_call
 
     call = current_call.get()
     return call is not None and not call.over and call.task is asyncio.current_task()

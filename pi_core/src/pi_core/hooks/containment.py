@@ -7,34 +7,47 @@ So once the coroutine suspends, a generator stands between the two. It passes ev
 from __future__ import annotations
 
 from contextlib import suppress
+from time import perf_counter as clock
 from types import CoroutineType, coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
 
-__all__ = ["Abandoned", "Suspended", "awaiting"]
+__all__ = ["Abandoned", "Suspended", "awaiting", "clock"]
 
 
 class Abandoned(BaseException):
     """Raised in place of an answer by a coroutine that is not awaited any more."""
 
 
-class KeepsAnswer(Protocol):
-    """Holds what came of an awaitable."""
+class Call(Protocol):
+    """What a call of a plugin's coroutine keeps of it.
+
+    Attributes:
+        answer: What came of it.
+        resumed: When its code began to run last, by ``clock``.
+        longest: Seconds of its longest step so far, from running to waiting.
+    """
 
     answer: Any
+    resumed: float
+    longest: float
+
+    def is_given_up(self) -> bool:
+        """Whether the coroutine is to be abandoned; asked whenever something is raised in it, as a cancellation is."""
+        ...
 
 
 @coroutine
-def awaiting(keeper: KeepsAnswer, awaitable: Any) -> Generator[Any, Any, None]:
-    """Await what a plugin gave, and put the answer into ``keeper.answer``.
+def awaiting(call: Call, awaitable: Any) -> Generator[Any, Any, None]:
+    """Await what a plugin gave, and put the answer into ``call.answer``.
 
     Iterating over this is the first step: a loop over a generator that returns nothing ends without ``StopIteration``,
     whose making would cost what a whole call of a coroutine does.
     """
     iterable: Any = awaitable if type(awaitable) is CoroutineType else awaitable.__await__()  # the former is fast
-    keeper.answer = yield from iterable
+    call.answer = yield from iterable
 
 
 class Suspended:
@@ -43,23 +56,26 @@ class Suspended:
     Args:
         generator: It waits for an event of the loop.
         waits_for: What it yielded.
-        is_given_up: Asked whenever something is raised in it, such as a cancellation: whether it is to be abandoned.
+        call: Whose it is.
 
     Attributes:
         closing: Whether it is being closed, so that ``GeneratorExit`` is no plugin's doing.
     """
 
-    __slots__ = ("_generator", "_is_given_up", "_waits_for", "closing")
+    __slots__ = ("_call", "_generator", "_waits_for", "closing")
 
-    def __init__(self, generator: Generator[Any, Any, None], waits_for: Any, is_given_up: Callable[[], bool]) -> None:
+    def __init__(self, generator: Generator[Any, Any, None], waits_for: Any, call: Call) -> None:
         self._generator = generator
         self._waits_for = waits_for
-        self._is_given_up = is_given_up
+        self._call = call
         self.closing = False
 
     def __await__(self) -> Generator[Any, Any, None]:
-        generator, waits_for = self._generator, self._waits_for
+        generator, waits_for, call = self._generator, self._waits_for, self._call
+        call.longest = 0.0
         while True:
+            if (took := clock() - call.resumed) > call.longest:
+                call.longest = took
             sent: Any = None
             raised: BaseException | None = None
             try:
@@ -70,9 +86,10 @@ class Suspended:
                 raise
             except BaseException as error:  # noqa: BLE001 - it is raised again inside the coroutine
                 raised = error
-            if raised is not None and self._is_given_up():
+            if raised is not None and call.is_given_up():
                 _keep_unfinished(generator)
                 raise Abandoned
+            call.resumed = clock()
             try:
                 waits_for = generator.send(sent) if raised is None else generator.throw(raised)
             except StopIteration:

@@ -23,7 +23,7 @@ from pi_core.hooks.records import (
     adapted,
     parameters,
 )
-from pi_core.hooks.watchdog import current_call
+from pi_core.hooks.running_call import current_call
 from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
 

@@ -7,9 +7,10 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core._plugin_text import described
-from pi_core.hooks.containment import Abandoned, Suspended, awaiting
+from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
-from pi_core.hooks.watchdog import RunningCall, Watchdog, clock, current_call
+from pi_core.hooks.running_call import RunningCall, current_call
+from pi_core.hooks.watchdog import PATIENCE, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,7 @@ class Invoker:
         self._report = report
         self._quarantine = quarantine
         self.trace = trace
-        self.watchdog = Watchdog(Invoker.invoke.__code__, self._stalled, self._ignored)
+        self.watchdog = Watchdog(Invoker.invoke.__code__, self._stalled, self._ignored, self._blocking)
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
         """Return an implementation's answer, of the right type; None when there is none or it failed.
@@ -64,7 +65,7 @@ class Invoker:
             if type(answer) is CoroutineType or (answer is not None and hasattr(answer, "__await__")):
                 waiting = awaiting(running, answer)
                 for waits_for in waiting:
-                    await (suspended := Suspended(waiting, waits_for, running.is_given_up))
+                    await (suspended := Suspended(waiting, waits_for, running))
                 answer = running.answer
             if answer is not None and hook.asks:
                 problem = hook.problem(answer, event)
@@ -78,8 +79,9 @@ class Invoker:
         finally:
             self.watchdog.leave(running)
             current_call.reset(token)
-        late = clock() - running.started > implementation.deadline
-        if (late or running.marks or call.task.cancelling() > running.requests) and not await self._counts(running):
+        took = clock() - running.started
+        disturbed = running.marks or call.task.cancelling() > running.requests
+        if (disturbed or took > PATIENCE or took > implementation.deadline) and not await self._counts(running):
             return _no_answer(call, implementation)
         if problem is not None:
             self._blame(running, "answer", problem)
@@ -107,11 +109,12 @@ class Invoker:
             raise error if cancelled else asyncio.CancelledError
 
     async def _counts(self, running: RunningCall) -> bool:
-        """Return whether the answer counts of a call that was cancelled, or took too long, and answered all the same.
+        """Return whether the answer counts of a call that was cancelled, or took long, and answered all the same.
 
         Raises:
             CancelledError: It swallowed a cancellation that was meant for the whole task.
         """
+        self.watchdog.notice_afterwards(running)
         if await running.take_back():
             raise asyncio.CancelledError
         if self._overran(running):
@@ -157,6 +160,15 @@ class Invoker:
         hook, plugin = running.implementation.hook, running.implementation.plugin
         message = "it was cancelled and goes on; if it ignores the next cancellation, too, pi stops waiting for it"
         self.tell_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
+
+    def _blocking(self, running: RunningCall, seconds: float, where: str | None) -> None:
+        implementation = running.implementation
+        if where is None:
+            message = f"blocked everything else for {seconds:.1f} s in {implementation.hook}"
+        else:
+            until = f"it is interrupted after {implementation.deadline:g} s"
+            message = f"has blocked everything else for {seconds:.0f} s in {implementation.hook} ({where}); {until}"
+        self.tell_failure(hook=implementation.hook, plugin=implementation.plugin, kind="blocking", message=message)
 
     def _stalled(self, message: str) -> None:
         self.tell_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)

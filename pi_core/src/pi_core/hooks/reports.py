@@ -16,9 +16,10 @@ class HookFailure(Value):
     """A failed implementation, for the report.
 
     Attributes:
-        kind: ``raised``, ``deadline``, ``blocked`` (it held up the event loop), ``answer`` (of a wrong
-            type), ``ignored`` (it goes on after its cancellation; the call is not over), ``order`` (wishes that
-            go round in a circle), or ``stall`` (the loop stood still and no implementation is to blame).
+        kind: ``raised``, ``deadline``, ``blocked`` (it was interrupted, since it blocked the event loop),
+            ``answer`` (of a wrong type), or a notice: ``blocking`` (it blocks the event loop), ``ignored`` (it
+            goes on after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
+            loop stood still and no implementation is to blame).
         milliseconds: How long the call took.
         quarantined: It is not called any more from now on.
         refuses: And from now on counts as a refusal, because it guards something.
@@ -26,7 +27,7 @@ class HookFailure(Value):
 
     hook: str
     plugin: str
-    kind: Literal["raised", "deadline", "blocked", "answer", "ignored", "order", "stall"]
+    kind: Literal["raised", "deadline", "blocked", "answer", "blocking", "ignored", "order", "stall"]
     message: str
     milliseconds: float = 0.0
     quarantined: bool = False
@@ -36,6 +37,8 @@ class HookFailure(Value):
     def __str__(self) -> str:
         if self.kind == "stall":
             return self.message[:1].upper() + self.message[1:]
+        if self.kind == "blocking":
+            return f"Plugin {self.plugin!r} {self.message}"
         if self.kind in ("ignored", "order"):
             return f"Plugin {self.plugin!r}, {self.hook}: {self.message}"
         text = f"Plugin {self.plugin!r} failed in {self.hook} after {self.milliseconds:.0f} ms: {self.message}"

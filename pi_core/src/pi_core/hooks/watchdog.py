@@ -8,170 +8,26 @@ event loop does not run.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from contextlib import suppress
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from pi_core._plugin_text import is_library
+from pi_core.hooks.containment import clock
 from pi_core.hooks.interrupt import Interrupted, Interrupter
-from pi_hookspecs import ABORT_GRACE
+from pi_core.hooks.running_call import CANCELLATIONS, RunningCall
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
     from types import CodeType, FrameType
 
     from pi_core.hooks.interrupt import Watch
-    from pi_core.hooks.records import HookCall, HookImplementation
     from pi_hookspecs import AbortSignal
 
-__all__ = ["RunningCall", "Watchdog", "clock", "current_call"]
+__all__ = ["PATIENCE", "Watchdog"]
 
-clock = time.perf_counter
-
-current_call: ContextVar[RunningCall | None] = ContextVar("current_call", default=None)
-"""The hook call that the present task works for; dialogs stop its clock."""
-
-
-CANCELLATIONS = 3
-"""After the last of so many, a tick apart, a call that goes on all the same is abandoned."""
-
-
-class RunningCall:
-    """One call of an implementation, from its start to its end.
-
-    Attributes:
-        answer: What came of an implementation that is asynchronous; only once it has ended.
-        requests: Cancellations of the task that were requested before the call; cleaning up calls hooks, too.
-        marks: Cancellations of the task that this call's watchdog requested since.
-        others_since: Ticks that have passed since something else requested one.
-        parent: The call inside which this one was made, in the same task or in one that it started.
-        inner: The latest call that was made inside this one in the same task.
-        over: It has ended.
-        blocked: Where it blocked the event loop, in words, once it was interrupted.
-        why: What the watchdog cancels it for.
-    """
-
-    __slots__ = (
-        "answer",
-        "blocked",
-        "call",
-        "implementation",
-        "inner",
-        "marks",
-        "others_since",
-        "over",
-        "parent",
-        "paused_at",
-        "pauses",
-        "requests",
-        "started",
-        "why",
-    )
-
-    def __init__(self, call: HookCall, implementation: HookImplementation) -> None:
-        self.answer: Any
-        self.call = call
-        self.implementation = implementation
-        self.requests = call.task.cancelling()
-        parent = current_call.get()
-        self.parent = parent if parent is not None and not parent.over else None
-        self.inner: RunningCall | None = None
-        if self.parent is not None and self.parent.task is call.task:
-            self.parent.inner = self
-        self.over: bool = False
-        self.blocked: str | None = None
-        self.marks = 0
-        self.others_since = 0
-        self.pauses = 0
-        self.why: Literal["deadline", "abort"] = "deadline"
-        self.started = clock()
-
-    @property
-    def task(self) -> asyncio.Task[Any]:
-        """The task in which it runs."""
-        return self.call.task
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds of work, without the time that a dialog was open."""
-        return (self.paused_at if self.pauses else clock()) - self.started
-
-    @property
-    def late(self) -> bool:
-        """Whether it has worked for longer than it may."""
-        return self.elapsed > self.implementation.deadline
-
-    @property
-    def outlives_abort(self) -> bool:
-        """Whether it began after its run was aborted, and has had the time that everything gets to settle."""
-        signal = self.call.signal
-        return signal is not None and signal.aborted and self.elapsed > ABORT_GRACE
-
-    @property
-    def cancelled_by_others(self) -> bool:
-        """Whether something else requested that the task be cancelled, since the call began."""
-        return self.task.cancelling() > self.requests + self.marks
-
-    def is_given_up(self) -> bool:
-        """Whether it has ignored so many cancellations that it is to be abandoned."""
-        return self.marks + self.cancelled_by_others >= CANCELLATIONS
-
-    def pause(self) -> None:
-        """Stop the clock, and those of the calls around this one; pauses nest."""
-        if not self.pauses:
-            self.paused_at = clock()
-        self.pauses += 1
-        if self.parent is not None:
-            self.parent.pause()
-
-    def resume(self) -> None:
-        """Let the clocks run again."""
-        self.pauses -= 1
-        if not self.pauses:
-            self.started += clock() - self.paused_at
-        if self.parent is not None:
-            self.parent.resume()
-
-    def reason_to_cancel(self) -> Literal["deadline", "abort"] | None:
-        """Return why it is to be cancelled at this tick, once more if need be; None when it may go on."""
-        if self.marks and self.why == "abort":
-            return "abort"
-        if self.cancelled_by_others:
-            self.others_since += 1
-            if self.others_since > 1:
-                return "abort"
-        if self.pauses:
-            return None
-        if self.late:
-            return "deadline"
-        return "abort" if self.outlives_abort else None
-
-    def cancel(self, why: Literal["deadline", "abort"]) -> None:
-        """Cancel the task on behalf of this call."""
-        self.why = why
-        self.marks += 1
-        self.task.cancel(f"{self.implementation.hook}: {why}")
-
-    def abandon_inner(self) -> None:
-        """End the calls inside this one, which was abandoned together with them: they never return."""
-        inner = self.inner
-        while inner is not None and not inner.over:
-            inner.over = True
-            for _ in range(inner.marks):
-                self.task.uncancel()
-            inner = inner.inner
-
-    async def take_back(self) -> bool:
-        """Withdraw our cancellations; True when something else requested one as well."""
-        if self.marks:
-            # One that was requested while the task ran, by a plugin that aborts, comes at the next await: here.
-            with suppress(asyncio.CancelledError):
-                await asyncio.sleep(0)
-        others = self.cancelled_by_others
-        for _ in range(self.marks):
-            self.task.uncancel()
-        return others
+PATIENCE = 1.0
+"""Seconds for which an implementation may block the event loop before the user is told."""
 
 
 class Watchdog:
@@ -182,19 +38,28 @@ class Watchdog:
             only below it may the interrupter raise.
         on_stall: Called, with words, when the loop stands still and no implementation is to blame.
         on_ignored: Called with a call that goes on after it was cancelled, before it is abandoned.
+        on_blocking: Called once with a call that blocks the event loop, for how many seconds, and where; in the
+            middle of it where signals can, else afterwards and without a place.
     """
 
     def __init__(
-        self, inside: CodeType, on_stall: Callable[[str], None], on_ignored: Callable[[RunningCall], None]
+        self,
+        inside: CodeType,
+        on_stall: Callable[[str], None],
+        on_ignored: Callable[[RunningCall], None],
+        on_blocking: Callable[[RunningCall, float, str | None], None],
     ) -> None:
         self._inside = inside
-        self._ours = {inside.co_filename, RunningCall.__init__.__code__.co_filename}
+        self._ours = {each.co_filename for each in (inside, RunningCall.__init__.__code__, Watchdog.enter.__code__)}
         self._on_stall = on_stall
         self._on_ignored = on_ignored
+        self._on_blocking = on_blocking
         self._running: list[RunningCall] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._watch: Watch | None = None
+        self._armed_at = 0.0
+        self._noticed: RunningCall | None = None
         self._suspected = False
         self._told = False
         self.shortest = 30.0
@@ -239,12 +104,18 @@ class Watchdog:
     def _tick_seconds(self) -> float:
         return min(1.0, max(self.shortest / 4, 0.01))
 
+    @property
+    def _stall_seconds(self) -> float:
+        """After how long without a tick the event loop stands still."""
+        return max(self.shortest, 2 * self._tick_seconds)
+
     def _arm(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         if self._watch is None:
             interrupter = Interrupter.current()
             self._watch = interrupter.watch(self._stalled) if interrupter is not None else None
         if self._watch is not None:
-            self._watch.rearm(max(self.shortest, 2 * self._tick_seconds))
+            self._watch.rearm(min(self._stall_seconds, PATIENCE + self._tick_seconds / 4))  # shortly after the tick
+        self._armed_at = clock()
         self._loop = loop
         self._timer = loop.call_later(seconds, self._tick, loop)
 
@@ -278,14 +149,34 @@ class Watchdog:
             return self._tick_seconds  # our own code, before or after the plugin's
         left = running.implementation.deadline - running.elapsed
         if left > 0:
-            return left
+            return min(left, self._notice(running, frame, place))
         running.blocked = f"blocked the event loop for {running.elapsed:.1f} s in {_where(frame)}"
         return Interrupted(running.blocked)
+
+    def _notice(self, running: RunningCall, frame: FrameType | None, place: FrameType) -> float:
+        """Tell once of a call that blocks; returns when to look again."""
+        seconds = clock() - running.resumed
+        if seconds < PATIENCE:
+            return max(PATIENCE - seconds, 0.01)
+        if self._noticed is not running and not _is_importing(frame, place):
+            self._noticed = running
+            with suppress(Exception):  # must not surface in the plugin's code
+                self._on_blocking(running, seconds, _line_of(frame, place))
+        return PATIENCE
+
+    def notice_afterwards(self, running: RunningCall) -> None:
+        """Tell of a call that has blocked, where no signal could look at it meanwhile."""
+        longest = max(getattr(running, "longest", 0.0), clock() - running.resumed)
+        if self._watch is None and longest > PATIENCE:
+            self._on_blocking(running, longest, None)
 
     def _stalled_elsewhere(self, frame: FrameType | None) -> float:
         if self._loop is None or not self._loop.is_running():  # nothing waits: the program has left the loop behind
             self.close()
             return float("inf")
+        left = self._stall_seconds - (clock() - self._armed_at)
+        if left > 0:
+            return min(left, PATIENCE)
         if not self._suspected:
             # It may be the whole process that slept, stopped or out of turn: then the loop, awake again, ticks first.
             self._suspected = True
@@ -303,3 +194,19 @@ def _where(frame: FrameType | None) -> str:
     if frame is None:
         return "code that cannot be told"
     return f"{frame.f_code.co_qualname} ({frame.f_code.co_filename}, line {frame.f_lineno})"
+
+
+def _line_of(frame: FrameType | None, until: FrameType) -> str:
+    """Return file and line of the innermost frame above another one that is neither Python's nor pi's."""
+    while frame is not None and frame is not until and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "unknown code" if frame in (None, until) else f"{frame.f_code.co_filename}, line {frame.f_lineno}"
+
+
+def _is_importing(frame: FrameType | None, until: FrameType) -> bool:
+    """Whether one of the frames above another one imports a module, which takes as long as it takes."""
+    while frame is not None and frame is not until:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
