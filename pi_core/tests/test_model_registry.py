@@ -215,3 +215,51 @@ def test_a_model_that_cannot_think_is_always_off():
 )
 def test_a_level_that_the_model_lacks_becomes_the_nearest_higher_else_lower(table, level, clamped):
     assert clamp_thinking_level(model("a", "m", reasoning=True, thinking_level_map=table), level) == clamped
+
+
+class OnlyByName:
+    """A provider that can be used when it is named."""
+
+    @hookimpl
+    def register_models(self):
+        models = (model("stand-in", "double"), model("stand-in", "other"))
+        return [ProviderInfo(id="stand-in", name="S", api="chat", keyless=True, only_by_name=True, models=models)]
+
+
+@pytest.fixture
+def by_name(registry):
+    def make(**environ):
+        found = registry(**environ)
+        found.host.add(OnlyByName(), "stand-in")
+        return found
+
+    return make
+
+
+def test_a_model_that_is_only_used_by_name_is_not_among_those_to_choose_from(by_name):
+    models = by_name(ACME_API_KEY="k")
+
+    assert {each.provider for each in models.available()} == {"acme"}
+    assert {each.model.provider for each in models.scope(["*"]).models} == {"acme"}
+    with pytest.raises(NoModel):
+        by_name().choose()
+
+
+def test_a_model_that_is_only_used_by_name_is_found_by_its_name(by_name):
+    models = by_name(ACME_API_KEY="k")
+
+    assert models.find("stand-in/double").reference == "stand-in/double"
+    assert models.find("double").reference == "stand-in/double"
+    assert models.choose("stand-in").reference == "stand-in/double"
+    assert models.get_model("stand-in", "double") is not None
+    assert [each.model.reference for each in models.scope(["acme/small", "stand-in/other"]).models] == [
+        "acme/small",
+        "stand-in/other",
+    ]
+
+
+def test_a_model_of_models_json_over_a_stand_in_stays_one_that_is_named(by_name, tmp_path):
+    (tmp_path / "models.json").write_text('{"providers": {"stand-in": {"baseUrl": "https://elsewhere.test"}}}')
+
+    assert by_name().available() == []
+    assert by_name().find("stand-in/double").base_url == "https://elsewhere.test"

@@ -76,6 +76,22 @@ async def test_a_new_provider_has_what_the_file_says(registry):
     assert models.warnings == []
 
 
+def test_providers_of_the_file_keep_its_order_after_the_installed_ones(registry):
+    own = {"baseUrl": "https://m.test", "api": "chat", "apiKey": "k", "models": [{"id": "m"}]}
+    models = registry({"zeta": own, "acme": {"baseUrl": "https://acme.test"}, "alpha": own})
+
+    assert models.get_providers() == ["acme", "zeta", "alpha"]
+    assert [model.provider for model in models.get_models() if model.id == "m"] == ["zeta", "alpha"]
+
+
+def test_a_provider_that_is_added_comes_last(registry):
+    own = {"baseUrl": "https://m.test", "api": "chat", "apiKey": "k", "models": [{"id": "m"}]}
+    models = registry({"zeta": own})
+    models.register_provider("beta", own)
+
+    assert models.get_providers() == ["acme", "zeta", "beta"]
+
+
 def test_each_model_may_bring_its_own_api_and_place(registry):
     entry = {"id": "m", "api": "other", "baseUrl": "https://m.test", "compat": {"x": 2}, "reasoning": True}
     models = registry({"mine": {"apiKey": "k", "compat": {"x": 1, "y": 1}, "models": [entry]}})

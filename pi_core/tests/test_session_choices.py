@@ -55,6 +55,27 @@ def changes(session):
     return models[1:], levels[1:]
 
 
+class StandIn:
+    def __init__(self, script):
+        self.model = evolve(script.model, id="rules", provider="stand-in")
+
+    @hookimpl
+    def register_models(self):
+        return [
+            ProviderInfo(id="stand-in", name="S", api="scripted", keyless=True, only_by_name=True, models=(self.model,))
+        ]
+
+
+async def test_a_model_that_is_only_used_by_name_is_not_cycled_to_but_left(session_of, script, zoo):
+    stand_in = StandIn(script)
+    session = session_of(zoo, stand_in)
+    await session.set_model(stand_in.model)
+
+    cycled = [(await session.cycle_model()).model.id for _ in range(4)]
+
+    assert cycled == ["model", "lion", "yak", "model"]
+
+
 async def test_another_model_answers_from_the_next_run_on(session_of, script, zoo):
     session = session_of(zoo)
     await session.set_model(zoo.lion)

@@ -92,6 +92,8 @@ class ProviderInfo(Value):
         key_variables: Environment variables that may hold the key, the first set one counts.
         keyless: Needs no key.
         default_model: Model id to choose when the user names none; None means never chosen unasked.
+        only_by_name: Its models are used when they are named, and are not among those to list and cycle through: for
+            stand-ins and test doubles.
         headers: Sent with requests for a model id that the table does not know; a listed model has all of its own.
         compat: As ``headers``: for ids that the table does not know.
         models: What it serves. May be given as a function that is called when somebody looks, and only once: hundreds
@@ -108,6 +110,7 @@ class ProviderInfo(Value):
     key_variables: tuple[str, ...] = ()
     keyless: bool = False
     default_model: str | None = None
+    only_by_name: bool = False
     headers: dict[str, str] | None = field(default=None, repr=False)
     compat: dict[str, Any] | None = None
     _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 2
+FORMAT = 3
 
 
 class IndexFile:

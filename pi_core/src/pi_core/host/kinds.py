@@ -130,11 +130,12 @@ def _is_suffix(suffix: object) -> bool:
     return isinstance(suffix, str) and len(suffix) > 1 and suffix.startswith(".")
 
 
+_PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _TOOL_DATA = ("label", "description", "parameters", "default_active", "prompt_snippet", "prompt_guidelines")
 
 KINDS: dict[str, Kind] = {
     "register_providers": Kind("provider", ("Provider",), key="api"),
-    "register_models": Kind("models", ("ProviderInfo",), key="id", data=("key_variables", "keyless", "default_model")),
+    "register_models": Kind("models", ("ProviderInfo",), key="id", data=_PROVIDER_DATA),
     "register_tools": Kind("tool", ("Tool",), data=_TOOL_DATA, calls=("execute",), check=_tool_problem),
     "register_commands": Kind("command", ("Command",), data=("description",), calls=("handler",)),
     "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description")),

@@ -1,4 +1,4 @@
-"""Which model is meant by what the user wrote, and which one when the user wrote nothing (pi.md 12.3, decision D25)."""
+"""Which model is meant by what the user wrote, and which one when the user wrote nothing."""
 
 from __future__ import annotations
 
@@ -53,11 +53,18 @@ class ModelChoice:
         return info
 
     def ready(self) -> dict[str, bool]:
-        """Return the ids of the providers that have a key or need none, and whether they have a default model."""
+        """Return the ids of the providers that have a key or need none, and whether they have a default model.
+
+        Those whose models are used only when they are named are not among them.
+        """
         return self._those(self._keys.is_configured)
 
     def _those(self, can_be_used: Callable[[ProviderInfo], bool]) -> dict[str, bool]:
-        return {each.id: each.default_model is not None for each in self._tables.outlines() if can_be_used(each)}
+        return {
+            each.id: each.default_model is not None
+            for each in self._tables.outlines()
+            if not each.only_by_name and can_be_used(each)
+        }
 
     # By name
 

@@ -98,7 +98,7 @@ class ModelRegistry:
     # What there is
 
     def get_providers(self) -> list[str]:
-        """Return the ids of all known providers, sorted (pi.md 5)."""
+        """Return the ids of all known providers: the plugins', sorted, then those of models.json in its order."""
         return self._tables.ids()
 
     provider_ids = get_providers
@@ -116,6 +116,7 @@ class ModelRegistry:
     def available(self) -> list[Model]:
         """Return the models that could answer: their provider has a key, and a plugin speaks their API.
 
+        Models of providers that are used only when they are named (``ProviderInfo.only_by_name``) are not among them.
         No network is asked and no command run; whether a key is right, only its provider knows.
         """
         models = (model for provider_id in self._choice.ready() for model in self.provider(provider_id).models)
@@ -208,10 +209,19 @@ class ModelRegistry:
         return self._choice.exact(self.provider(provider), model_id)
 
     def scope(self, patterns: Sequence[str]) -> ModelScope:
-        """Return the models that could answer and that patterns stand for, as ``--models`` takes them (pi.md 12.3)."""
+        """Return the models that could answer and that patterns stand for, as ``--models`` takes them.
+
+        A model that is used only when it is named is one of them where a pattern begins with its provider.
+        """
         from pi_core.models.patterns import scope_of
 
-        return scope_of(patterns, self.available())
+        named = {info.id: info for pattern in patterns if (info := self._choice.named(pattern.strip())) is not None}
+        more = [model for info in named.values() if self.is_only_by_name(info.id) for model in info.models]
+        return scope_of(patterns, [*self.available(), *more])
+
+    def is_only_by_name(self, provider_id: str) -> bool:
+        """Return whether a provider's models can be used, but only when they are named."""
+        return self.provider(provider_id).only_by_name and self.is_configured(provider_id)
 
     def choose(self, provider_id: str | None = None) -> Model:
         """Return the model to use when the user names none, or only the provider (decision D25).

@@ -61,16 +61,19 @@ class ModelTables:
     # Providers
 
     def ids(self) -> list[str]:
-        """Return the ids of all providers, sorted."""
+        """Return the ids of all providers: the plugins', sorted, then those of models.json in the order of the file.
+
+        What was added at run time comes last.
+        """
         return [*self._known_ids()]
 
     def _known_ids(self) -> dict[str, str]:
-        """Return the ids of all providers, sorted, with their lower case; kept until what they come from changes."""
+        """Return the ids of all providers with their lower case; kept until what they come from changes."""
         self._refresh()
         if self._ids is None or self._ids_at != self.host.changes:
             by_hand = (each.name for each in self.host.registrations(_TABLES))
-            names = sorted({*self.host.registered_names(_TABLES), *by_hand, *self._configs, *self._added})
-            self._ids = {name: name.lower() for name in names}
+            installed = sorted({*self.host.registered_names(_TABLES), *by_hand})
+            self._ids = {name: name.lower() for name in (*installed, *self._configs, *self._added)}
             self._alike = {lower: name for name, lower in reversed(self._ids.items())}
             self._ids_at = self.host.changes
         return self._ids
@@ -272,4 +275,5 @@ def _outline(described: Mapping[str, Any]) -> ProviderInfo:
         key_variables=tuple(described["key_variables"]),
         keyless=described["keyless"],
         default_model=described["default_model"],
+        only_by_name=described["only_by_name"],
     )

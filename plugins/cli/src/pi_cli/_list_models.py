@@ -11,7 +11,7 @@ from pi_cli._words import one_line, width_of
 from pi_hookspecs import NoModel, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["list_models", "size"]
 
 _HEADINGS = ("provider", "model", "context", "max-out", "thinking", "images", "usable")
+_YES, _BY_NAME, _NO = "yes", "by name", "no"
 _THOUSAND, _MILLION = 1000, 1_000_000
 
 
@@ -38,11 +39,11 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
     registry = ModelRegistry(host, host.settings, environ)
     running = asyncio.run(registry.discover())
     models = registry.get_models()
-    usable = {model.reference for model in registry.available()}
+    usable = _usable(models, registry)
     found = searched(search, models)
     if not search and not everything:
-        found = [model for model in found if model.reference in usable]
-    found.sort(key=lambda model: model.reference not in usable)
+        found = [model for model in found if usable.get(model.reference) == _YES]
+    found.sort(key=lambda model: (_YES, _BY_NAME, _NO).index(usable.get(model.reference, _NO)))
     if found:
         print_lines(*_table(found, usable))
     elif search:
@@ -55,6 +56,13 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
     for problem in (*host.settings.problems, *host.problems, *registry.warnings):
         warn(problem)
     return 0
+
+
+def _usable(models: Sequence[Model], registry: ModelRegistry) -> dict[str, str]:
+    """Return what the last column says of the models that can be used."""
+    by_name = {each for each in {model.provider for model in models} if registry.is_only_by_name(each)}
+    marked = {model.reference: _BY_NAME for model in models if model.provider in by_name}
+    return marked | {model.reference: _YES for model in registry.available()}
 
 
 def _say_what_is_missing(registry: ModelRegistry, *, have_servers: bool) -> None:
@@ -76,8 +84,8 @@ def size(tokens: int) -> str:
     return str(tokens)
 
 
-def _table(models: Sequence[Model], usable: Container[str]) -> Iterator[str]:
-    rows = [_HEADINGS, *((*_row(model), "yes" if model.reference in usable else "no") for model in models)]
+def _table(models: Sequence[Model], usable: Mapping[str, str]) -> Iterator[str]:
+    rows = [_HEADINGS, *((*_row(model), usable.get(model.reference, _NO)) for model in models)]
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True))

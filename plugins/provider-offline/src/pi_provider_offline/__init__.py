@@ -24,7 +24,7 @@ def register_providers() -> Sequence[Provider]:
 
 @hookimpl
 def register_models() -> Sequence[ProviderInfo]:
-    """Add provider ``offline`` with its one model, which must be asked for by name (decision D25)."""
+    """Add provider ``offline`` with its one model, which must be asked for by name."""
     from pi_provider_offline._provider import PROVIDER
 
     return [PROVIDER]

@@ -22,7 +22,7 @@ PROVIDER = ProviderInfo(
     name="Offline (rule-based stand-in, not a language model)",
     api=API,
     keyless=True,
-    default_model=None,  # a stand-in must never answer in a model's place unasked
+    only_by_name=True,  # a stand-in must never answer in a model's place unasked
     models=(
         Model(
             id="rules",
