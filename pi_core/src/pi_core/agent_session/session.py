@@ -18,7 +18,6 @@ from pi_core.agent_session.handles import ENDED, Handles
 from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.parts import SessionParts
 from pi_core.agent_session.program_calls import ProgramCalls
-from pi_core.agent_session.prompt_call import PromptCall
 from pi_core.agent_session.prompt_gate import PromptGate
 from pi_core.agent_session.prompt_steps import PromptSteps
 from pi_core.agent_session.queries import SessionQueries
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core._listeners import Listener
+    from pi_core.agent_session.prompt_call import PromptCall
     from pi_core.agent_session.usage_limits import UsageLimits
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost
@@ -235,6 +235,11 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
         """
+        call = None
+        if limits is not None:
+            from pi_core.agent_session.prompt_call import PromptCall
+
+            call = PromptCall(limits)
         return await self._steps.prompt(
             prompt,
             images=images,
@@ -242,7 +247,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
             source=source,
             expand=expand_prompt_templates,
             on_accepted=on_accepted,
-            call=None if limits is None else PromptCall(limits),
+            call=call,
         )
 
     async def continue_(self) -> AssistantMessage | None:
