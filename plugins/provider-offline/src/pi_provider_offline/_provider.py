@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pi_hookspecs.models import Model, ProviderInfo
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
     from pi_hookspecs import AssistantMessageEvent, Context, MessageBuilder, StreamOptions, Usage
     from pi_provider_offline._conversation import Answer
@@ -57,6 +57,8 @@ class OfflineRules:
         builder = MessageBuilder(model)
         try:
             answer = await _compose(model, context, options)
+            if options.output_schema is not None and not answer.calls:
+                answer = _in_form(answer, options.output_schema)
             if options.on_response is not None:
                 await options.on_response(200, {})
             events = () if _aborted(options) else _events(builder, context, answer)
@@ -87,6 +89,14 @@ async def _compose(model: Model, context: Context, options: StreamOptions) -> An
     changed = await options.on_payload(payload, model)
     words = changed.get("request") if isinstance(changed, dict) else None
     return answer_to(context, tools, words if isinstance(words, str) and words != payload["request"] else None)
+
+
+def _in_form(answer: Answer, schema: Mapping[str, Any]) -> Answer:
+    from attrs import evolve
+
+    from pi_provider_offline._output import as_json
+
+    return evolve(answer, text=as_json(answer.text, schema))
 
 
 def _payload(model: Model, context: Context) -> dict[str, Any]:
