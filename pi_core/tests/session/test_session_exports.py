@@ -116,7 +116,16 @@ def test_an_unknown_format_is_an_error(session):
         export_session(session, export_format="pdf")
 
 
-def test_a_session_in_memory_and_an_empty_one_are_not_exported(host, exporter, tmp_path):
+def test_a_session_in_memory_is_exported_in_every_format_of_plugins_but_html(host, tmp_path):
+    host.add(Plugin(Markdown()), "exporters")
+    in_memory = SessionManager.in_memory(tmp_path)
+    in_memory.append_message(UserMessage(content="hello"))
+
+    assert export_session(in_memory, tmp_path / "talk.md", host=host).read_bytes() == b"hello"
+    assert b'"hello"' in export_session(in_memory, tmp_path / "talk.jsonl", host=host).read_bytes()
+
+
+def test_a_session_in_memory_as_html_and_an_empty_one_are_not_exported(host, exporter, tmp_path):
     host.add(Plugin(exporter), "exporters")
     in_memory = SessionManager.in_memory(tmp_path)
     in_memory.append_message(UserMessage(content="hello"))

@@ -1,4 +1,4 @@
-"""A session as a document: which exporter is meant, what it is told, and where the file goes (pi.md 7.4)."""
+"""A session as a document: which exporter is meant, what it is told, and where the file goes."""
 
 from __future__ import annotations
 
@@ -91,14 +91,20 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     found = host.find(_HOOK, export_format) if host is not None else None
     if found is not None:
         return found
-    todo = "Install one (pip install pluggypi-export-html)" if export_format == HTML else "Install one that does"
-    written = export_format.upper() if export_format == HTML else repr(export_format)
-    raise UserError(f"No installed plugin writes sessions as {written}. {todo}, or export to a file named *.jsonl.")
+    written, todo = repr(export_format), "Install one that does"
+    if export_format == HTML:
+        written = "HTML"
+        todo = (
+            "The plugin 'export-html' does (pip install pluggypi-export-html): add it where plugins are chosen by name"
+        )
+    raise UserError(
+        f"No plugin of this session writes sessions as {written}. {todo}, or export to a file named *.jsonl."
+    )
 
 
 def _check(session: SessionManager, export_format: str) -> None:
-    if not session.is_persisted:
-        raise UserError(f"Cannot export in-memory session to {export_format.upper()}")
+    if export_format == HTML and not session.is_persisted:  # as the original does, and its clients expect
+        raise UserError("Cannot export in-memory session to HTML")
     if not any(True for _ in session.get_entries().of_type("message")):
         raise UserError(NOTHING)
 
