@@ -7,8 +7,11 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from pi_hookspecs.specs import all_hookspecs
+from pi_testing._options import PiOptions
+from pi_testing._under_test import plugins_for
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "hooks" / "examples"
@@ -39,11 +42,17 @@ def is_there():
 
 
 @pytest.fixture
-def pi_plugins(example, is_there):
-    """The example, behind one that can compact: the hooks about compactions need somebody who does."""
-    compactor = ROOT / "examples" / "first-and-last" / "src" / "pi_first_and_last" / "__init__.py"
-    plugins = {"first-and-last": loaded(compactor, "first_and_last")}
-    return {**plugins, "example": example} if is_there else plugins
+def pi_options(example):
+    """What the page's test says with its marker, as pytest would read it there."""
+    marks = getattr(example.shown, "pytestmark", [])
+    return PiOptions(**{key: value for mark in marks for key, value in mark.kwargs.items()})
+
+
+@pytest.fixture
+def pi_plugins(example, is_there, pi_options):
+    """The installed plugins that the page's test names, and the example."""
+    others = plugins_for(evolve(pi_options, plugins=[]), EXAMPLES / "test_page.py")
+    return {**others, "example": example} if is_there else others
 
 
 @pytest.fixture

@@ -18,12 +18,16 @@ def session_before_compact(event):
 
 # Shown by
 
+import pytest
+
 from pi_testing import text
 
 
+@pytest.mark.pi(entry_points=["compaction"], settings={"compaction": {"keepRecentTokens": 1}})
 async def shown(pi_session, script):
-    script.turn(text("Hello."))
+    script.turn(text("Hello.")).turn(text("Yes."))
     await pi_session.prompt("Hi")
+    await pi_session.prompt("Still there?")
 
     compaction = await pi_session.compact()
 

@@ -10,14 +10,18 @@ def session_compact(event, ctx):
 
 # Shown by
 
+import pytest
+
 from pi_testing import text
 
 
+@pytest.mark.pi(entry_points=["compaction"], settings={"compaction": {"keepRecentTokens": 3}})
 async def shown(pi_session, script, fake_ui):
-    script.turn(text("One.")).turn(text("Two."))
-    await pi_session.prompt("Say one")
-    await pi_session.prompt("Say two")
+    script.turn(text("A long story. " * 100)).turn(text("Yes."))
+    await pi_session.prompt("Tell me a story")
+    await pi_session.prompt("Is that all?")
 
+    script.turn(text("A story was told."))
     await pi_session.compact()
 
-    assert fake_ui.notices[-1].message.startswith("Compacted (manual): The user asked")
+    assert fake_ui.notices[-1].message == "Compacted (manual): A story was told."

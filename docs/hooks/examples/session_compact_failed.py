@@ -12,9 +12,12 @@ def session_compact_failed(event, ctx):
 
 from contextlib import suppress
 
+import pytest
+
 from pi_hookspecs import UserError
 
 
+@pytest.mark.pi(entry_points=["compaction"])
 async def shown(pi_session, fake_ui):
     with suppress(UserError):
         await pi_session.compact()

@@ -107,13 +107,17 @@ def test_both_are_loaded_and_installed_ones_first(pi_plugins, pi_host):
     assert list(pi_plugins) == ["acme", "guard"]
     assert pi_host.find("register_tools", "acme").plugin == "acme"
 
+@pytest.mark.pi(entry_points=["acme"])
+def test_those_of_the_project_are_there_too(pi_plugins):
+    assert list(pi_plugins) == ["acme", "guard"]
+
 @pytest.mark.pi(entry_points=["acmee"])
 def test_unknown_name(pi_host):
     pass
 """,
     )
 
-    result.assert_outcomes(passed=1, errors=1)
+    result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines("*Unknown plugin: acmee. Did you mean acme?*")
 
 

@@ -39,8 +39,8 @@ CANCELLED = "Compaction cancelled"
 ALREADY = "Already compacted"
 NOTHING = "Nothing to compact (session too small)"
 NO_COMPACTOR = (
-    "No installed plugin can compact the conversation. Install one (pip install pluggypi-compaction), or start a new"
-    " session."
+    "No plugin of this session can compact the conversation. The plugin 'compaction' does (pip install"
+    " pluggypi-compaction); where plugins are chosen by name, add it."
 )
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["TreeSteps"]
 
 NO_SUMMARIZER = (
-    "No installed plugin can sum up the branch. Install one (pip install pluggypi-compaction), or go without a summary."
+    "No plugin of this session can sum up the branch. The plugin 'compaction' does (pip install pluggypi-compaction);"
+    " where plugins are chosen by name, add it. Or go without a summary."
 )
 
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["UserBash"]
 
-NO_RUNNER = "No installed plugin can run commands. Install one (pip install pluggypi-tools)."
+NO_RUNNER = (
+    "No plugin of this session can run commands. The plugin 'tools' does (pip install pluggypi-tools); where plugins"
+    " are chosen by name, add it."
+)
 
 
 class UserBash:

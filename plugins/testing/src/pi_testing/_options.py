@@ -29,11 +29,6 @@ class PiOptions:
     allow_problems: bool = False
 
     @property
-    def names_plugins(self) -> bool:
-        """Whether the test says which plugins it wants, so that none is looked for."""
-        return self.plugins is not None or bool(self.entry_points)
-
-    @property
     def tool_names(self) -> list[str] | None:
         """Names of the tools to offer; None for those that are active by default."""
         return None if self.tools is None else [each for each in self.tools if isinstance(each, str)]

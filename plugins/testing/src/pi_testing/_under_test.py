@@ -1,4 +1,4 @@
-"""Which plugins a test is about: those that its marker names, else those of the project that it belongs to."""
+"""Which plugins a test is about: those of its marker, else of the project that it belongs to, and installed ones."""
 
 from __future__ import annotations
 
@@ -28,14 +28,12 @@ def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
 
     Args:
         options: What the test says.
-        test: The test's file; without a word in the options, the entry points of group ``pi`` in the nearest
+        test: The test's file; without ``plugins`` in the options, the entry points of group ``pi`` in the nearest
             ``pyproject.toml`` at or above it count.
 
     Raises:
         UnknownName: No installed plugin has a name of ``entry_points``.
     """
-    if not options.names_plugins:
-        return {name: resolve_name(value) for name, value in _own_entry_points(test.parent).items()}
     installed = _installed() if options.entry_points else {}
     found: dict[str, object] = {}
     for name in options.entry_points:
@@ -44,7 +42,9 @@ def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
                 "plugin", name, installed, "no distribution has an entry point of this name in group 'pi'"
             )
         found[name] = resolve_name(installed[name])
-    return found | _named(options.plugins or ())
+    if options.plugins is not None:
+        return found | _named(options.plugins)
+    return found | {name: resolve_name(value) for name, value in _own_entry_points(test.parent).items()}
 
 
 @cache
