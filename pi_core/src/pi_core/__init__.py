@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from pi_core._agent_types import AgentContext, LoopCallbacks, LoopConfig
     from pi_core._json_file import change_text
     from pi_core.agent import Agent, AgentState
     from pi_core.agent_session import AgentSession
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
-    from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, agent_loop, agent_loop_continue
+    from pi_core.loop import agent_loop, agent_loop_continue
     from pi_core.models.auth_storage import AuthStorage
     from pi_core.models.registry import ModelRegistry
     from pi_core.one_shot import arun, run
@@ -64,7 +65,8 @@ _HOMES = {
     "hooks.dispatcher": "HookDispatcher Timeouts",
     "hooks.reports": "HookFailure HookTrace",
     "host": "PluginHost PluginRecord Problem",
-    "loop": "AgentContext LoopCallbacks LoopConfig agent_loop agent_loop_continue",
+    "_agent_types": "AgentContext LoopCallbacks LoopConfig",
+    "loop": "agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
     "one_shot": "arun run",
     "overflow": "is_context_overflow is_recoverable_length is_throttling",

@@ -1,4 +1,4 @@
-"""Where the user's home folder and pi's own files in it are."""
+"""Paths: the user's home folder, pi's own files in it, and paths as users write them."""
 
 from __future__ import annotations
 
@@ -45,3 +45,10 @@ def make_cache(folder: Path) -> None:
     """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(exist_ok=True)
+
+
+def absolute(path: str, base_dir: str, home: str) -> str:
+    """Return a path as the user wrote it, ``~`` or relative to a folder, as an absolute one."""
+    if path == "~" or path.startswith(("~/", "~" + os.sep)):
+        path = os.path.join(home, path[2:])
+    return os.path.normpath(os.path.join(base_dir, path))

@@ -1,7 +1,7 @@
 """One request to the model: made ready, sent through the provider's stream, and always answered.
 
 Whatever goes wrong on the way becomes the answer: an assistant message that stopped for ``error`` or
-``aborted`` and keeps what was received (pi.md 1.5).
+``aborted`` and keeps what was received.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pi_hookspecs.values import Shown
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from pi_core.loop import AgentContext, LoopConfig
+    from pi_core._agent_types import AgentContext, LoopConfig
     from pi_hookspecs import AbortSignal, AgentEvent, AssistantMessageEvent, Model, StreamOptions
 
 __all__ = ["ask_model"]

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal, cast
 from attrs import asdict, define, evolve, field
 
 from pi_core._agent_state import AgentState
+from pi_core._agent_types import AgentContext, LoopCallbacks, LoopConfig
 from pi_core._listeners import Listeners
 from pi_core._plugin_text import message_of
 from pi_core._queue import MessageQueue
-from pi_core.loop import AgentContext, LoopCallbacks, LoopConfig, run_loop
+from pi_core.loop import run_loop
 from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import (
     AbortController,

@@ -1,20 +1,19 @@
 """The agent loop: context -> provider -> tools -> again, until the model has nothing left to do.
 
 It knows messages, tools, a stream function and callbacks; it does not know sessions, files, settings or
-terminals. Read it from ``run_loop`` down (document 000, section 2).
+terminals. Read it from ``run_loop`` down.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from attrs import Factory, define, field, frozen
+from attrs import define, field
 
+from pi_core._agent_types import AgentContext, LoopCallbacks, LoopConfig
 from pi_core._model_request import ask_model
-from pi_core.convert import default_convert_to_llm
 from pi_core.event_stream import EventStream
-from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import (
     AbortSignal,
     AgentEndEvent,
@@ -23,7 +22,6 @@ from pi_hookspecs import (
     MessageEndEvent,
     MessageStartEvent,
     PiError,
-    StreamOptions,
     TurnEndEvent,
     TurnStartEvent,
     now_ms,
@@ -31,109 +29,19 @@ from pi_hookspecs import (
 from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
 
-    from pi_core.tools._calls import AfterToolCall, BeforeToolCall, ToolCallBatch
+    from pi_core._agent_types import Emit, Poll
+    from pi_core.tools._calls import ToolCallBatch
     from pi_hookspecs import (
         AgentEvent,
         AgentMessage,
-        Message,
-        Model,
-        StreamFunction,
-        Tool,
-        ToolCall,
-        ToolCallResult,
-        ToolContext,
-        ToolResult,
         ToolResultMessage,
-        ToolUpdate,
     )
 
 __all__ = ["AgentContext", "LoopCallbacks", "LoopConfig", "agent_loop", "agent_loop_continue", "run_loop"]
 
 M = TypeVar("M", bound="AgentMessage")
-Emit: TypeAlias = "Callable[[AgentEvent], Awaitable[None]]"
-Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
-
-
-@define(eq=False, repr=False)
-class AgentContext(Shown):
-    """What the model is told, as it grows during a run."""
-
-    system_prompt: str = ""
-    messages: list[AgentMessage] = field(factory=list)
-    tools: tuple[Tool, ...] = ()
-
-
-async def _nothing() -> Sequence[AgentMessage]:
-    return ()
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class LoopCallbacks(Shown):
-    """What the loop asks of its surroundings, whoever the model is.
-
-    Attributes:
-        convert_to_llm: Our messages to the model's; must not raise.
-        transform_context: Changes the messages of one request, before conversion.
-        get_api_key: Asked before every request, by provider id; falls back on ``options.api_key``.
-        prepare_request: Asked last before every request: returns model and options as they go to the provider.
-        before_tool_call: May refuse a call or change its arguments; raising refuses.
-        after_tool_call: May replace a result; raising makes it an error.
-        finish_message: May replace a message, by one of the same role, before it is part of the transcript.
-        finish_turn: Asked before ``turn_end``, with the turn's number: ``"end"`` stops without polling
-            the queues, ``"continue"`` guarantees one more request.
-        should_stop_after_turn: Asked after ``turn_end``: stops before the queues are polled.
-        tool_context: Makes the ``ctx`` of one call.
-        tool_execution: ``parallel`` or ``sequential`` (decision D1).
-        steering_interrupt: ``wait`` lets a batch of calls finish, ``skip`` polls after each call and
-            skips the rest; None follows ``tool_execution`` (decision D2).
-    """
-
-    convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
-    transform_context: Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None = None
-    get_api_key: Callable[[str], Awaitable[str | None]] | None = None
-    prepare_request: Callable[[Model, StreamOptions], Awaitable[tuple[Model, StreamOptions]]] | None = None
-    before_tool_call: Callable[[BeforeToolCall, AbortSignal], Awaitable[ToolCallResult | None]] | None = None
-    after_tool_call: Callable[[AfterToolCall, AbortSignal], Awaitable[ToolResult | None]] | None = None
-    finish_message: Callable[[Any], Awaitable[Any]] | None = None
-    finish_turn: (
-        Callable[[AssistantMessage, tuple[ToolResultMessage, ...], int], Awaitable[Literal["end", "continue"] | None]]
-        | None
-    ) = None
-    should_stop_after_turn: Callable[[AgentContext], Awaitable[bool]] | None = None
-    tool_context: Callable[[ToolCall, ToolUpdate], ToolContext] | None = None
-    tool_execution: Literal["parallel", "sequential"] = "parallel"
-    steering_interrupt: Literal["wait", "skip"] | None = None
-
-    @property
-    def skips_on_steering(self) -> bool:
-        """Whether queued messages make the rest of a batch be skipped."""
-        return (self.steering_interrupt or _DEFAULT_INTERRUPT[self.tool_execution]) == "skip"
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class LoopConfig(LoopCallbacks):
-    """One run: the callbacks, who answers, and what is queued.
-
-    Attributes:
-        model: Who answers.
-        stream: The provider's ``stream``.
-        options: What every request is made with; the signal and the key are added.
-        get_steering_messages: Polled at the start and after every turn.
-        get_follow_up_messages: Polled when the agent would otherwise stop.
-        validator: Keeps the compiled schemas of the tools.
-    """
-
-    model: Model
-    stream: StreamFunction
-    options: StreamOptions = Factory(StreamOptions)
-    get_steering_messages: Poll = _nothing
-    get_follow_up_messages: Poll = _nothing
-    validator: ArgumentValidator = Factory(ArgumentValidator)
-
-
-_DEFAULT_INTERRUPT = {"parallel": "wait", "sequential": "skip"}
 
 
 def agent_loop(

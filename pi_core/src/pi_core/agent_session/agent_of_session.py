@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_core._agent_types import LoopCallbacks
 from pi_core.agent import Agent
 from pi_core.agent_session.context import ToolCallContext
 from pi_core.convert import convert_to_llm
-from pi_core.loop import LoopCallbacks
 from pi_hookspecs import StreamOptions, UsageLimitExceeded
 
 if TYPE_CHECKING:
+    from pi_core._agent_types import BeforeToolCall
     from pi_core._queue import QueueMode
     from pi_core.agent_session.session import AgentSession
-    from pi_core.tools._calls import BeforeToolCall
     from pi_hookspecs import (
         AbortSignal,
         ExecutionMode,

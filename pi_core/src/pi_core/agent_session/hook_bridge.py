@@ -16,8 +16,8 @@ from pi_hookspecs.specs import tools as tool_specs
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+    from pi_core._agent_types import AfterToolCall, BeforeToolCall
     from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_core.tools._calls import AfterToolCall, BeforeToolCall
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,

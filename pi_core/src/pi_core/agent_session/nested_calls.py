@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pi_core._agent_types import AfterToolCall, AgentContext, BeforeToolCall
 from pi_core._plugin_text import message_of
 from pi_core.agent_session.context import ToolCallContext
-from pi_core.loop import AgentContext
-from pi_core.tools._calls import BLOCKED, AfterToolCall, BeforeToolCall
+from pi_core.tools._calls import BLOCKED
 from pi_core.tools._running import failure, run_tool
 from pi_core.tools.validation import ArgumentValidator
 from pi_hookspecs import AssistantMessage, PiError, ToolCall, UnknownName

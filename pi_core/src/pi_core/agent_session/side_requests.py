@@ -6,10 +6,10 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
+from pi_core._agent_types import AgentContext, LoopConfig
 from pi_core._model_request import ask_model
 from pi_core.agent_session.agent_of_session import prepare_request, stream_answer
 from pi_core.agent_session.retry import wait_unless_aborted
-from pi_core.loop import AgentContext, LoopConfig
 from pi_hookspecs import AbortController, AssistantMessage, StreamOptions
 
 if TYPE_CHECKING:

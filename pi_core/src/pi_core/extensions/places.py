@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
 
-from pi_core._folders import home_dir
-from pi_core.resources.places import absolute
+from pi_core._folders import absolute, home_dir
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.hooks.dispatcher import HookImplementation
+    from pi_core.hooks.records import HookImplementation
 
 __all__ = ["in_order"]
 

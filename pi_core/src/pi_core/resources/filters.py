@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_core.resources.places import absolute
+from pi_core._folders import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from pi_core._folders import absolute
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs.resources import ResourceKind, ResourceScope
 
-__all__ = ["Place", "Situation", "absolute", "find_places"]
+__all__ = ["Place", "Situation", "find_places"]
 
 
 @frozen(eq=False, repr=False)
@@ -114,13 +116,6 @@ def ancestors(cwd: str, top: str | None = None) -> Iterator[str]:
 def repository_root(cwd: str) -> str | None:
     """Return the folder of the git repository, or worktree, that a folder is in; None where it is in none."""
     return next((folder for folder in ancestors(cwd) if os.path.exists(os.path.join(folder, ".git"))), None)
-
-
-def absolute(path: str, base_dir: str, home: str) -> str:
-    """Return a path as the user wrote it, ``~`` or relative to a folder, as an absolute one."""
-    if path == "~" or path.startswith(("~/", "~" + os.sep)):
-        path = os.path.join(home, path[2:])
-    return os.path.normpath(os.path.join(base_dir, path))
 
 
 def _filters(settings: Settings, key: str, situation: Situation) -> dict[ResourceScope, Filter]:

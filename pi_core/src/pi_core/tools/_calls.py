@@ -2,7 +2,7 @@
 
 Hooks and validation run in the loop's own task, one call after another; only ``execute`` runs
 concurrently. Whatever running tools have to tell comes through one queue, so that events keep an order
-without locks (pi.md section 2, decisions D1 to D8).
+without locks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import define, evolve, frozen
 
+from pi_core._agent_types import AfterToolCall, BeforeToolCall
 from pi_core._plugin_text import message_of
 from pi_core.tools._running import failure, result_problem, run_tool
 from pi_hookspecs import (
@@ -27,10 +28,10 @@ from pi_hookspecs.values import Shown
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pi_core.loop import AgentContext, LoopConfig
+    from pi_core._agent_types import AgentContext, LoopConfig
     from pi_hookspecs import AbortSignal, AgentEvent, AgentMessage, AssistantMessage, Tool, ToolCall, ToolResult
 
-__all__ = ["AfterToolCall", "BeforeToolCall", "ToolCallBatch"]
+__all__ = ["ToolCallBatch"]
 
 BLOCKED = "Tool execution was blocked"
 REPAIR_NOTE = "argumentsRepair"
@@ -40,27 +41,6 @@ CUT_OFF = (
     "This call was not run: the answer hit the output limit, so its arguments may be incomplete."
     " Issue the call again, and make the answer shorter."
 )
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class BeforeToolCall(Shown):
-    """A call about to run. ``args`` is a copy of the validated arguments."""
-
-    assistant_message: AssistantMessage
-    tool_call: ToolCall
-    args: dict[str, Any]
-    context: AgentContext
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class AfterToolCall(Shown):
-    """A call that has run."""
-
-    assistant_message: AssistantMessage
-    tool_call: ToolCall
-    args: dict[str, Any]
-    result: ToolResult
-    context: AgentContext
 
 
 @define(eq=False, repr=False)
