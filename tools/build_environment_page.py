@@ -45,6 +45,7 @@ SYSTEM = {
     "HOME": "The home folder, of `~`",
     "PATH": "Where shells, `uv`, `rg` and `fd` are found",
     "XDG_CONFIG_HOME": "Where git's ignore file of the user is, which searches obey",
+    "LD_LIBRARY_PATH": "Handed to the processes that watch commands, which get nothing else of pi's environment",
     "TERM": "`dumb` means no colours",
     "NO_COLOR": "Anything means no colours",
     "BROWSER": "The program that a login opens its page with",
@@ -60,6 +61,7 @@ SYSTEM = {
 }
 
 COMMANDS = {
+    "PI_CODING_AGENT": "`true`: an agent runs the command",
     "PI_SESSION_ID": "The session's id",
     "PI_SESSION_FILE": "The session's file, where it is stored in one",
     "PI_PROVIDER": "The model's provider",
