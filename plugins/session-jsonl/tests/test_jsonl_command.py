@@ -8,13 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import pi_session_jsonl
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
-from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs import UnknownName, UserError, hookimpl
 from pi_session_jsonl import register_subcommands
 from pi_session_jsonl._check import check_session
+from pi_session_jsonl._store import JsonlSessionStore
 
 COMPACTION = {
     "type": "compaction", "id": "k", "parentId": "l", "timestamp": "t",
@@ -27,9 +29,11 @@ def run(place, capsys, monkeypatch):
     """Runs ``pi sessions ...``; returns the exit code and what it printed."""
     monkeypatch.delenv("PI_CODING_AGENT_SESSION_DIR", raising=False)
 
-    def call(*arguments, settings=None):
+    def call(*arguments, settings=None, plugins=()):
         host = PluginHost(Settings.in_memory(settings or {}, agent_dir=place.agent_dir), installed=False)
         host.add(pi_session_jsonl, "session-jsonl")
+        for plugin in plugins:
+            host.add(plugin, "other")
         (command,) = register_subcommands()
         return command.run(list(arguments), host), capsys.readouterr().out
 
@@ -135,6 +139,44 @@ def test_a_session_is_found_by_the_beginning_of_its_id(run, store, header, said)
     assert run("path", "abc") == (0, f"{paths['abc']}\n")
     with pytest.raises(UserError, match="3 sessions match 'ab'"):
         run("path", "ab")
+
+
+class OtherStore(JsonlSessionStore):
+    """A store of another plugin, with sessions of its own."""
+
+    name = "other"
+
+    def __init__(self, place):
+        super().__init__(evolve(place, session_dir=place.agent_dir / "other"))
+
+
+class OtherPlugin:
+    @hookimpl
+    def register_session_stores(self):
+        return [OtherStore]
+
+
+def test_the_sessions_of_the_store_in_use_are_listed_and_found(run, store, place, header, said, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    store.create(header(str(tmp_path), "files")).append([said("a")])
+    other = OtherStore(place).create(header(str(tmp_path), "elsewhere"))
+    other.append([said("a")])
+    used = {"settings": {"sessionStore": "other"}, "plugins": [OtherPlugin()]}
+
+    assert "elsewhere" in run("list", **used)[1]
+    assert "files" not in run("list", "--all", **used)[1]
+    assert run("path", "else", **used) == (0, f"{other.reference}\n")
+
+
+def test_an_empty_list_names_the_store_in_use(run):
+    printed = run("list", "--all", settings={"sessionStore": "memory"})[1]
+
+    assert printed == "No sessions are stored in the session store 'memory'.\n"
+
+
+def test_a_store_that_is_missing_is_named(run):
+    with pytest.raises(UserError, match="No plugin brings the session store 'lost'"):
+        run("list", settings={"sessionStore": "lost"})
 
 
 # fsck

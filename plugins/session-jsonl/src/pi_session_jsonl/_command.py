@@ -1,4 +1,7 @@
-"""``pi sessions``: list what is stored, find one, check and repair a file."""
+"""``pi sessions``: list what is stored, find one, check and repair a file.
+
+Lists come from the store that the setting ``sessionStore`` names, whichever plugin brings it; files to check are ours.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,12 @@ Usage: pi sessions list [--all]
        pi sessions path ID
        pi sessions fsck FILE [--repair]
 
-Look at the sessions that are stored as files.
+Look at stored sessions: those of the store that the setting sessionStore names.
 
   list         List the sessions of this directory, the newest first
     --all      List those of all directories
-  path ID      Print the path of the session whose id begins like this
+  path ID      Print the path of the session whose id begins like this, or what
+               the store takes in place of a path
   fsck FILE    Check a session file: header, damaged lines, ids, parents, tool
                calls. Ends with 0 when nothing is wrong, with 1 otherwise
     --repair   Write a repaired copy beside it and print its path; the file
@@ -54,7 +58,9 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
     verb, words, switches = _parsed(given)
     if verb == "fsck":
         return _fsck(words[0], repair="--repair" in switches)
-    store = _store(host)
+    from pi_core.session.stores import chosen_store
+
+    store = chosen_store(host=host).store
     return _path(store, words[0]) if verb == "path" else _list(store, everywhere="--all" in switches)
 
 
@@ -85,21 +91,15 @@ def _parsed(arguments: list[str]) -> tuple[str, list[str], set[str]]:
     return verb, words, switches
 
 
-def _store(host: PluginHost) -> SessionStore:
-    """Return our store in the place that environment and settings name, whichever store sessions use."""
-    from pi_core.session.stores import chosen_store
-
-    return chosen_store(host=host, name="jsonl").store
-
-
 # list and path
 
 
 def _list(store: SessionStore, *, everywhere: bool) -> int:
     found = store.list(None if everywhere else str(Path.cwd()))
     if not found:
+        other = "" if store.name == "jsonl" else f" in the session store {store.name!r}"
         where = "" if everywhere else " for this directory; --all looks everywhere"
-        sys.stdout.write(f"No sessions are stored{where}.\n")
+        sys.stdout.write(f"No sessions are stored{other}{where}.\n")
     sys.stdout.writelines(f"{line}\n" for line in _table(found, with_cwd=everywhere))
     return 0
 
