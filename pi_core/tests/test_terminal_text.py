@@ -18,7 +18,9 @@ SELECTORS = {*map(chr, (0x180B, 0x180C, 0x180D, 0x180F, *range(0xFE00, 0xFE10), 
 PREPENDED = {*map(chr, (*range(0x600, 0x606), 0x6DD, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD))}  # Cf, but visible
 
 strange = st.text(
-    st.sampled_from(["a", " ", "\n", "\t", "\r", "\x1b", "\x9b", "\u202e", "\ufe0f", "語", "❤", *JOINERS])
+    st.sampled_from(
+        ["a", " ", "\n", "\t", "\r", "\x1b", "\x9b", "\u202e", "\ufe0f", "\u20e3", "0", "語", "❤", "م", *JOINERS]
+    )
 )
 texts = st.text() | strange | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp"]))
 
@@ -45,6 +47,7 @@ def test_a_line_is_one_line(text):
 
 @given(texts)
 @example("\u200c\ufe0f")
+@example("0\ufe0f\u200c")
 def test_what_is_clean_stays_as_it_is(text):
     assert clean_text(clean_text(text)) == clean_text(text)
     assert one_line(one_line(text)) == one_line(text)

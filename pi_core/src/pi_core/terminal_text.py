@@ -38,11 +38,13 @@ _JOINABLE = (
     r"\u2190-\u2bff\U0001f000-\U0001faff"  # emoji
 )
 
+_PLAIN = rf"\x00-\xa8\xaa-\xad\xaf-\xff{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}"
+"""What has no other forms to select from: Latin letters, digits and signs but © and ®, and what is not seen itself."""
+
 _HIDDEN = (
     rf"[{_CONTROLS}{_INVISIBLE}]"
-    rf"|(?<=[^{_JOINABLE}\ufe0f])[{_JOINERS}]|[{_JOINERS}](?=[^{_JOINABLE}])"
-    rf"|(?<=[\x00-\xa8\xaa-\xad\xaf-\xff{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}])"
-    rf"(?!(?<=[0-9#*])\ufe0f\u20e3)[{_SELECTORS}]"  # but the one of keycaps, as in 1️⃣
+    rf"|(?<=[^{_JOINABLE}\ufe0f])[{_JOINERS}]|(?<=[{_PLAIN}]\ufe0f)[{_JOINERS}]|[{_JOINERS}](?=[^{_JOINABLE}])"
+    rf"|(?<=[{_PLAIN}])(?!(?<=[0-9#*])\ufe0f\u20e3)[{_SELECTORS}]"  # but the one of keycaps, as in 1️⃣
 )
 
 
