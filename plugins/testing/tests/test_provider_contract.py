@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from pi_hookspecs import Done, MessageBuilder, TextDelta
+from pi_hookspecs import Done, MessageBuilder, ModelCost, TextDelta
 from pi_testing import ScriptedProvider, ServerCase, no_end, raises, text, unknown_event
+from pi_testing import usage as counts
 from pi_testing.fake_servers import FakeServer
 from pi_testing.provider_contract import EVERYTHING, ProviderCase, ProviderContract, Says, listen, needs
 
@@ -207,6 +209,27 @@ def test_every_test_is_asynchronous_and_needs_known_features():
 
     assert len(tests) > 45
     assert {feature for test in tests.values() for feature in getattr(test, "contract_needs", ())} <= EVERYTHING
+
+
+class Counting(Case):
+    """A provider whose API counts tokens, but not those that came from a cache."""
+
+    def __init__(self):
+        super().__init__(ScriptedProvider())
+        self.model = evolve(self.model, cost=ModelCost(input=1.0, output=2.0))
+
+    def answers(self, *blocks, usage=None, length=False):
+        price = (usage.input * 1.0 + usage.output * 2.0) / 1_000_000
+        self.provider.turn(text("Hello"), counts(input=usage.input, output=usage.output, cost=price))
+
+
+async def test_an_api_without_a_count_of_cached_tokens_passes_the_other_row():
+    contract = ProviderContract()
+
+    await contract.test_tokens_and_their_price_are_counted_once(Counting())
+    with pytest.raises(AssertionError, match="300"):
+        await contract.test_tokens_from_a_cache_are_counted_apart(Counting())
+    assert contract.test_tokens_from_a_cache_are_counted_apart.contract_needs == ("usage", "cached_usage")
 
 
 def test_a_mark_is_kept_by_the_function():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_hookspecs import AbortController, Aborted, Context, Provider, StreamOptions, UserMessage
+from pi_hookspecs import AbortController, Aborted, Context, Cost, Provider, StreamOptions, UserMessage
 from pi_testing import (
     ScriptedProvider,
     delay,
@@ -318,3 +318,15 @@ async def test_a_hook_that_raises_ends_the_answer(hook, problem, ended):
 def test_steps_and_requests_read_well():
     assert repr(tool_call("bash", command="ls")) == """tool_call('bash', '{"command": "ls"}')"""
     assert repr(text("Hello")) == "text('Hello')"
+
+
+@pytest.mark.parametrize(
+    ("given", "total"), [({"cost": 0.25}, 0.25), ({"cost": Cost(input=0.1, total=0.1)}, 0.1), ({}, 0.0)]
+)
+async def test_a_turn_has_the_price_that_it_is_given(pi_session, script, given, total):
+    script.turn(text("Done."), usage(input=10, output=2, **given))
+
+    answer = await pi_session.prompt("work")
+
+    assert (answer.usage.total_tokens, answer.usage.cost.total) == (12, total)
+    assert pi_session.get_session_stats().cost == pytest.approx(total)

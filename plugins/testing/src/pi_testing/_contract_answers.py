@@ -143,15 +143,11 @@ class AnswersContract:
 
     @needs("usage")
     async def test_tokens_and_their_price_are_counted_once(self, case: ProviderCase) -> None:
-        case.answers(Says(("Hello",)), usage=Usage(input=1000, output=20, cache_read=300))
-        heard = await listen(case)
+        await _check_usage(case, cached=0)
 
-        usage, cost = heard.done.usage, case.model.cost
-        assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (1000, 20, 300, 0)
-        assert usage.total_tokens == 1000 + 20 + 300
-        expected = (1000 * cost.input + 20 * cost.output + 300 * cost.cache_read) / 1_000_000
-        assert cost.input, "the case's model needs prices"
-        assert usage.cost.total == pytest.approx(expected)
+    @needs("usage", "cached_usage")
+    async def test_tokens_from_a_cache_are_counted_apart(self, case: ProviderCase) -> None:
+        await _check_usage(case, cached=300)
 
     @needs("bytes", "thinking", "tools")
     @pytest.mark.parametrize("size", [1, 2, 3, 7])
@@ -224,6 +220,19 @@ class AnswersContract:
 
         sent = everything_in(case.sent())
         assert all(text in sent for text in ("Be brief \N{SNOWMAN}.", MIXED, "read", "write", case.model.id))
+
+
+async def _check_usage(case: ProviderCase, cached: int) -> None:
+    """Let the API count tokens, and compare what the message says of them and of their price."""
+    case.answers(Says(("Hello",)), usage=Usage(input=1000, output=20, cache_read=cached))
+    heard = await listen(case)
+
+    usage, cost = heard.done.usage, case.model.cost
+    assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (1000, 20, cached, 0)
+    assert usage.total_tokens == 1000 + 20 + cached
+    assert cost.input, "the case's model needs prices"
+    expected = (1000 * cost.input + 20 * cost.output + cached * cost.cache_read) / 1_000_000
+    assert usage.cost.total == pytest.approx(expected)
 
 
 class _Pause(asyncio.Event):

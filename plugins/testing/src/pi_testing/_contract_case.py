@@ -38,6 +38,7 @@ Feature: TypeAlias = Literal[
     "broken_arguments",
     "length",
     "usage",
+    "cached_usage",
     "images",
     "requests",
     "replay",
@@ -50,7 +51,8 @@ Feature: TypeAlias = Literal[
 ]
 """What a test of the suite may need:
 
-- ``thinking``, ``tools``, ``images``: the API knows them; ``usage``: it counts tokens.
+- ``thinking``, ``tools``, ``images``: the API knows them.
+- ``usage``: it counts tokens, and the case's model has prices; ``cached_usage``: those that came from a cache, apart.
 - ``broken_arguments``: it sends arguments as text, so that they can be no JSON.
 - ``length``: an answer can end because it was too long.
 - ``requests``: ``sent()`` is the body of the request.
@@ -137,7 +139,7 @@ class ProviderCase(ABC):
 
         Args:
             blocks: The content; none is an empty answer.
-            usage: The tokens that the API counts: ``input``, ``output`` and ``cache_read``.
+            usage: The tokens that the API counts: ``input``, ``output`` and, with ``cached_usage``, ``cache_read``.
             length: The answer ends because it was too long.
         """
 

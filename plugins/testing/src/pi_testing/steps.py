@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
-from pi_hookspecs import Usage
+from pi_hookspecs import Cost, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -225,16 +225,37 @@ def stop(reason: StopReason, /) -> Step:
     return Step(f"stop({reason!r})", play)
 
 
-def usage(*, input: int = 0, output: int = 0, cache_read: int = 0, cache_write: int = 0) -> Step:  # noqa: A002 - as in Usage
-    """Say how many tokens the turn took; the total is their sum."""
-    total = input + output + cache_read + cache_write
-    tokens = Usage(input=input, output=output, cache_read=cache_read, cache_write=cache_write, total_tokens=total)
+def usage(
+    *,
+    input: int = 0,  # noqa: A002 - as in Usage
+    output: int = 0,
+    cache_read: int = 0,
+    cache_write: int = 0,
+    cost: float | Cost = 0.0,
+) -> Step:
+    """Say how many tokens the turn took, and what it cost.
+
+    Args:
+        input: Tokens that were read; with the next three they make the total.
+        output: Tokens that were written.
+        cache_read: Tokens that were read from a cache.
+        cache_write: Tokens that were written into one.
+        cost: Dollars in total, or a ``Cost``; the scripted model itself has no prices.
+    """
+    tokens = Usage(
+        input=input,
+        output=output,
+        cache_read=cache_read,
+        cache_write=cache_write,
+        total_tokens=input + output + cache_read + cache_write,
+        cost=cost if isinstance(cost, Cost) else Cost(total=cost),
+    )
 
     def play(stage: Stage) -> Iterable[Any]:
         stage.builder.usage = tokens
         return ()
 
-    return Step(f"usage(input={input}, output={output})", play)
+    return Step(f"usage(input={input}, output={output}, cost={tokens.cost.total:g})", play)
 
 
 _GOOD_ENDS = ("stop", "length", "toolUse", "deferred")
