@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pi_core.answer import Answer
     from pi_core.convert import convert_to_llm
     from pi_core.create import create_agent_session
+    from pi_core.error_words import ErrorText, error_text
     from pi_core.event_stream import EventStream
     from pi_core.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
@@ -60,6 +61,7 @@ _HOMES = {
     "answer": "Answer",
     "convert": "convert_to_llm",
     "create": "create_agent_session",
+    "error_words": "ErrorText error_text",
     "event_stream": "EventStream",
     "frontmatter": "Frontmatter parse_frontmatter",
     "hooks.dispatcher": "HookDispatcher Timeouts",
@@ -93,6 +95,7 @@ __all__ = [  # literal, because type checkers read it
     "Answer",
     "AuthStorage",
     "DefaultResourceLoader",
+    "ErrorText",
     "EventStream",
     "Frontmatter",
     "HookDispatcher",
@@ -129,6 +132,7 @@ __all__ = [  # literal, because type checkers read it
     "create_agent_session_services",
     "edited_message",
     "entry_message",
+    "error_text",
     "escaped",
     "estimate_tokens",
     "hidden_characters",

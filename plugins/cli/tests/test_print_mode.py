@@ -84,6 +84,41 @@ def test_failed_answer_is_an_error_with_nothing_on_stdout(fake):
     assert done.stderr == "Error: 400 the request is wrong\n"
 
 
+REFUSED = '529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
+
+REFUSING_PLUGIN = f"""
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+
+
+class Refusing:
+    api = "refusing"
+
+    async def stream(self, model, context, options):
+        yield MessageBuilder(model).fail({REFUSED!r} + "\\nWait a moment.")
+
+
+@hookimpl
+def register_providers():
+    return [Refusing()]
+
+
+@hookimpl
+def register_models():
+    model = Model(id="busy", name="Busy", api="refusing", provider="refusing")
+    return [ProviderInfo(id="refusing", name="Refusing", api="refusing", keyless=True, models=(model,))]
+"""
+
+
+def test_a_refusal_is_said_in_words_and_raw_if_verbose(pi):
+    pi.install("refusing", REFUSING_PLUGIN)
+    (pi.agent_dir / "settings.json").write_text('{"retry": {"baseDelayMs": 1, "maxRetries": 1}}')
+    brief = pi.run("--model", "refusing/busy", "-p", "one")
+    verbose = pi.run("--model", "refusing/busy", "--verbose", "-p", "one")
+
+    assert brief.stderr == "Trying again in 0.001 s (1 of 1): Overloaded\nError: Overloaded. Wait a moment.\n"
+    assert verbose.stderr.endswith(f"Error: Overloaded. Wait a moment.\n{REFUSED}\n")
+
+
 def test_what_plugins_print_is_kept_off_stdout(fake):
     fake.install("printing", PRINTING_PLUGIN)
 

@@ -156,7 +156,7 @@ async def test_stream_without_its_end(ask, server):
     server.answers(stream(SOME[:-1]))
     heard = await ask()
 
-    assert heard.error.startswith("Anthropic stream ended before message_stop. The answer is not complete: send")
+    assert heard.error.startswith("Anthropic stream ended before message_stop\nThe answer is not complete: send")
     assert heard.message.text == "some text"
 
 
@@ -164,14 +164,14 @@ async def test_stream_without_a_stop_reason(ask, server):
     server.answers(stream([*SOME[:-2], SOME[-1]]))
     heard = await ask()
 
-    assert heard.error.startswith("Anthropic stream ended without a stop reason. The answer is not complete: send")
+    assert heard.error.startswith("Anthropic stream ended without a stop reason\nThe answer is not complete: send")
 
 
 async def test_stream_without_anything(ask, server):
     server.answers(stream([]))
     heard = await ask()
 
-    assert heard.error.startswith("Anthropic stream ended before message_stop. The answer is not complete: send")
+    assert heard.error.startswith("Anthropic stream ended before message_stop\nThe answer is not complete: send")
     assert heard.message.content == ()
 
 

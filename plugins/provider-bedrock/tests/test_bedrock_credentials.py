@@ -222,7 +222,7 @@ async def test_a_command_that_never_ends_is_not_waited_for(sign, aws, tmp_path, 
 async def test_no_credentials_names_every_way(sign):
     heard = await sign()
 
-    assert heard.error.startswith("No AWS credentials were found.")
+    assert heard.error.startswith("No AWS credentials were found\n")
     for way in ("AWS_PROFILE", "aws configure sso", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK"):
         assert way in heard.error
 
@@ -232,7 +232,7 @@ async def test_a_profile_that_does_not_exist_names_those_that_do(sign, aws):
     heard = await sign()
 
     assert heard.error == (
-        "The AWS profile 'wrok' does not exist. Set AWS_PROFILE to one of 'home', 'work', or make it with "
+        "The AWS profile 'wrok' does not exist\nSet AWS_PROFILE to one of 'home', 'work', or make it with "
         "`aws configure sso --profile wrok`."
     )
 

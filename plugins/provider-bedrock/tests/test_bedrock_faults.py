@@ -25,7 +25,7 @@ REFUSALS = {
     "no access": (
         error(403, NO_ACCESS),
         {},
-        f"403 AccessDeniedException: {NO_ACCESS} Ask for access to model 'us.{SONNET}' in region us-east-1",
+        f"403 AccessDeniedException: {NO_ACCESS}\nAsk for access to model 'us.{SONNET}' in region us-east-1",
     ),
     "not allowed": (error(403, NOT_ALLOWED), {}, "permission bedrock:InvokeModelWithResponseStream"),
     "bad token": (
@@ -163,7 +163,7 @@ async def test_a_bad_checksum_is_an_error_and_keeps_the_text(ask, server):
     heard = await ask()
 
     assert heard.message.text == "some"
-    assert heard.error.startswith("Bedrock stream is broken: the checksum of a frame is wrong.")
+    assert heard.error.startswith("Bedrock stream is broken: the checksum of a frame is wrong\n")
 
 
 async def test_half_a_frame_is_an_error(ask, server):

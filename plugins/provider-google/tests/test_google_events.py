@@ -132,7 +132,7 @@ def test_a_reason_in_every_chunk_does_not_end_the_answer(fed, final, make_model)
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("SAFETY", "Google withheld the answer (finish reason 'SAFETY'): It is unsafe. Rephrase the request"),
+        ("SAFETY", "Google withheld the answer (finish reason 'SAFETY'): It is unsafe.\nRephrase the request"),
         ("PROHIBITED_CONTENT", "Google withheld the answer"),
         ("SOMETHING_NEW", "Google withheld the answer (finish reason 'SOMETHING_NEW')"),
         ("MALFORMED_FUNCTION_CALL", "The model made a call that Google cannot read"),
@@ -152,7 +152,7 @@ def test_a_prompt_that_a_filter_does_not_let_through(fed, final, make_model):
     message = final(fed(make_model(), feedback))
 
     assert message.error_message == (
-        "Google blocked the prompt (SAFETY): It is unsafe. Rephrase the request, or choose another model with --model."
+        "Google blocked the prompt (SAFETY): It is unsafe.\nRephrase the request, or choose another model with --model."
     )
 
 

@@ -91,7 +91,7 @@ async def test_an_error_in_the_midst(told, transport):
 async def test_a_prompt_that_is_blocked(told, transport):
     message, _ = await told(blocked("PROHIBITED_CONTENT"), transport)
 
-    assert message.startswith("Google blocked the prompt (PROHIBITED_CONTENT).")
+    assert message.startswith("Google blocked the prompt (PROHIBITED_CONTENT)\n")
 
 
 @TRANSPORTS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -65,10 +66,21 @@ def test_no_template_is_left_unfilled(model):
 def test_the_raw_text_comes_first(model):
     failure = RequestFailed('429 {"error":"slow down"}', status=429, retry_after_ms=6500)
 
-    assert explained(failure, model) == ('429 {"error":"slow down"} Wait 7 s, or choose another model with --model.')
+    assert explained(failure, model) == ('429 {"error":"slow down"}\nWait 7 s, or choose another model with --model.')
     assert explained(RequestFailed("503 down", status=503), model) == (
-        "503 down. The provider has trouble: wait a moment, or choose another model with --model."
+        "503 down\nThe provider has trouble: wait a moment, or choose another model with --model."
     )
+
+
+def test_the_raw_text_is_one_line_that_programs_can_parse(model):
+    said = {"error": {"message": "First.\nSecond.", "details": ["x" * 20_000]}}
+    failure = answer_failure(429, {}, json.dumps(said, indent=2).encode())
+    first, advice = explained(failure, model).split("\n")
+    in_words = explained(HttpFailed("one\r\ntwo", kind="event"), model)
+
+    assert (first[:4], json.loads(first[4:])) == ("429 ", said)
+    assert advice == "Wait a moment, or choose another model with --model."
+    assert in_words.startswith("one two\n")
 
 
 def test_who_asks_for_more_patience_than_the_user_has_is_told_of(model):
@@ -76,7 +88,7 @@ def test_who_asks_for_more_patience_than_the_user_has_is_told_of(model):
     said = AnswerBuilder(model).end_for(failure, StreamOptions(max_retry_delay_ms=60_000)).error.error_message
 
     assert said == (
-        "429 slow down. Wait 700 s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself, "
+        "429 slow down\nWait 700 s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself, "
         "or choose another model with --model."
     )
     assert explain(failure, model, 700_000) == explain(failure, model, 0) == explain(failure, model)
@@ -84,8 +96,8 @@ def test_who_asks_for_more_patience_than_the_user_has_is_told_of(model):
 
 def test_a_bad_request_is_told_from_its_words(model):
     assert explained(RequestFailed("400 {}", status=400), model) == (
-        "400 {} Provider 'acme' does not take the request as it is and says why: compact the conversation if it is the "
-        "size, choose another model with --model if it is the model."
+        "400 {}\nProvider 'acme' does not take the request as it is and says why: compact the conversation if it is "
+        "the size, choose another model with --model if it is the model."
     )
 
 
@@ -123,7 +135,7 @@ def test_a_host_that_says_when_to_come_back_need_not_be_paid_first(model):
 
 def test_an_answer_that_broke_off_needs_no_advice_on_its_status(model):
     assert explained(HttpFailed("terminated: cut", kind="dropped", status=200), model) == (
-        "terminated: cut. Send the prompt again; if that does not help, check what stands between pi and "
+        "terminated: cut\nSend the prompt again; if that does not help, check what stands between pi and "
         "'https://api.acme.test/v1'."
     )
 

@@ -64,7 +64,7 @@ async def test_the_example_says_what_to_do_when_nobody_answers(model):
     (event,) = await events_of(model, StreamOptions())
 
     assert event.error.error_message == (
-        "Connection error. Nothing answers at localhost:9 (connection refused). "
+        "Connection error. Nothing answers at localhost:9 (connection refused)\n"
         "Start the server, or check the base URL of provider 'acme'."
     )
 

@@ -59,4 +59,4 @@ def test_a_failure_that_knows_what_to_do_says_it_instead():
     failure.advice = "Sign in."
     model = Model(id="m", name="M", api="a", provider="p")
 
-    assert explained(failure, model) == "403 Forbidden. Sign in."
+    assert explained(failure, model) == "403 Forbidden.\nSign in."

@@ -198,7 +198,7 @@ async def test_both_see_an_error_in_the_midst_of_responses(make_model, said, rep
         message = await reply(make_model("openai-responses", base_url=server.base_url), said.user("Hi"), api_key=KEY)
 
     assert (type(seen.error), seen.text) == (openai.APIError, "Hel")
-    assert message.error_message.startswith("Error Code x: Down. Send the prompt again")
+    assert message.error_message.startswith("Error Code x: Down\nSend the prompt again")
     assert message.text == "Hel"
 
 

@@ -72,6 +72,17 @@ async def test_the_session_keeps_the_failed_answers(pi_session: AgentSession, sc
     ]
 
 
+async def test_what_is_tried_again_comes_without_advice_to_do_so(
+    pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
+) -> None:
+    refused = '529 {"error":{"message":"Overloaded"}}'
+    script.turn(error(f"{refused}\nSend the prompt again.")).turn(text("fine"))
+
+    await pi_session.prompt("hello")
+
+    assert [event.error_message for event in recorded.events if event.type == "auto_retry_start"] == [refused]
+
+
 async def test_after_the_last_attempt_the_prompt_ends_with_the_error(
     pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
 ) -> None:
@@ -256,7 +267,8 @@ async def test_another_model_goes_on_where_the_first_gave_up(
     pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
 ) -> None:
     offer_second(pi_session, script)
-    script.turn(error(OVERLOADED)).turn(error(OVERLOADED)).turn(text("from the second"))
+    refused = '529 {"error":{"message":"Overloaded"}}\nSend the prompt again.'
+    script.turn(error(refused)).turn(error(refused)).turn(text("from the second"))
 
     answer = await pi_session.prompt("hello")
 
@@ -264,7 +276,7 @@ async def test_another_model_goes_on_where_the_first_gave_up(
     assert answer.text == "from the second"
     assert script.requests[2].model.id == "second"
     starts = [event.error_message for event in recorded.events if event.type == "auto_retry_start"]
-    assert "going on with scripted/second" in starts[-1]
+    assert starts[-1].endswith("failed (overload: Overloaded); going on with scripted/second")
 
 
 def offer_second(pi_session: AgentSession, script: ScriptedProvider) -> None:

@@ -93,7 +93,8 @@ class Retry:
                 attempt=decision.attempt,
                 max_attempts=decision.max_attempts,
                 delay_ms=decision.delay_ms,
-                error_message=decision.reason or failed.error_message or "Unknown error",
+                # Without the advice: to send the prompt again, say, is what happens by itself.
+                error_message=decision.reason or (failed.error_message or "").partition("\n")[0] or "Unknown error",
             )
         )
         if not await self._waited(decision.delay_ms, stop):

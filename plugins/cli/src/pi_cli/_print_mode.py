@@ -15,6 +15,7 @@ from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._results import failure_rows
 from pi_cli._screen import Screen
 from pi_cli._words import one_line
+from pi_core import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,7 +138,7 @@ class PrintRun(PromptRun):
 
     def _on_auto_retry_start(self, event: Any) -> None:
         seconds = f"{event.delay_ms / 1000:g} s"
-        reason = one_line(event.error_message)
+        reason = one_line(error_text(event.error_message).words)
         self.screen.line(f"Trying again in {seconds} ({event.attempt} of {event.max_attempts}): {reason}", dim=True)
 
     def _on_compaction_start(self, event: Any) -> None:
@@ -146,6 +147,6 @@ class PrintRun(PromptRun):
 
     def _on_compaction_end(self, event: Any) -> None:
         if event.error_message:
-            self.warn(event.error_message)
+            self.warn(error_text(event.error_message).words)
         elif event.result is None and not event.aborted:
             self.screen.line("There is nothing in it that could be summed up", dim=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pi_cli._report import trace_line
 from pi_cli._words import one_line
+from pi_core import error_text
 from pi_core.agent_session.context import NoUserInterface
 from pi_core.process.signals import OrderlyEnd
 from pi_hookspecs import PiError
@@ -132,8 +133,11 @@ class PromptRun:
     # Telling
 
     def report_failure(self, answer: AssistantMessage) -> None:
-        """Write to stderr why an answer failed."""
-        self.screen.line(f"Error: {one_line(answer.error_message or f'the request was {answer.stop_reason}')}")
+        """Write to stderr why an answer failed, in words, and what to do; what exactly the server said if verbose."""
+        text = error_text(answer.error_message or f"the request was {answer.stop_reason}")
+        self.screen.line(f"Error: {one_line(text.sentences)}")
+        if self.options.verbose and text.is_shortened:
+            self.screen.line(one_line(text.raw), dim=True)
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Write a notice to stderr."""

@@ -1,7 +1,7 @@
 """What the user can do about a failed request, in one sentence.
 
-The sentence stands behind the API's own words and must not change what they mean to the retry rules (pi.md section 9)
-and to overflow detection (4.8): it repeats none of their patterns.
+The sentence follows the API's own words, on a line of its own, and must not change what they mean to the retry rules
+and to overflow detection: it repeats none of their patterns.
 """
 
 from __future__ import annotations
@@ -116,12 +116,10 @@ def _meant(failure: RequestFailed) -> int:
 
 
 def explained(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
-    """Return the failure's own text, unchanged, and behind it what to do (``explain``)."""
+    """Return the failure's own text on one line, for programs parse it, and what to do on the next (``explain``)."""
+    text = " ".join(str(failure).splitlines())
     advice = explain(failure, model, longest_wait_ms)
-    text = str(failure)
-    if not advice:
-        return text
-    return f"{text} {advice}" if text.endswith((".", "!", "?", "}", "]")) else f"{text}. {advice}"
+    return f"{text}\n{advice}" if advice else text
 
 
 def _wait(retry_after_ms: int | None, longest_ms: int | None) -> str:

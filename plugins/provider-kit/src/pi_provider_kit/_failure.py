@@ -24,6 +24,9 @@ __all__ = ["HttpFailed", "answer_failure", "redact", "secrets_of", "transport_fa
 _BODY_LIMIT = 4000
 """Characters of a body in a message."""
 
+_JSON_LIMIT = 65_536
+"""The same of JSON, which programs parse: cut, it would be none. What is longer repeats the request."""
+
 _PAGE_LIMIT = 160
 
 PAGE_NOTE = "(an HTML page, not an answer of the API)"
@@ -112,7 +115,7 @@ def _tells_of_an_error(text: str) -> bool:
 
 def readable_body(text: str) -> str:
     """Return the body on one line: JSON compact, an HTML page as its title, all of it cut to what a person reads."""
-    text = text.strip()
+    text, limit = text.strip(), _BODY_LIMIT
     if text[:1] == "<" or text[:200].lower().find("<html") >= 0:
         return _page(text)
     if text[:1] in ("{", "["):
@@ -120,8 +123,9 @@ def readable_body(text: str) -> str:
 
         with suppress(ValueError, RecursionError):
             text = json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+            limit = _JSON_LIMIT
     text = " ".join(text.split()) if "\n" in text else text
-    if len(text) > _BODY_LIMIT:
+    if len(text) > limit:
         return f"{text[:_BODY_LIMIT]}... ({len(text) - _BODY_LIMIT} more characters)"
     return text
 

@@ -62,6 +62,8 @@ def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -
 
 def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiContext) -> RetryDecision | None:
     """Return the try with the model that follows the present one in the user's list."""
+    from pi_core import error_text
+
     names = ctx.settings.get_str_list("retry.failover")
     if not names or kind not in _ANOTHER_MODEL_HELPS or ctx.model is None:
         return None
@@ -69,7 +71,8 @@ def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiConte
     following = models[models.index(present) + 1 :] if present in models else models
     if not following:
         return None
-    reason = f"{present} failed ({kind}: {message.error_message or 'no reason given'}); going on with {following[0]}"
+    why = error_text(message.error_message or "no reason given").words
+    reason = f"{present} failed ({kind}: {why}); going on with {following[0]}"
     return RetryDecision(attempt=1, max_attempts=max(retries, 1), delay_ms=0, model=following[0], reason=reason)
 
 
