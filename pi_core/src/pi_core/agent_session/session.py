@@ -27,6 +27,7 @@ from pi_core.agent_session.retry import Retry
 from pi_core.agent_session.run_events import RunEvents
 from pi_core.agent_session.sending import Sending
 from pi_core.agent_session.tool_choice import SessionTools
+from pi_core.process.forks import ForkGuard
 from pi_core.resources import DefaultResourceLoader
 from pi_core.system_prompt import SystemPromptBuilder
 from pi_hookspecs import AgentBusy, PiError
@@ -113,6 +114,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         self.resources = resources or DefaultResourceLoader(cwd=cwd, settings=settings, host=host)
         tell_of_problems(self)
         self.system_prompts = SystemPromptBuilder(self, system_prompt, append_system_prompt)
+        self._fork_guard = ForkGuard(self._in_child)
         self._started = self._ended = False
         self._starting = asyncio.Lock()
         self._gate = PromptGate(self.hooks.abort)
@@ -143,6 +145,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         """
         if self._ended:
             raise PiError("This session has ended; make another one with create_agent_session")
+        self._fork_guard.work_here()
         async with self._starting:
             if self._started:
                 return
@@ -166,6 +169,12 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         await self.listeners.settled()
         self.hooks.close()
         self.handles.retire(ENDED)
+        self._fork_guard.release()
+
+    def _in_child(self) -> None:
+        """Keep a process that a plugin has forked, a copy of this one, from going on with the session."""
+        self.session_manager.stop_storing()
+        self.hooks.end_in_child()
 
     # What it is
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pi_core._plugin_text import described, shown
+from pi_core.process.forks import leave_if_child
 
 if TYPE_CHECKING:
     from pi_core.agent_session.session import AgentSession
@@ -77,6 +78,7 @@ async def _call(session: AgentSession, plugin: str, what: tuple[str, str], handl
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
+        leave_if_child(error)
         step, name = what
         line, stack = described(error, handler)
         session.complain(plugin, step, f"Plugin {plugin!r} failed in {step} {name}: {line}", stack)

@@ -114,6 +114,10 @@ class HookDispatcher:
         """End the implementations that run for an aborted run."""
         self._watchdog.abort(signal)
 
+    def end_in_child(self) -> None:
+        """Have this process, a copy that an implementation has forked, end as soon as that returns."""
+        self._watchdog.mark_all()
+
     @contextmanager
     def clock_stopped(self) -> Iterator[None]:
         """Let the present call's deadline stand still, while it waits for the user."""

@@ -11,6 +11,7 @@ from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.running_call import RunningCall, current_call
 from pi_core.hooks.watchdog import PATIENCE, Watchdog
+from pi_core.process.forks import leave_if_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,6 +94,7 @@ class Invoker:
 
     async def _failed(self, running: RunningCall, error: BaseException, description: tuple[str, str] | None) -> None:
         """Find out what an exception means; raises when the task is cancelled by others, too."""
+        leave_if_child(error)
         self.watchdog.leave(running)
         implementation = running.implementation
         cancelled = isinstance(error, asyncio.CancelledError)
@@ -114,6 +116,7 @@ class Invoker:
         Raises:
             CancelledError: It swallowed a cancellation that was meant for the whole task.
         """
+        leave_if_child()
         self.watchdog.notice_afterwards(running)
         if await running.take_back():
             raise asyncio.CancelledError

@@ -91,6 +91,11 @@ class Watchdog:
             self._timer.cancel()
             self._arm(self._loop, self._tick_seconds)
 
+    def mark_all(self) -> None:
+        """Have every call looked at when it returns, as those are that were cancelled."""
+        for each in self._running:
+            each.marks += 1
+
     def close(self) -> None:
         """Give back timer and signal; the next call takes them again."""
         if self._timer is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pi_core._plugin_text import place_of, said
 from pi_core.hooks.interrupt import Interrupted, limited
+from pi_core.process.forks import ending_children
 from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ LOAD_SECONDS = 30.0
 def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: float = LOAD_SECONDS) -> Iterator[None]:
     """Report whatever a plugin's code in the block raises, ``SystemExit`` included, and go on after it."""
     try:
-        with limited(seconds, what), redirect_stdout(sys.stderr):
+        with ending_children(), limited(seconds, what), redirect_stdout(sys.stderr):
             yield
     except (KeyboardInterrupt, GeneratorExit):
         raise

@@ -6,6 +6,7 @@ For front ends, which own the process; a program that uses a session keeps its o
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -123,25 +124,34 @@ def _exit_code(number: int) -> int:
 def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     """Handle the signals that end a process, but for those that whoever started it wants ignored (``nohup``).
 
-    In another thread than the main one nothing is handled: Python lets only that one.
+    In another thread than the main one nothing is handled: Python lets only that one. Children that a plugin forks
+    inherit the handlers; there a signal does what it does in any program.
     """
-    before = {}
+    process, before = os.getpid(), {}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if os.getpid() == process:
+            handler(number, frame)
+        elif number == signal.SIGINT:
+            signal.default_int_handler(number, frame)
+        else:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
     for name in _EXIT_CODES if threading.current_thread() is threading.main_thread() else ():
         number = getattr(signal, name, None)  # SIGHUP is POSIX's alone
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, handler)
+            before[number] = signal.signal(number, handle)
     try:
         yield
     finally:
         for number, previous in before.items():
-            if signal.getsignal(number) == handler:  # else the process is being killed, and nothing is put back
+            if signal.getsignal(number) == handle:  # else the process is being killed, and nothing is put back
                 signal.signal(number, previous)
 
 
 def _kill(exit_code: int) -> None:
     """End the process soon, whatever hangs: cancelled tasks have a second to end the programs that they started."""
-    import os
-
     for name in _EXIT_CODES:
         number = getattr(signal, name, None)
         if number is not None:

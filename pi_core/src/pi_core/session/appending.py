@@ -172,6 +172,10 @@ class SessionAppends(SessionReads):
         """Store what waits, if it can be, and let go of the session."""
         self._writer.close()
 
+    def stop_storing(self) -> None:
+        """Store nothing any more and leave the store alone: this process is a copy of the one that has the session."""
+        self._writer.stop()
+
     def _append(self, make: Callable[..., _E], **fields: Any) -> str:
         entry = make(id=new_entry_id(self._tree), parent_id=self.leaf_id, timestamp=timestamp(), **fields)
         return self._add(entry)

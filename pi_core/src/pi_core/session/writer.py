@@ -49,6 +49,7 @@ class SessionWriter:
         self.begun = begun
         self.waiting = list(waiting)
         self._report = report
+        self._stopped = False
         self._failing: int | None = None
         self._notices_told = 0
         self._pass_notices_on()
@@ -64,6 +65,8 @@ class SessionWriter:
         """Store what waits; returns whether nothing waits any more."""
         if not self.waiting:
             return True
+        if self._stopped:
+            return False
         try:
             self.stored.append(tuple(self.waiting))
         except Exception as error:  # noqa: BLE001 - a store is a plugin; the run goes on whatever it raises
@@ -78,7 +81,7 @@ class SessionWriter:
 
     def sync(self) -> None:
         """Force what is stored to the disk; never raises for a store that fails."""
-        if not self.begun or not self.flush():
+        if self._stopped or not self.begun or not self.flush():
             return
         try:
             self.stored.sync()
@@ -87,6 +90,8 @@ class SessionWriter:
 
     def close(self) -> None:
         """Try once more to store what waits, and let go of the session."""
+        if self._stopped:
+            return
         if self.begun and not self.flush():
             missing = "1 entry is" if len(self.waiting) == 1 else f"{len(self.waiting)} entries are"
             self._report(f"Session {self.place} ends without what could not be written: {missing} lost.")
@@ -94,6 +99,10 @@ class SessionWriter:
             self.stored.close()
         except Exception as error:  # noqa: BLE001 - as above
             self._report(f"Session {self.place} could not be closed: {_reason(error)}.")
+
+    def stop(self) -> None:
+        """Store nothing any more and leave the store alone: this process is a copy of the one that has the session."""
+        self._stopped = True
 
     @property
     def place(self) -> str:

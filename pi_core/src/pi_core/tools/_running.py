@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core._cancel import cancelled_from_outside
 from pi_core._plugin_text import message_of, shown
+from pi_core.process.forks import leave_if_child
 from pi_hookspecs import ABORT_GRACE, ImageContent, TextContent, ToolResult
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ async def _result_of(tool: Tool, execute: Callable[[], Awaitable[Any]], signal: 
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit included
+        leave_if_child(error)
         return failure(message_of(error))
     problem = result_problem(tool, result)
     return result if problem is None else failure(problem)

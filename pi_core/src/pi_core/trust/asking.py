@@ -8,6 +8,7 @@ from attrs import evolve
 
 import pi_hookspecs
 from pi_core.agent_session.context import NoUserInterface, patient_ui
+from pi_core.process.forks import ending_children
 from pi_core.trust.decisions import TrustStore
 from pi_hookspecs import UserError
 from pi_hookspecs.specs.session import project_trust
@@ -63,7 +64,8 @@ async def ask_for_trust(
         if hooks.listens(project_trust.__name__):
             event = pi_hookspecs.ProjectTrustEvent(cwd=str(trust.cwd), resources=tuple(map(str, trust.resources)))
             ctx = _Context(host.settings, trust.cwd, mode, ui, hooks)
-            answer = await hooks.call(project_trust, event, ctx)
+            with ending_children():
+                answer = await hooks.call(project_trust, event, ctx)
         if answer is not None:
             return _decided(trust, answer, f"plugin {calls[-1].plugin!r} says so", host.settings.agent_dir, report)
     finally:

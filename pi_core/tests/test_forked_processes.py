@@ -1,0 +1,106 @@
+"""Programs that fork keep working: workers that begin a session of their own, and those that go on with one at rest."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
+
+PROGRAM = """
+import asyncio, os
+from pi_core import PluginHost, Settings, create_agent_session
+from pi_hookspecs import MessageBuilder, Model, ProviderInfo, hookimpl
+
+MODEL = Model(id="m", name="M", api="played", provider="p")
+
+class Fake:
+    api = "played"
+
+    async def stream(self, model, context, options):
+        builder = MessageBuilder(model)
+        yield builder.start()
+        start = builder.text_start()
+        yield start
+        yield builder.text(start.content_index, context.messages[-1].text)
+        yield builder.text_end(start.content_index)
+        yield builder.done()
+
+class Plugin:
+    @hookimpl
+    def register_providers(self):
+        return [Fake()]
+
+    @hookimpl
+    def register_models(self):
+        return [ProviderInfo(id="p", name="P", api="played", keyless=True, models=(MODEL,))]
+
+    @hookimpl
+    async def turn_start(self, event):
+        await asyncio.sleep(0)
+
+def session():
+    settings = Settings.in_memory({}, agent_dir="agent")
+    host = PluginHost(settings, installed=False)
+    return create_agent_session(settings=settings, host=host, plugins={"fake": Plugin()}, model=MODEL)
+
+async def answer(session, text):
+    return (await session.prompt(text)).text
+
+def fork(work):
+    child = os.fork()
+    if child == 0:
+        print(work(), flush=True)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+"""
+
+BEFORE_IT_STARTS = """
+made = session()
+fork(lambda: asyncio.run(answer(made, "worker")))
+print(asyncio.run(answer(made, "parent")), flush=True)
+"""
+
+AT_REST = """
+made = session()
+print(asyncio.run(answer(made, "parent")), flush=True)
+fork(lambda: asyncio.run(answer(made, "worker")))
+"""
+
+OF_ITS_OWN_INSIDE_A_RUN = """
+async def main():
+    made = session()
+    print(await answer(made, "parent"), flush=True)
+    fork(lambda: asyncio.run(answer(session(), "worker")))
+    await made.dispose()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "printed"),
+    [
+        (BEFORE_IT_STARTS, ["worker", "parent"]),
+        (AT_REST, ["parent", "worker"]),
+        (OF_ITS_OWN_INSIDE_A_RUN, ["parent", "worker"]),
+    ],
+    ids=["before it starts", "at rest", "of its own inside a run"],
+)
+def test_a_worker_answers_with_a_session(tmp_path: Path, work: str, printed: list[str]) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + work], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == printed
