@@ -296,11 +296,19 @@ async def test_the_default_of_the_settings_may_be_a_servers(registry, servers, s
     assert (await registry(settings=settings).resolve()).model.reference == "box/qwen:8b"
 
 
-async def test_a_model_that_its_server_does_not_list_is_asked_for_all_the_same(registry):
+async def test_a_model_that_its_server_does_not_list_is_asked_for_all_the_same(registry, servers):
+    servers.there = {"box": ("qwen:8b",)}
     models = registry()
 
     assert (await models.resolve("box/later:low")) == (models.find("box/later"), "low")
     assert models.warnings == ['Model "later" not found for provider "box". Using custom model id.']
+
+
+async def test_a_server_that_says_nothing_of_its_models_may_have_any(registry):
+    models = registry()
+
+    assert (await models.resolve("box/later:low")) == (models.find("box/later"), "low")
+    assert models.warnings == []
 
 
 async def test_models_that_the_user_listed_need_no_server(registry, servers):

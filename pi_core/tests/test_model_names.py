@@ -138,6 +138,9 @@ def test_where_models_json_has_mistakes_no_other_model_is_suggested(registry, tm
             registry().find(name)
         assert str(caught.value).startswith(f"Unknown model: {name}. {said}")
         assert str(caught.value).endswith("; models.json, which may define it, has mistakes")
+    with pytest.raises(UnknownName) as caught:
+        registry().find("one", "sonnett")
+    assert str(caught.value) == "Unknown provider: sonnett. models.json, which may define it, has mistakes"
 
 
 def test_what_half_of_all_models_look_like_is_close_to_none(registry):

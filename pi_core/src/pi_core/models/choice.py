@@ -49,7 +49,9 @@ class ModelChoice:
         """
         info = self._tables.info(provider_id)
         if info is None:
-            raise UnknownName("provider", provider_id, self._tables.ids(), "pi plugins lists what is installed")
+            broken = "models.json, which may define it, has mistakes"
+            hint = broken if self._tables.problems else "pi plugins lists what is installed"
+            raise UnknownName("provider", provider_id, () if self._tables.problems else self._tables.ids(), hint)
         return info
 
     def ready(self) -> dict[str, bool]:
@@ -180,11 +182,15 @@ class ModelChoice:
         return UnknownName("model", reference, [model.reference for model in models], hint)
 
     def exact(self, info: ProviderInfo, model_id: str) -> Model:
-        """Return a provider's model; an id that its table does not know is used as it is, with a warning."""
+        """Return a provider's model; an id that its table does not know is used as it is, with a warning.
+
+        A server that has not said which models it has, because it still loads or does not run, may well have this one.
+        """
         model: Model | None = info.model(model_id)
         if model is not None:
             return model
-        self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
+        if info.models or not self._tables.is_unlisted(info):
+            self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
         return self._tables.custom_model(info, model_id)
 
     # Whether a name says enough
