@@ -332,16 +332,16 @@ def test_calls_that_a_local_model_wrote_as_text(answer):
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"prompt_tokens": 100, "completion_tokens": 5}, (100, 5, 0, 0, None)),
-        ({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 40}}, (60, 0, 40, 0, None)),
+        ({"prompt_tokens": 100, "completion_tokens": 5}, (100, 5, 0, 0, 0)),
+        ({"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 40}}, (60, 0, 40, 0, 0)),
         (
             {"prompt_tokens": 100, "prompt_tokens_details": {"cached_tokens": 40, "cache_write_tokens": 10}},
-            (50, 0, 40, 10, None),
+            (50, 0, 40, 10, 0),
         ),
-        ({"prompt_tokens": 100, "prompt_cache_hit_tokens": 30}, (70, 0, 30, 0, None)),
-        ({"prompt_tokens": 100, "cached_tokens": 20}, (80, 0, 20, 0, None)),
+        ({"prompt_tokens": 100, "prompt_cache_hit_tokens": 30}, (70, 0, 30, 0, 0)),
+        ({"prompt_tokens": 100, "cached_tokens": 20}, (80, 0, 20, 0, 0)),
         ({"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}}, (0, 9, 0, 0, 4)),
-        ({"prompt_tokens": None, "completion_tokens": "x"}, (0, 0, 0, 0, None)),
+        ({"prompt_tokens": None, "completion_tokens": "x"}, (0, 0, 0, 0, 0)),
     ],
 )
 def test_usage(make_model, usage, expected):

@@ -22,14 +22,15 @@ def usage_of(model: Model, said: Mapping[str, Any]) -> Usage:
     breaks them down.
     """
     long_writes = _part(said, "cache_creation", "ephemeral_1h_input_tokens")
-    reasoning = _part(said, "output_tokens_details", "thinking_tokens")
+    details = said.get("output_tokens_details")
+    thinking = details.get("thinking_tokens") if isinstance(details, dict) else None
     usage = Usage(
         input=token_count(said.get("input_tokens")),
         output=token_count(said.get("output_tokens")),
         cache_read=token_count(said.get("cache_read_input_tokens")),
         cache_write=token_count(said.get("cache_creation_input_tokens")),
         cache_write_1h=long_writes or None,
-        reasoning=reasoning or None,
+        reasoning=None if thinking is None else token_count(thinking),
     )
     return with_cost(model, usage)
 

@@ -171,7 +171,7 @@ def usage_of(model: Model, said: dict[str, Any]) -> Usage:
         input=max(0, asked - read),
         output=token_count(said.get("candidatesTokenCount")) + thoughts,
         cache_read=read,
-        reasoning=thoughts or None,
+        reasoning=thoughts,
         total_tokens=token_count(said.get("totalTokenCount")),
     )
     return with_cost(model, usage)

@@ -314,7 +314,7 @@ def completions_usage(usage: dict[str, Any], model: Model) -> Usage:
             output=token_count(usage.get("completion_tokens")),
             cache_read=read,
             cache_write=written,
-            reasoning=token_count(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
+            reasoning=token_count(outputs.get("reasoning_tokens")),
         ),
         _dollars(usage.get("cost")),
     )

@@ -318,7 +318,7 @@ def responses_usage(usage: dict[str, Any], model: Model) -> Usage:
             cache_read=read,
             cache_write=written,
             total_tokens=token_count(usage.get("total_tokens")),
-            reasoning=token_count(outputs["reasoning_tokens"]) if outputs.get("reasoning_tokens") is not None else None,
+            reasoning=token_count(outputs.get("reasoning_tokens")),
         ),
     )
 
