@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings, SettingsManager
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
-    from pi_core.terminal_text import hidden_characters
+    from pi_core.terminal_text import clean_text, hidden_characters, one_line
     from pi_core.token_estimate import context_tokens, estimate_tokens
     from pi_core.trust.asking import ask_for_trust, confirm_trust
     from pi_core.trust.decisions import ProjectTrust, TrustStore
@@ -80,7 +80,7 @@ _HOMES = {
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",
-    "terminal_text": "hidden_characters",
+    "terminal_text": "clean_text hidden_characters one_line",
     "token_estimate": "context_tokens estimate_tokens",
     "trust.decisions": "ProjectTrust TrustStore",
     "trust.asking": "ask_for_trust confirm_trust",
@@ -123,6 +123,7 @@ __all__ = [  # literal, because type checkers read it
     "arun",
     "ask_for_trust",
     "change_text",
+    "clean_text",
     "confirm_trust",
     "context_tokens",
     "convert_to_llm",
@@ -140,6 +141,7 @@ __all__ = [  # literal, because type checkers read it
     "is_recoverable_length",
     "is_throttling",
     "leads_out",
+    "one_line",
     "parse_frontmatter",
     "prompt_element",
     "run",

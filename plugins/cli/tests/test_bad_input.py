@@ -15,7 +15,7 @@ import pytest
         (["--modle", "x"], "Unknown option: --modle. Did you mean --mode or --model"),
         (["--x"], "Unknown option: --x"),
         (["-z"], "Unknown option: -z. --help lists them"),
-        (["- a list\n- of things"], "a message that starts with a dash goes behind --"),
+        (["- a list\n- of things"], "a message that starts with a dash goes after --"),
         (["--model"], "Option '--model' requires an argument."),
         (["--model", " ", "-p", "hi"], "Option '--model' requires a value, and ' ' is none"),
         (["--verbose=1"], "Option '--verbose' does not take a value."),

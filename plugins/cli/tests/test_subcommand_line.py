@@ -1,4 +1,4 @@
-"""A subcommand is found behind pi's own options, sees the local extensions, and is never sent to a model."""
+"""A subcommand is found after pi's own options, sees the local extensions, and is never sent to a model."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def acme(fake):
         ("--verbose --help sessions", "Usage: pi sessions"),
     ],
 )
-def test_a_subcommand_runs_behind_the_options_that_all_take(acme, line, printed):
+def test_a_subcommand_runs_after_the_options_that_all_take(acme, line, printed):
     done = acme.run(*line.split())
 
     assert done.returncode == 0
@@ -105,7 +105,7 @@ def test_a_subcommand_runs_behind_the_options_that_all_take(acme, line, printed)
     "line",
     ["--model fake/echo plugins", "-c auth login acme", "--model=fake/echo --no-session plugins -a", "-nope plugins"],
 )
-def test_behind_options_of_a_prompt_it_is_neither_run_nor_sent(fake, line):
+def test_after_options_of_a_prompt_it_is_neither_run_nor_sent(fake, line):
     done = fake.run(*line.split())
 
     assert (done.returncode, done.stdout) == (1, "")
@@ -114,7 +114,7 @@ def test_behind_options_of_a_prompt_it_is_neither_run_nor_sent(fake, line):
     assert done.stderr.count("\n") == 1
 
 
-def test_behind_an_option_of_a_plugin_it_is_neither_run_nor_sent(fake):
+def test_after_an_option_of_a_plugin_it_is_neither_run_nor_sent(fake):
     fake.install("acme", PLAN)
 
     done = fake.run("--plan", "plugins")
@@ -141,7 +141,7 @@ def test_what_says_that_it_is_a_prompt_stays_one(fake, line):
     assert (done.returncode, done.stdout.strip()) == (0, line[-1].strip() if line[-1] != "-p" else "plugins")
 
 
-def test_behind_a_plugins_subcommand_options_are_the_plugins(fake):
+def test_after_a_plugins_subcommand_options_are_the_plugins(fake):
     fake.install("todo", TODO)
 
     done = fake.run("--approve", "todo", "-e", "nowhere.py", "-na", "--mode", "json", "--", "-x")
@@ -165,7 +165,7 @@ def test_the_first_word_is_the_first_message_of_what_is_parsed(line):
     word = first_word(line)
     if word is None:
         return
-    before = line[: len(line) - len(word.behind) - 1]
+    before = line[: len(line) - len(word.after) - 1]
 
     assert line[len(before)] == word.text
     assert parse([*before, word.text]).messages == (word.text,)

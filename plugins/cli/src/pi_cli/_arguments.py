@@ -35,7 +35,7 @@ __all__ = [
 
 _BUILTIN_TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls")
 
-_HINT = "--help lists them; a message that starts with a dash goes behind --"
+_HINT = "--help lists them; a message that starts with a dash goes after --"
 
 
 @cache
@@ -143,20 +143,20 @@ class FirstWord:
         text: The word.
         before: What the options before it say.
         strays: Those of these options that say something of a prompt, so that no subcommand takes them.
-        behind: The arguments after it.
+        after: The arguments after it.
     """
 
     text: str
     before: Options
     strays: tuple[str, ...]
-    behind: tuple[str, ...]
+    after: tuple[str, ...]
 
 
 def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> FirstWord | None:
     """Return the word that may name a subcommand; None where the command line can only be a prompt.
 
-    It is a prompt behind ``-p`` and ``--mode``, which say so, behind ``--``, and when it has blanks or names a file.
-    Options of plugins are known from ``records`` alone: behind any other there may be its value.
+    It is a prompt after ``-p`` and ``--mode``, which say so, after ``--``, and when it has blanks or names a file.
+    Options of plugins are known from ``records`` alone; what follows any other may be its value.
     """
     flags = {flag["name"]: flag for _, flag, problem in plugin_flags(records) if problem is None}
     command = _command([_flag_option(f"flag_{number}", flag) for number, flag in enumerate(flags.values())])
@@ -195,7 +195,7 @@ def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Opt
 
 
 def common_options() -> list[click.Parameter]:
-    """Return the options that may be given before any subcommand, and behind those of pi itself.
+    """Return the options that may be given before any subcommand, and after those of pi itself.
 
     ``start`` acts on all of them but ``--help``.
     """

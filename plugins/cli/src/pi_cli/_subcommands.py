@@ -22,8 +22,8 @@ __all__ = ["help_of_subcommand", "is_subcommand", "options_for", "refuse_as_prom
 
 _HOOK = "register_subcommands"
 
-_BEHIND_OURS_ONLY = ("approve", "extensions", "no_extensions", "mode")
-"""What these options say is pi's behind its own subcommands; behind a plugin's it is for the plugin to read."""
+_NOT_AFTER_A_PLUGINS = ("approve", "extensions", "no_extensions", "mode")
+"""Options that pi reads after the names of its own subcommands; after a plugin's they are the plugin's to read."""
 
 _WITHOUT_EXTENSIONS = frozenset({"completion", "config", "plugin", "trust"})
 """Subcommands of pi that work the same with any local extensions, and so run the code of none."""
@@ -39,11 +39,11 @@ def options_for(word: FirstWord, whole: Options, open_index: Callable[[], Plugin
 
     Args:
         word: The first word.
-        whole: The options before and behind it.
-        open_index: Returns what is installed, of which a project's settings have not taken anything away yet.
+        whole: The options before and after it.
+        open_index: Returns the installed plugins, none of which a project's settings have disabled.
     """
     before = word.before
-    if all(getattr(whole, name) == getattr(before, name) for name in _BEHIND_OURS_ONLY):
+    if all(getattr(whole, name) == getattr(before, name) for name in _NOT_AFTER_A_PLUGINS):
         return whole
     if not any(record.value != "pi_cli" for record in open_index().registering(_HOOK, word.text)):
         return whole
@@ -54,18 +54,18 @@ def options_for(word: FirstWord, whole: Options, open_index: Callable[[], Plugin
 def run_subcommand(
     word: FirstWord | None, host: PluginHost, load_extensions: Callable[[], None] | None = None
 ) -> int | None:
-    """Run the subcommand that a word names, with the arguments behind it.
+    """Run the subcommand that a word names, with the arguments after it.
 
     Args:
         word: The first word of the command line.
         host: The plugins.
-        load_extensions: Loads local extensions into the host; None when they are there.
+        load_extensions: Loads local extensions into the host; None when they are loaded.
 
     Returns:
         Its exit code; None when the word names no subcommand.
 
     Raises:
-        UserError: It belongs to a plugin that is disabled, or options of a prompt stand before it.
+        UserError: It belongs to a plugin that is disabled, or options of a prompt are given before it.
     """
     subcommand = _find(host, word)
     if word is None or subcommand is None:
@@ -75,7 +75,7 @@ def run_subcommand(
     ours = _give_stdout(subcommand)
     if load_extensions is not None and not (ours and word.text in _WITHOUT_EXTENSIONS):
         load_extensions()
-    return subcommand.run([*word.behind], host)
+    return subcommand.run([*word.after], host)
 
 
 def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
@@ -88,8 +88,8 @@ def help_of_subcommand(word: FirstWord | None, host: PluginHost) -> int | None:
     if word is None or subcommand is None:
         return None
     _give_stdout(subcommand)
-    asked_before = word.before.help and not {"-h", "--help"} & {*word.behind}
-    return subcommand.run([*(["--help"] if asked_before else []), *word.behind], host)
+    asked_before = word.before.help and not {"-h", "--help"} & {*word.after}
+    return subcommand.run([*(["--help"] if asked_before else []), *word.after], host)
 
 
 def _find(host: PluginHost, word: FirstWord | None) -> Subcommand | None:
@@ -116,7 +116,7 @@ def _give_stdout(subcommand: Subcommand) -> bool:
 
 
 def refuse_as_prompt(arguments: Sequence[str], records: Sequence[PluginRecord], host: PluginHost) -> None:
-    """Refuse a subcommand behind an option that only a plugin knows, whose name would be sent to the model.
+    """Refuse a subcommand after an option of a plugin; else its name would be sent to the model.
 
     Raises:
         UserError: There is one.
@@ -135,7 +135,7 @@ def _refuse(word: FirstWord) -> None:
 
 
 def _as_prompt(word: str) -> str:
-    return f". To send {word!r} as a prompt, put it behind --"
+    return f". To send {word!r} as a prompt, put it after --"
 
 
 def _own() -> dict[str, Subcommand]:
