@@ -33,6 +33,21 @@ def session_start(event):
     threading.Thread(target=time.sleep, args=[50], name="sleeper").start()
 """
 
+EXIT_HANDLER = """
+import atexit, time
+
+def wait():
+    time.sleep(50)
+
+atexit.register(wait)
+
+from pi_hookspecs import hookimpl
+
+@hookimpl
+def turn_start(event):
+    pass
+"""
+
 BLOCKED = """
 import time
 from pi_hookspecs import hookimpl
@@ -77,6 +92,18 @@ def test_what_a_plugin_leaves_running_is_named_and_left(fake, source, name):
 
     assert (done.returncode, done.stdout) == (0, "hello\n")
     assert done.stderr == f"Warning: pi ends without what a plugin started and does not end: {name}\n"
+
+
+def test_exit_handler_that_does_not_end_is_named_and_left(fake):
+    fake.install("waiting", EXIT_HANDLER)
+
+    done = fake.run("--model", "fake/fail", "-p", "hello")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == (
+        "Warning: pi ends without what a plugin started and does not end: "
+        f"exit handler 'wait' ({fake.site / 'waiting.py'}, line 4)"
+    )
 
 
 def test_thread_that_ends_in_time_is_waited_for(fake):

@@ -32,16 +32,18 @@ def main() -> int:
             sys.stdout = None  # else the interpreter tries once more, and complains
             return 1
         return 0
+    code = 130
     try:
         from pi_cli._main import run
 
         code = run(sys.argv[1:], os.environ)
-    except KeyboardInterrupt:  # before there was anything to end in good order
-        return 130
-    if "threading" in sys.modules:
-        from pi_cli._leftovers import leave_threads
+        if "threading" in sys.modules:  # else no plugin was loaded
+            from pi_cli._leftovers import leave_exit_handlers, leave_threads
 
-        leave_threads(code)
+            leave_threads(code)
+            leave_exit_handlers(code)
+    except KeyboardInterrupt:  # before there was anything to end in good order, or afterwards
+        return code
     return code
 
 

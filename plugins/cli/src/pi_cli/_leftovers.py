@@ -1,7 +1,7 @@
-"""What plugins leave running when all is said and done: it gets a moment to end, then the process ends without it.
+"""What plugins leave running when the work is over: it gets some seconds to end, then the process ends without it.
 
-Python waits for every thread, and asyncio for every task that it cancels, however long that takes. Whoever
-waits for pi's answer in a pipeline must not wait for them.
+Python waits for every thread and every exit handler, and asyncio for every task that it cancels, however long that
+takes. What waits for pi's answer in a pipeline must not wait for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pi_cli._report import warn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["LastMoment", "leave_threads"]
+__all__ = ["LastMoment", "leave_exit_handlers", "leave_threads"]
 
 _SECONDS = 5.0
 
@@ -54,6 +54,24 @@ def leave_threads(exit_code: int) -> None:
     left = _threads()
     if left:
         _end(left, exit_code)
+
+
+def leave_exit_handlers(exit_code: int) -> None:
+    """Give the functions of ``atexit`` some seconds, once the interpreter has begun to end, and end it without them."""
+    threading.Thread(target=_limit_exit, args=[exit_code], daemon=True).start()  # at the exit it is too late for one
+
+
+def _limit_exit(exit_code: int) -> None:
+    main = threading.main_thread()
+    while main.is_alive():
+        time.sleep(0.1)
+    time.sleep(_SECONDS)
+    frame = sys._current_frames().get(main.ident or 0)  # noqa: SLF001 - documented, and the only way
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+    code = frame.f_code if frame is not None else None
+    name = f"{code.co_qualname!r} ({code.co_filename}, line {code.co_firstlineno})" if code is not None else "unknown"
+    _end([f"exit handler {name}"], exit_code)
 
 
 def _threads() -> list[str]:
