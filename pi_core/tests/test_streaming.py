@@ -31,6 +31,15 @@ async def test_it_yields_what_a_subscriber_gets_and_ends_when_settled(session_of
     assert session.last_answer().text == "A cat."
 
 
+async def test_its_text_comes_in_pieces_with_an_empty_line_between_two_texts(session_of, script):
+    session = session_of(tools=[make_tool("look", "a cat")])
+    script.turn(text("Let me look.", chunks=["Let me ", "look."]), tool_call("look")).turn(text("A cat."))
+
+    pieces = [piece async for piece in session.stream("What is there?").text()]
+
+    assert pieces == ["Let me ", "look.", "\n\nA cat."]
+
+
 async def test_nothing_happens_before_the_first_step(session_of, script):
     session = session_of()
     session.stream("never")
@@ -108,6 +117,14 @@ async def leave_by_return(session, at):
     await inner()
 
 
+async def leave_the_text(session, at):
+    session.subscribe(lambda event: waiting.set(), at)
+    waiting = asyncio.Event()
+    async for _ in session.stream("first").text():
+        await waiting.wait()
+        break
+
+
 async def leave_by_closing(session, at):
     async with aclosing(session.stream("first")) as events:
         async for event in events:
@@ -150,6 +167,7 @@ WAYS_OUT = [
     leave_by_break,
     leave_by_exception,
     leave_by_return,
+    leave_the_text,
     leave_by_closing,
     leave_by_cancelled_reading,
     leave_by_cancelled_body,
@@ -172,7 +190,7 @@ async def test_leaving_early_aborts_the_prompt_and_the_next_may_begin_at_once(se
 @pytest.mark.parametrize("leave", WAYS_OUT)
 async def test_leaving_while_a_tool_runs_leaves_no_call_without_result(session_of, script, leave):
     session = session_of(tools=[make_tool("wait", delay=math.inf)])
-    script.turn(tool_call("wait")).turn(text("second"))
+    script.turn(text("one"), tool_call("wait")).turn(text("second"))
 
     await leave(session, "tool_execution_start")
     await session.prompt("next")

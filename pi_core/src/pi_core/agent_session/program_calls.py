@@ -99,7 +99,7 @@ class ProgramCalls:
     def stream(
         self, prompt: str, *, images: Sequence[ImageContent] = (), limits: UsageLimits | None = None
     ) -> PromptStream:
-        """Answer a prompt and yield the session's events, ``agent_settled`` last.
+        """Answer a prompt and yield the session's events, ``agent_settled`` last; ``stream(...).text()`` only its text.
 
         For ``async for event in session.stream("..."):``. The prompt begins with the first step of the iteration.
         Leaving the loop early, by ``break``, an exception or a cancelled task, aborts the prompt, and the session can

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pi_core.agent_session.session import AgentSession
     from pi_hookspecs import AbortSignal
 
-__all__ = ["PromptFeed", "PromptStream"]
+__all__ = ["PromptFeed", "PromptStream", "TextStream"]
 
 MOST_WAITING = 1000
 """Events that wait for a slow consumer; beyond that the run waits."""
@@ -37,6 +37,10 @@ class PromptStream:
     async def __anext__(self) -> Any:
         return await self._feed.next()
 
+    def text(self) -> TextStream:
+        """Return only the text of the answers, piece by piece, with an empty line between two texts."""
+        return TextStream(self)
+
     async def aclose(self) -> None:
         """Leave the stream: abort its prompt, if that is still being answered, and wait until it has settled."""
         self._feed.leave()
@@ -44,6 +48,35 @@ class PromptStream:
 
     def __del__(self) -> None:
         self._feed.leave_soon()  # a loop that was left has dropped its iterator
+
+
+class TextStream:
+    """The text of a stream of events, for ``async for``; it is left as the stream is.
+
+    Args:
+        stream: The events.
+    """
+
+    def __init__(self, stream: PromptStream) -> None:
+        self._stream = stream
+        self._gap = ""
+
+    def __aiter__(self) -> TextStream:
+        return self
+
+    async def __anext__(self) -> str:
+        async for event in self._stream:
+            update = event.assistant_message_event if event.type == "message_update" else event
+            if update.type == "text_delta" and update.delta:
+                gap, self._gap = self._gap, ""
+                return f"{gap}{update.delta}"
+            if update.type == "text_end" and update.content:
+                self._gap = "\n\n"
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Leave the stream, see ``PromptStream.aclose``."""
+        await self._stream.aclose()
 
 
 class PromptFeed:
