@@ -325,3 +325,14 @@ def test_importing_the_engine_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
+
+
+def test_a_host_and_settings_are_those_of_the_current_directory_unless_told_otherwise(
+    tmp_path, monkeypatch, pi_agent_dir
+):
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(pi_agent_dir))
+    monkeypatch.chdir(tmp_path)
+    (pi_agent_dir / "settings.json").write_text('{"defaultModel": "rules"}')
+
+    assert Settings.load().get_str("defaultModel", None) == "rules"
+    assert PluginHost(installed=False).settings.get_str("defaultModel", None) == "rules"

@@ -35,12 +35,18 @@ class PluginHost:
     """Finds, indexes, orders and loads plugins, and knows what they registered.
 
     Args:
-        settings: Order, preferences, disabled plugins and timeouts.
+        settings: Order, preferences, disabled plugins and timeouts; those of the current directory when None.
         disabled: Names of further plugins to leave out.
         installed: False looks at no entry points; only what ``add`` brings is there.
     """
 
-    def __init__(self, settings: Settings, *, disabled: Iterable[str] = (), installed: bool = True) -> None:
+    def __init__(
+        self, settings: Settings | None = None, *, disabled: Iterable[str] = (), installed: bool = True
+    ) -> None:
+        if settings is None:
+            from pi_core.settings import Settings
+
+            settings = Settings.load()
         self.settings = settings
         self.disabled = frozenset(disabled) | frozenset(settings.get_str_list("plugins.disabled"))
         self.problems: list[Problem] = []

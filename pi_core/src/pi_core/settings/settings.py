@@ -57,7 +57,7 @@ class Settings:
     @classmethod
     def load(
         cls,
-        cwd: str | Path,
+        cwd: str | Path = ".",
         agent_dir: str | Path | None = None,
         *,
         trust: ProjectTrust | bool | None = None,
