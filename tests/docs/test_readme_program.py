@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -28,22 +27,15 @@ def run(code, folder):
     )
 
 
-def test_the_program_streams_an_answer_uses_its_tool_and_keeps_every_event(tmp_path):
+def test_the_program_streams_an_answer_and_uses_its_tool(tmp_path):
     code = PROGRAM.search(README.read_text(encoding="utf-8"))["code"]
 
     done = run(code, tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
+    assert "\n\nThe files in poetry" in done.stdout
     assert "Odes\nSonnets\n" in done.stdout
-    assert len(code.splitlines()) <= 25
-    events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()]
-    kinds = [event["type"] for event in events]
-    assert (kinds[0], kinds[-2:]) == ("agent_start", ["agent_end", "agent_settled"])
-    updates = [event["assistantMessageEvent"] for event in events if event["type"] == "message_update"]
-    shown = {"text_delta": lambda update: update["delta"], "text_end": lambda _: "\n"}
-    assert "".join(shown[update["type"]](update) for update in updates if update["type"] in shown) == done.stdout
-    (ended,) = (event for event in events if event["type"] == "tool_execution_end")
-    assert (ended["toolName"], ended["result"]["content"][0]["text"]) == ("ls", "Odes\nSonnets")
+    assert len(code.splitlines()) <= 22
 
 
 def test_the_short_form_returns_the_text(tmp_path):
