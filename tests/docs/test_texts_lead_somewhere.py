@@ -1,4 +1,4 @@
-"""What a plugin author reads, pages and the contract's docstrings, refers to nothing that is not in the repository."""
+"""What authors of plugins and programs read, pages and docstrings, refers to nothing that is not in the repository."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ PAGES = [
     *ROOT.glob("plugins/*/README.md"),
     *ROOT.glob("changelog.d/*.md"),
 ]
-CONTRACT = [*ROOT.glob("hookspecs/src/**/*.py"), *ROOT.glob("plugins/testing/src/**/*.py")]
+CONTRACT = [
+    *ROOT.glob("hookspecs/src/**/*.py"),
+    *ROOT.glob("pi_core/src/**/*.py"),
+    *ROOT.glob("plugins/testing/src/**/*.py"),
+]
 NOWHERE = re.compile(r"\bpi\.md\b|\b[Dd]ocument 0\d\d|\b[Dd]ecisions? D\d")
 
 

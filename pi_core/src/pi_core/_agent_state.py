@@ -35,7 +35,7 @@ def _messages(messages: Iterable[AgentMessage]) -> list[AgentMessage]:
 
 @define(eq=False, repr=False)
 class AgentState(Shown):
-    """What the agent is and does now. Lists are copied when assigned (document 001).
+    """What the agent is and does now. Lists are copied when assigned.
 
     Attributes:
         streaming_message: The answer in the making.
@@ -59,7 +59,7 @@ class AgentState(Shown):
         return cast("AgentMessage", self._growing.message) if self._growing is not None else None
 
     def follow(self, event: AgentEvent) -> None:
-        """Take in what an event of the run says (document 000, section 1.4)."""
+        """Take in what an event of the run says."""
         kind = event.type
         if kind in ("message_update", "message_start"):
             self._growing = event

@@ -1,4 +1,4 @@
-"""Messages that wait for their turn: the oldest alone, or all at once (document 000, section 1.6)."""
+"""Messages that wait for their turn: the oldest alone, or all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which thinking levels a model has, and the nearest to one that it has not (decisions D26 and D27)."""
+"""Which thinking levels a model has, and the nearest to one that it has not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
 
 
 def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
-    """Return the level, or the nearest that the model has: the next higher one, else the next lower (pi.md 4.5).
+    """Return the level, or the nearest that the model has: the next higher one, else the next lower.
 
     Raises:
         UnknownName: There is no such level, of whatever model.

@@ -1,6 +1,6 @@
 """What sessions stand on, made once for several of them, and ``AgentSessionRuntime``, a session together with it.
 
-The runtime adds nothing to ``AgentSession``, which replaces its conversation itself (pi.md 16, runtime).
+The runtime adds nothing to ``AgentSession``, which replaces its conversation itself.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class ModelLayer:
     async def stream_simple(
         self, model: Model | str, context: Context | str, options: StreamOptions | None = None
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
-        """As ``stream``, with the thinking level clamped to the nearest that the model has (pi.md 4.5).
+        """As ``stream``, with the thinking level clamped to the nearest that the model has.
 
         A level behind the model's name counts where ``options`` have none.
         """

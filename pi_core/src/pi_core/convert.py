@@ -1,4 +1,4 @@
-"""What the model is told of a conversation: which messages it sees, and in which words (pi.md 1.3).
+"""What the model is told of a conversation: which messages it sees, and in which words.
 
 Pure and total: whatever a conversation holds, converting it never raises, because a loop that cannot
 form its next request has nowhere to report to.
@@ -46,13 +46,13 @@ def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
 def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     """Return the user's, assistant's, tool result and system messages unchanged and drop all others.
 
-    What an agent without a coding session uses (pi.md 1.3, core default).
+    What an agent without a coding session uses.
     """
     return [message for message in messages if isinstance(message, _FOR_THE_MODEL)]
 
 
 def without_images(context: Context) -> Context:
-    """Return the context with a line in place of images, for who set ``images.blockImages`` (pi.md 17)."""
+    """Return the context with a line in place of images, for who set ``images.blockImages``."""
     return evolve(context, messages=tuple(map(_imageless, context.messages)))
 
 

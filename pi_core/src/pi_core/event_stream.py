@@ -18,7 +18,7 @@ _NO_RESULT: Any = object()
 
 
 class EventStream(Generic[E, R]):
-    """Events in the order they were pushed, and a result when the final one came (document 000, 5.4).
+    """Events in the order they were pushed, and a result when the final one came.
 
     Args:
         result_of: Returns the result that an event completes the stream with, as a one-tuple; None for

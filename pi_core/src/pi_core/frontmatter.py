@@ -1,4 +1,4 @@
-"""The YAML block at the head of a Markdown file, as skills and prompt templates have it (pi.md 11)."""
+"""The YAML block at the head of a Markdown file, as skills and prompt templates have it."""
 
 from __future__ import annotations
 

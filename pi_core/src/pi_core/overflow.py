@@ -1,4 +1,4 @@
-"""How providers say that a conversation no longer fits the model's window (pi.md 4.8, decision D23).
+"""How providers say that a conversation no longer fits the model's window.
 
 There is no common error code: each API and each local server has its own words. Texts about throttling
 are told apart first, because some of them speak of tokens too.

@@ -1,4 +1,4 @@
-"""Where a configured key or header comes from: a literal, the environment, or a command (pi.md, sections 5 and 17)."""
+"""Where a configured key or header comes from: a literal, the environment, or a command."""
 
 from __future__ import annotations
 

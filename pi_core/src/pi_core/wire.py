@@ -1,4 +1,4 @@
-"""How values look on the wire: session files, RPC and JSON mode (pi.md 1.1 to 1.6, 5, 7.2).
+"""How values look on the wire: session files, RPC and JSON mode.
 
 The one place that knows that Python says ``stop_reason`` and the wire ``stopReason``. Writing is done
 here, by functions that the classes' fields are compiled to once, because JSON mode writes every event; reading is
@@ -57,7 +57,7 @@ def to_wire(value: Any) -> Any:
     they are. Anything that JSON cannot say becomes what comes nearest (a path its text, a set a list,
     NaN null, an unknown object its ``str``), so that a plugin's careless ``details`` stops nobody.
 
-    A ``message_update`` is delta-only, its message is never put together (pi.md 12.3, JSON mode).
+    A ``message_update`` is delta-only, its message is never put together.
     """
     kind = type(value)
     return value if kind in _AS_IT_IS else _encode_or_say_why_not(value)

@@ -152,13 +152,13 @@ class SessionActions:
     # What can be called with a slash
 
     async def get_commands(self) -> tuple[CommandInfo, ...]:
-        """Return plugins' commands, prompt templates, skills, and what else ``expand_prompt`` knows (pi.md 10.3)."""
+        """Return plugins' commands, prompt templates, skills, and what else ``expand_prompt`` knows."""
         from pi_core.agent_session.command_list import command_list
 
         return await command_list(self)
 
     def complete_command(self, name: str, text: str) -> tuple[str, ...]:
-        """Return what the arguments of a plugin's command could become (pi.md 10.3, ``getArgumentCompletions``).
+        """Return what the arguments of a plugin's command could become.
 
         Args:
             name: The command, without the slash.
@@ -169,7 +169,7 @@ class SessionActions:
         return complete_command(self, name, text)
 
     def get_shortcuts(self) -> tuple[Shortcut, ...]:
-        """Return plugins' keys, for front ends that have keys (pi.md 10.3, ``registerShortcut``)."""
+        """Return plugins' keys, for front ends that have keys."""
         return tuple(each.thing for each in self.registered.find_all("register_shortcuts").values())
 
     async def press_key(self, key: str) -> bool:
@@ -181,7 +181,7 @@ class SessionActions:
     def render_custom(
         self, value: CustomMessage | CustomEntry, *, width: int, expanded: bool = False
     ) -> tuple[str, ...] | None:
-        """Return the lines in which a plugin shows its message or entry (pi.md 10.3, ``registerMessageRenderer``).
+        """Return the lines in which a plugin shows its message or entry.
 
         Returns:
             None where no plugin has a renderer for it, or it failed, which is reported: show the content itself.
@@ -250,7 +250,7 @@ class SessionActions:
         shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
         on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
     ) -> None:
-        """Give the plugins a front end and start the session: what a program that is one does first (pi.md 16).
+        """Give the plugins a front end and start the session: what a program that is one does first.
 
         There are no actions for commands to bind: the session puts another conversation in place itself.
 
@@ -276,7 +276,7 @@ class SessionActions:
         await self.wait_for_idle()
 
     async def reload(self) -> None:
-        """Load local extensions anew, read settings and resources again, and activate all plugins again (pi.md 10.1).
+        """Load local extensions anew, read settings and resources again, and activate all plugins again.
 
         An extension that cannot be loaded any more goes on as it was before, and the reason is reported. Installed
         plugins are not imported again: Python cannot replace a module that others hold. Other sessions of the same

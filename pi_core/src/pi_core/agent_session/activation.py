@@ -1,7 +1,7 @@
 """Handing ``pi`` to plugins: at a session's start, at a reload, and before there is a session, for their options.
 
-``activate`` only registers; what it registers is queued and bound to a session afterwards (pi.md 10.3, calls during
-load). So the command line may call it to learn which options there are, and the session takes over what was queued.
+``activate`` only registers; what it registers is queued and bound to a session afterwards. So the command line may call
+it to learn which options there are, and the session takes over what was queued.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a session passes on to its agent: what it is, what it holds, what is queued (decisions D16 and D41)."""
+"""What a session passes on to its agent: what it is, what it holds, what is queued."""
 
 from __future__ import annotations
 

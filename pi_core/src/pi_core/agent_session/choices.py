@@ -1,4 +1,4 @@
-"""Which model answers and how hard it thinks: set, cycled through, and noted in the session (pi.md 16, models)."""
+"""Which model answers and how hard it thinks: set, cycled through, and noted in the session."""
 
 from __future__ import annotations
 

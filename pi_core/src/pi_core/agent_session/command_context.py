@@ -1,4 +1,4 @@
-"""The part of ``ctx`` for commands: another session, another place in this one, a reload (pi.md 10.4)."""
+"""The part of ``ctx`` for commands: another session, another place in this one, a reload."""
 
 from __future__ import annotations
 

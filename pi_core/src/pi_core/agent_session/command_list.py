@@ -1,4 +1,4 @@
-"""What the user can call with a slash in a session, from everybody who knows of something (pi.md 10.3, 13.2)."""
+"""What the user can call with a slash in a session, from everybody who knows of something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compacting a session: who is asked, what is told, and that nothing changes unless all of it went well (pi.md 8).
+"""Compacting a session: who is asked, what is told, and that nothing changes unless all of it went well.
 
 What is summarised and how is the installed ``Compactor``'s business; when, that of whoever calls ``ctx.compact``.
 """

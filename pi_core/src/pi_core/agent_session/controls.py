@@ -42,12 +42,12 @@ class SessionControls(SessionExports):
         """Whether the conversation may be compacted without being asked."""
         return self.parts.compacting.enabled
 
-    def set_auto_compaction_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape (document 002)
+    def set_auto_compaction_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
         """Allow or forbid compactions that nobody asked for, in this session."""
         self.parts.compacting.enabled = enabled
 
     async def compact(self, custom_instructions: str | None = None) -> Compaction:
-        """Compact the conversation; a run that is going on is aborted first (pi.md 8, manual).
+        """Compact the conversation; a run that is going on is aborted first.
 
         Raises:
             UserError: There is nothing to compact, or nobody who could.

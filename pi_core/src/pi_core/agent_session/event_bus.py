@@ -1,4 +1,4 @@
-"""``pi.events``: plain data between the plugins of one session (pi.md 10.3)."""
+"""``pi.events``: plain data between the plugins of one session."""
 
 from __future__ import annotations
 

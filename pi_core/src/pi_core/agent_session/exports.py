@@ -1,4 +1,4 @@
-"""Writing a session into a file: as a page for people, or as a session file of its branch (pi.md 7.4)."""
+"""Writing a session into a file: as a page for people, or as a session file of its branch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SessionExports"]
 
 
 class SessionExports:
-    """Methods of ``AgentSession`` that write it somewhere (decision D50)."""
+    """Methods of ``AgentSession`` that write it somewhere."""
 
     agent: Agent
     cwd: Path

@@ -1,4 +1,4 @@
-"""``pi`` and ``ctx`` after their time: what they pass on to is taken out, so that a use of them raises (pi.md 10.1)."""
+"""``pi`` and ``ctx`` after their time: what they pass on to is taken out, so that a use of them raises."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class HookBridge:
         event = ToolCallEvent(tool_call_id=call.id, tool_name=call.name, input=question.args)
         answer = await self._hooks.call(tool_specs.tool_call, event, self.ctx)
         if answer is None:
-            return ToolCallResult(input=event.input)  # which may have been changed in place (decision D8)
+            return ToolCallResult(input=event.input)  # which may have been changed in place
         return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
 
     async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:

@@ -1,4 +1,4 @@
-"""``pi``: one plugin's registrations and actions in one session (pi.md 10.3)."""
+"""``pi``: one plugin's registrations and actions in one session."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["PluginAPI"]
 
 _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
-"""Names of pi.md 1.6 that plugins may listen to like hooks, and the notice that each is about."""
+"""Names of events that plugins may listen to like hooks, and the notice that each is about."""
 
 
 class _Registration:

@@ -1,4 +1,4 @@
-"""What a program may ask of a session: its file and name, its numbers, its last words (document 002, section 3)."""
+"""What a program may ask of a session: its file and name, its numbers, its last words."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SessionQueries:
     def context_tokens(self) -> int | None:
         """Tokens of the context: the last answer's own count and an estimate of what followed; None before the first.
 
-        After a compaction None until the next answer (pi.md 8).
+        After a compaction None until the next answer.
         """
         from pi_core.token_estimate import context_tokens
 

@@ -1,7 +1,7 @@
-"""Another session in place of the present one: new, stored, forked or cloned, with plugins asked and told (pi.md 7.4).
+"""Another session in place of the present one: new, stored, forked or cloned, with plugins asked and told.
 
-The ``AgentSession`` stays, its listeners and plugins with it; what is replaced is the conversation. The order is
-pi.md 2's: asked, shut down, replaced, begun.
+The ``AgentSession`` stays, its listeners and plugins with it; what is replaced is the conversation. Plugins are
+asked, then the old conversation is shut down, then it is replaced, then the new one begins.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ __all__ = ["discover_resources", "reload_resources", "tell_of_problems"]
 
 
 async def discover_resources(session: AgentSession, reason: Literal["startup", "reload"]) -> None:
-    """Ask the plugins for further paths (pi.md 10.2, ``resources_discover``)."""
+    """Ask the plugins for further paths."""
     if not session.hooks.listens("resources_discover"):
         return
     from pi_hookspecs import ResourcesDiscoverEvent

@@ -1,4 +1,4 @@
-"""What a stored session says of its model and thinking level, and what becomes of that today (pi.md 12.3)."""
+"""What a stored session says of its model and thinking level, and what becomes of that today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows a request that failed: another try, as the installed ``Retrier`` decides (pi.md section 9).
+"""What follows a request that failed: another try, as the installed ``Retrier`` decides.
 
 The policy is the plugin's: which errors, how often, how long to wait. The mechanics are here: events, a wait that an
 abort ends, and the failed answer out of the model's context, though not out of the session.

@@ -174,7 +174,7 @@ class Sending:
         self.clear()
 
     def tell_queues(self) -> None:
-        """Tell the subscribers what is queued now, if that has changed (pi.md 1.6, ``queue_update``)."""
+        """Tell the subscribers what is queued now, if that has changed."""
         queued = steering, follow_up = self.texts()
         if queued == self._told:
             return

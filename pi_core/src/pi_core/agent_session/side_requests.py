@@ -24,7 +24,7 @@ _SUMMARIES: dict[str, Literal["compaction", "branchSummary"]] = {
     "compaction": "compaction",
     "branch_summary": "branchSummary",
 }
-"""Purposes whose retries are told, and the word for each on the wire (pi.md 1.6)."""
+"""Purposes whose retries are told, and the word for each on the wire."""
 
 
 class SideRequests:

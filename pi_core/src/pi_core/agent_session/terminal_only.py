@@ -1,4 +1,4 @@
-"""What of a user interface only a terminal has: without one a plugin may call it all the same (pi.md 13.3).
+"""What of a user interface only a terminal has: without one a plugin may call it all the same.
 
 A front end that has it offers it beyond the protocol; elsewhere these stand in.
 """

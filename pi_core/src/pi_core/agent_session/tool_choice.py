@@ -1,4 +1,4 @@
-"""Which tools a session's model is offered: chosen, added and listed while it runs (pi.md 10.3, active tools)."""
+"""Which tools a session's model is offered: chosen, added and listed while it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going to another place in the session's tree, with a summary of what is left behind where one is wanted (pi.md 8)."""
+"""Going to another place in the session's tree, with a summary of what is left behind where one is wanted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Commands that the user runs with ``!``: asked about, run by the installed runner, told to the model in good time.
 
 What a command printed becomes part of the conversation. While an answer is being made it waits until that is done, so
-that no tool call is parted from its result (pi.md 13.2, ``bash``).
+that no tool call is parted from its result.
 """
 
 from __future__ import annotations

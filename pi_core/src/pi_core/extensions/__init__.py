@@ -1,4 +1,4 @@
-"""Local extensions: plugins without packaging, a file or a folder each (pi.md 10.1)."""
+"""Local extensions: plugins without packaging, a file or a folder each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a request needs beside the model: the key, configured headers, the base URL with its placeholders filled in.
 
-The order in which a key is looked for is ``AuthStorage``'s (document 004, section 8.4); this module knows where the
+The order in which a key is looked for is ``AuthStorage``'s; this module knows where the
 provider's own part of it stands: its variables, models.json, the plugins that answer for keys.
 """
 

@@ -1,4 +1,4 @@
-"""Credentials: what is stored in ``auth.json``, and which key counts when several are there (document 004, section 8).
+"""Credentials: what is stored in ``auth.json``, and which key counts when several are there.
 
 The file is shared with pi: object per provider, mode 0600 in a folder of mode 0700, changed only under
 the lock that pi uses too. Keys are in no ``repr``.
@@ -127,7 +127,7 @@ class AuthStorage:
         sources: Callable[[], Iterable[CredentialSource]] = tuple,
         login: Callable[[str], Login | None] | None = None,
     ) -> str | None:
-        """Return the key or token to send, from the first place that has one (document 004, 8.4).
+        """Return the key or token to send, from the first place that has one.
 
         Args:
             provider: The provider's id.
@@ -303,7 +303,7 @@ def _unwritten(file: Path, error: OSError | RuntimeError) -> UserError:
 
 
 def _current(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a login with the field names of today; older files say ``access_token`` (decision D31)."""
+    """Return a login with the field names of today; older files say ``access_token``."""
     current = {key: value for key, value in entry.items() if key not in ("access_token", "refresh_token")}
     current.setdefault("access", entry.get("access_token", ""))
     current.setdefault("refresh", entry.get("refresh_token", ""))

@@ -71,7 +71,7 @@ class ModelChoice:
     # By name
 
     def find(self, reference: str, provider: str | None = None) -> ModelMatch:
-        """Return what ``provider/id``, an id, or a part of one means, with the ``:level`` behind it (pi.md 12.3).
+        """Return what ``provider/id``, an id, or a part of one means, with the ``:level`` behind it.
 
         Raises:
             UnknownName: No such provider, or no model that this could mean.

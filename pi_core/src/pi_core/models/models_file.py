@@ -1,4 +1,4 @@
-"""The user's models.json: providers of their own, and changes to those that plugins bring (pi.md 5).
+"""The user's models.json: providers of their own, and changes to those that plugins bring.
 
 ``{"providers": {ID: {...}}}``, each in the shape that ``pi_hookspecs.model_json`` knows. What is wrong costs the
 provider that it is part of, never the rest, and is told with file and line. Keys and headers stay as they are

@@ -1,4 +1,4 @@
-"""What people write where a model is meant: part of its id or name, ``*`` in it, a level behind it (pi.md 12.3).
+"""What people write where a model is meant: part of its id or name, ``*`` in it, a level behind it.
 
 Everything here is a function of the text and of the models there are; keys, files and settings are others' business.
 """

@@ -32,7 +32,7 @@ __all__ = ["ModelRegistry", "RequestAuth"]
 IDLE_TIMEOUT_MS = 300_000
 """Default of the setting ``httpIdleTimeoutMs``: how long a server may say nothing."""
 LONGEST_RETRY_DELAY_MS = 60_000
-"""Default of the setting ``retry.provider.maxRetryDelayMs`` (decision D22)."""
+"""Default of the setting ``retry.provider.maxRetryDelayMs``."""
 
 _RETENTIONS = ("none", "short", "long")
 
@@ -75,7 +75,7 @@ class ModelRegistry:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> ModelRegistry:
-        """Return the registry of the installed plugins and the user's own files (document 001).
+        """Return the registry of the installed plugins and the user's own files.
 
         Args:
             auth: Stored keys; the agent directory's auth.json when None.
@@ -104,12 +104,12 @@ class ModelRegistry:
     provider_ids = get_providers
 
     def get_models(self, provider: str | None = None) -> list[Model]:
-        """Return a provider's models, or all; an empty list for a provider that nobody knows (pi.md 5)."""
+        """Return a provider's models, or all; an empty list for a provider that nobody knows."""
         infos = self._tables.infos() if provider is None else [self._tables.info(provider)]
         return [model for info in infos if info is not None for model in info.models]
 
     def get_model(self, provider: str, model_id: str) -> Model | None:
-        """Return a provider's model; None where there is none (pi.md 5)."""
+        """Return a provider's model; None where there is none."""
         info = self._tables.info(provider)
         return info.model(model_id) if info is not None else None
 
@@ -156,7 +156,7 @@ class ModelRegistry:
 
         Args:
             provider_id: Its id.
-            config: As in models.json (pi.md 5): it lies over models.json and the plugins' tables. A row, such as
+            config: As in models.json: it lies over models.json and the plugins' tables. A row, such as
                 ``register_models`` returns, stands in their place.
             stream: Answers for the API that ``config`` names.
 
@@ -184,7 +184,7 @@ class ModelRegistry:
         return self.match(reference, provider).model
 
     def match(self, reference: str, provider: str | None = None) -> ModelMatch:
-        """Return the model that a name means, and the thinking level behind it (pi.md 12.3).
+        """Return the model that a name means, and the thinking level behind it.
 
         A name is ``provider/id``, an id, or a part of an id or name, ``:level`` behind it; upper and lower case are
         alike. An id that a known provider does not list is used as it is, with a warning. Of several providers that
@@ -224,7 +224,7 @@ class ModelRegistry:
         return self.provider(provider_id).only_by_name and self.is_configured(provider_id)
 
     def choose(self, provider_id: str | None = None) -> Model:
-        """Return the model to use when the user names none, or only the provider (decision D25).
+        """Return the model to use when the user names none, or only the provider.
 
         Raises:
             NoModel: Nothing is configured; the message says what to set.

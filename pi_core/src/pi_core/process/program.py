@@ -1,4 +1,4 @@
-"""``exec``: a program without a shell, in a process group of its own, bounded in time and output (pi.md 10.3)."""
+"""``exec``: a program without a shell, in a process group of its own, bounded in time and output."""
 
 from __future__ import annotations
 

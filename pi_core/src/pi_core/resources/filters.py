@@ -1,7 +1,7 @@
 """What the setting ``skills`` (``prompts``, ``themes``) says: paths and globs that add, ``!``, ``+``, ``-`` that pick.
 
 ``!pattern`` leaves out what it matches, ``+path`` keeps a file all the same, ``-path`` leaves it out whatever else is
-said (pi.md 11, resource filters). Each settings file speaks of its own scope.
+said. Each settings file speaks of its own scope.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``DefaultResourceLoader``: every kind of resource of a session, with the options of document 001."""
+"""``DefaultResourceLoader``: every kind of resource of a session, with the options of pi's SDK."""
 
 from __future__ import annotations
 

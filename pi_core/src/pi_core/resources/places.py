@@ -1,4 +1,4 @@
-"""Where resources of a kind may lie, most important first: this run's, the project's, the user's, plugins' (pi.md 11).
+"""Where resources of a kind may lie, most important first: this run's, the project's, the user's, plugins'.
 
 What belongs to a project that nobody trusts is not even looked for.
 """

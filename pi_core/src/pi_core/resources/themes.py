@@ -1,4 +1,4 @@
-"""The kind ``theme``: colours by role in a JSON file. What the colours mean is the front end's (pi.md 11, themes)."""
+"""The kind ``theme``: colours by role in a JSON file. What the colours mean is the front end's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation as a tree of entries, what it tells the model, and its way into a store (pi.md 7).
+"""The conversation as a tree of entries, what it tells the model, and its way into a store.
 
 ``tree`` knows which entry follows which, ``context`` what the model is told, ``writer`` when entries are stored, and
 ``SessionManager`` is all of them together.

@@ -1,4 +1,4 @@
-"""What a session manager adds: one method for each type of entry, and where the next entry goes (pi.md 7.4)."""
+"""What a session manager adds: one method for each type of entry, and where the next entry goes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class SessionAppends(SessionReads):
         return self._append(pi_hookspecs.ContextEditEntry, target_id=target_id, replacement=edited)
 
     def append_entry(self, entry: SessionEntry) -> str:
-        """Append a copy of an entry, with an id, a parent and a time of its own (document 001)."""
+        """Append a copy of an entry, with an id, a parent and a time of its own."""
         return self._add(evolve(entry, id=new_entry_id(self._tree), parent_id=self.leaf_id, timestamp=timestamp()))
 
     # Where the next entry goes

@@ -1,6 +1,6 @@
 """What a branch tells the model: its messages, thinking level and model, kept up to date as entries are appended.
 
-The rules are pi.md 7.3. To know which entries tell the model something, their types are enough: a message is parsed
+To know which entries tell the model something, their types are enough: a message is parsed
 when it is looked at, and with a compaction nothing before its first kept entry ever is.
 """
 
@@ -39,7 +39,7 @@ _NAMES_MODEL = frozenset({"message", "model_change"})
 
 @frozen(eq=False, repr=False)
 class Projected(Value):
-    """A message as the model is told it, and the entry that it comes from (pi.md 7.3, projection)."""
+    """A message as the model is told it, and the entry that it comes from."""
 
     entry: SessionEntry
     message: AgentMessage

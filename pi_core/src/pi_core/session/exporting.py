@@ -130,7 +130,7 @@ def theme_names(settings: Settings) -> tuple[str, str]:
 
 
 def theme_of_file(name: str, data: Mapping[str, Any]) -> Theme:
-    """Return a theme that was read from a file; its colours for exports are colours like the others (pi.md 11)."""
+    """Return a theme that was read from a file; its colours for exports are colours like the others."""
     exported, colors, variables = (data.get(key) for key in ("export", "colors", "vars"))
     plain = [each if isinstance(each, dict) else {} for each in (exported, colors, variables)]
     return Theme(name=name, colors={**plain[1], **plain[0]}, vars=plain[2])

@@ -21,7 +21,7 @@ _CHOSEN_ID = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 def new_session_id() -> str:
-    """Return a UUID of version 7: ids sort by the time at which they were made (pi.md 7.1)."""
+    """Return a UUID of version 7: ids sort by the time at which they were made."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76  # the version
     value = value & ~(0x3 << 62) | 0x2 << 62  # the variant
@@ -29,7 +29,7 @@ def new_session_id() -> str:
 
 
 def checked_session_id(chosen: str | None) -> str:
-    """Return the id that somebody chose for a session, or a new one (pi.md 7.1).
+    """Return the id that somebody chose for a session, or a new one.
 
     Raises:
         UserError: The id could not be part of a file's name.
@@ -45,7 +45,7 @@ def checked_session_id(chosen: str | None) -> str:
 
 
 def new_entry_id(taken: Container[str]) -> str:
-    """Return 8 hex digits that no entry has; a full UUID when a hundred tries collide (pi.md 7.2)."""
+    """Return 8 hex digits that no entry has; a full UUID when a hundred tries collide."""
     for _ in range(_TRIES):
         short = os.urandom(4).hex()
         if short not in taken:

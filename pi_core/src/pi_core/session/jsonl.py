@@ -1,4 +1,4 @@
-"""A branch as a session file of its own, and a session file from elsewhere as one of ours (pi.md 7.4)."""
+"""A branch as a session file of its own, and a session file from elsewhere as one of ours."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ __all__ = ["SessionManager"]
 
 
 class SessionManager(SessionAppends):
-    """A session's tree of entries, its place in a store, and the place where the next entry goes (pi.md 7).
+    """A session's tree of entries, its place in a store, and the place where the next entry goes.
 
     Make one with ``create``, ``open``, ``continue_recent``, ``in_memory`` or ``fork_from``. What these have in common:
 
@@ -78,7 +78,7 @@ class SessionManager(SessionAppends):
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open a stored session; where nothing is stored under a path, a new session that keeps it (pi.md 7.1).
+        """Open a stored session; where nothing is stored under a path, a new session that keeps it.
 
         Args:
             path: A session's file, or what else the store takes.
@@ -106,7 +106,7 @@ class SessionManager(SessionAppends):
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open the session of a working directory that was stored to last; a new one where there is none (pi.md 7.4).
+        """Open the session of a working directory that was stored to last; a new one where there is none.
 
         One that cannot be opened is named in ``notices``, and the one before it is opened.
         """
@@ -260,7 +260,7 @@ class SessionManager(SessionAppends):
         return self._go_over_to(numbers)
 
     def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> Path | None:
-        """Go over to a new session that ends before an entry, or with it; returns its file (document 001)."""
+        """Go over to a new session that ends before an entry, or with it; returns its file."""
         number = self._number(entry_id)
         end = number if position == "at" else self._tree.parent(number)
         return self._go_over_to(self._tree.path_to(end))
@@ -302,7 +302,7 @@ class SessionManager(SessionAppends):
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Copy a session file to where sessions are kept, and open it; id and working directory stay (pi.md 7.4).
+        """Copy a session file to where sessions are kept, and open it; id and working directory stay.
 
         Raises:
             UserError: It is no session, a session of its id is stored already, or it cannot be stored.

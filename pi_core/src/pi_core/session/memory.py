@@ -1,4 +1,4 @@
-"""``memory``: the store that every pi has; its sessions end with it (pi.md 7.2, in-memory)."""
+"""``memory``: the store that every pi has; its sessions end with it."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Names", "TreeNode", "roots"]
 
 _LABELS = ("label", "branch")
-"""Types of entries that label another: ``branch`` is what document 003 calls it (decision D17)."""
+"""Types of entries that label another: ``branch`` is an older name of it."""
 
 
 class Names:
-    """Labels and the session's name; the latest of each counts, on whatever branch it was given (pi.md 7.4)."""
+    """Labels and the session's name; the latest of each counts, on whatever branch it was given."""
 
     def __init__(self, tree: EntryTree) -> None:
         self._tree = tree

@@ -26,7 +26,7 @@ __all__ = ["SessionReads"]
 
 
 class SessionReads:
-    """A session's state, and every question about it (document 002, section 7).
+    """A session's state, and every question about it.
 
     Attributes:
         header: What the session says of itself.
@@ -146,7 +146,7 @@ class SessionReads:
         return [self._tree.entry(child) for child in self._tree.children(number)]
 
     def get_tree(self) -> Sequence[TreeNode]:
-        """Return the roots of the tree; an entry whose parent is missing is one (pi.md 7.4)."""
+        """Return the roots of the tree; an entry whose parent is missing is one."""
         return roots(self._tree, self._names)
 
     def get_label(self, entry_id: str) -> str | None:
@@ -156,7 +156,7 @@ class SessionReads:
     # What the model is told
 
     def build_session_context(self, leaf_id: str | None = None) -> SessionContext:
-        """Return what the branch tells the model; kept as the branch grows, not built again (pi.md 7.3).
+        """Return what the branch tells the model; kept as the branch grows, not built again.
 
         Args:
             leaf_id: The end of the branch; the leaf when None.
@@ -171,26 +171,26 @@ class SessionReads:
         return [message for message in self.build_session_context().messages if message.role != DAMAGED]
 
     def build_session_projection(self) -> list[Projected]:
-        """Return the messages of the context, each with the entry that it comes from (pi.md 7.3)."""
+        """Return the messages of the context, each with the entry that it comes from."""
         return self._context.projection()
 
     def interrupted_tool_calls(self) -> tuple[ToolCall, ...]:
         """Return the calls of the last answer that have no result, while nothing runs: the process died meanwhile.
 
         They are never run again. A front end shows them as interrupted; the provider is told so in place of the
-        result that is missing (decision D24), by the conversion of messages.
+        result that is missing, by the conversion of messages.
         """
         return self._context.interrupted_calls()
 
     def stats(self) -> SessionStats:
-        """Return counts, tokens and cost of the whole session, all branches together (pi.md 16)."""
+        """Return counts, tokens and cost of the whole session, all branches together."""
         from pi_core.session.stats import StatsCounter
 
         if self._stats is None:
             self._stats = StatsCounter(self._tree)
         return self._stats.count(self.id, self.file)
 
-    # The names of document 002, and those of before
+    # Further names of the above, as pi of Node has them
 
     def get_session_id(self) -> str:
         """Return ``id``."""
@@ -221,7 +221,7 @@ class SessionReads:
         return self.leaf_id
 
     def get_current_branch(self) -> Entries:
-        """Return the entries of the branch (document 001)."""
+        """Return the entries of the branch."""
         return self.get_branch()
 
     entries = get_entries

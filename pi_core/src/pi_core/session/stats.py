@@ -1,4 +1,4 @@
-"""What a session has cost so far: counts of messages, tokens and money (document 002, ``SessionStats``; pi.md 16)."""
+"""What a session has cost so far: counts of messages, tokens and money."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def chosen_store(
     environ: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> ChosenStore:
-    """Return the store that the setting ``sessionStore`` names, in its place (pi.md 7.1).
+    """Return the store that the setting ``sessionStore`` names, in its place.
 
     Args:
         cwd: The working directory; a relative folder is one inside it.

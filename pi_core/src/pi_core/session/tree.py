@@ -29,7 +29,7 @@ NOWHERE = -1
 
 
 class EntryTree:
-    """The entries of a session, by number and by id (pi.md 7.2).
+    """The entries of a session, by number and by id.
 
     Whatever a file holds is a tree: of entries with one id the last is meant, an entry whose parent is missing is a
     root, and a circle of parents is cut where it closes.

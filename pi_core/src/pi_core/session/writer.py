@@ -1,4 +1,4 @@
-"""When a session's entries go to its store, and what happens when they cannot (decision D20).
+"""When a session's entries go to its store, and what happens when they cannot.
 
 Nothing is stored before the first answer, so that an abandoned session leaves no file. Then all entries go in one
 append, and from there on each by itself. What could not be stored waits in memory, in order, for the next append.

@@ -1,4 +1,4 @@
-"""What the user has set, and where: the files, the environment and the command line as one (document 004, section 7).
+"""What the user has set, and where: the files, the environment and the command line as one.
 
 ``schema`` names every setting and ``described`` reads it; nothing on the way to the first request imports them.
 """

@@ -1,4 +1,4 @@
-"""Settings as older files spell them, and what of a file does not count (pi.md 17, settings files)."""
+"""Settings as older files spell them, and what of a file does not count."""
 
 from __future__ import annotations
 

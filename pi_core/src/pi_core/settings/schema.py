@@ -37,7 +37,7 @@ class CompactionOverride:
 
 @frozen(kw_only=True)
 class CompactionSettings:
-    """When a long conversation is summed up (document 002, 17)."""
+    """When a long conversation is summed up."""
 
     enabled: bool = _setting(True, "Compact the conversation by itself before the model's window is full")
     reserve_tokens: int = _setting(16_384, "Tokens kept free for the answer", at_least=0)
@@ -69,7 +69,7 @@ class ProviderRetrySettings:
 
 @frozen(kw_only=True)
 class RetrySettings:
-    """What happens when a request fails for a reason that may pass (document 002, 17)."""
+    """What happens when a request fails for a reason that may pass."""
 
     enabled: bool = _setting(True, "Try again by itself when a request fails for a reason that may pass")
     max_retries: int = _setting(3, "Tries after the first", at_least=0)
@@ -105,7 +105,7 @@ class BashSettings:
 
 @frozen(kw_only=True)
 class ImageSettings:
-    """Pictures for the model (document 002, 17)."""
+    """Pictures for the model."""
 
     auto_resize: bool = _setting(True, "Shrink images to 2000x2000 at most")
     block_images: bool = _setting(False, "Send no images to the model")
@@ -171,7 +171,7 @@ class GuardrailLimits:
 
 @frozen(kw_only=True)
 class GuardrailSettings:
-    """Checks before a tool runs (document 003)."""
+    """Checks before a tool runs."""
 
     enabled: bool = _setting(False, "Ask before dangerous commands and writes to protected paths")
     rules: list[GuardrailRule] = _setting(list, "Rules before those of pi: the first that fits counts")
@@ -210,7 +210,7 @@ class HookSettings:
 
 @frozen(kw_only=True)
 class SettingsSchema:
-    """All of ``settings.json`` (document 004, 7.2; pi.md; the decisions)."""
+    """All of ``settings.json``."""
 
     # Model
     default_provider: str | None = _setting(None, "Provider of new sessions")

@@ -1,4 +1,4 @@
-"""What the model is told before the conversation: sections, each with who put it there (pi.md 11)."""
+"""What the model is told before the conversation: sections, each with who put it there."""
 
 from __future__ import annotations
 

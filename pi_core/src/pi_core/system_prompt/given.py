@@ -1,4 +1,4 @@
-"""What ``--system-prompt`` and ``--append-system-prompt`` mean: a text, or the file that holds it (pi.md 11)."""
+"""What ``--system-prompt`` and ``--append-system-prompt`` mean: a text, or the file that holds it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def closing_sections(cwd: Path, *, date: bool) -> Iterator[Contribution]:
 
 
 def _rules(names: set[str]) -> list[str]:
-    """Return the rules between tools (document 000, section 3.4)."""
+    """Return the rules between tools."""
     rules = []
     if "bash" in names:
         looking = [name for name in _LOOKING if name in names]

@@ -228,7 +228,7 @@ class ToolCallBatch(Shown):
         )
         try:
             reviewed = await self.config.after_tool_call(event, self.signal) or result
-        except Exception as error:  # noqa: BLE001 - pi.md 3.1: a throw becomes an error result
+        except Exception as error:  # noqa: BLE001 - what a hook raises becomes an error result
             return failure(message_of(error))
         problem = result_problem(prepared.tool, reviewed)
         return reviewed if problem is None else failure(problem)

@@ -26,7 +26,7 @@ MakeToolContext: TypeAlias = "Callable[[ToolCall, ToolUpdate], ToolContext]"
 
 
 def failure(text: str) -> ToolResult:
-    """Return the result of a call that failed; the model reads the text (pi.md 3.1, tool errors)."""
+    """Return the result of a call that failed; the model reads the text."""
     return ToolResult(content=(TextContent(text),), details={}, is_error=True)
 
 

@@ -1,4 +1,4 @@
-"""Which tools a selection means: names, patterns, changes of what is active by default (pi.md 12.1, ``--tools``)."""
+"""Which tools a selection means: names, patterns, changes of what is active by default."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["READ_ONLY_TOOLS", "Toolbox"]
 
 READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
-"""What ``read_only_tools=True`` selects (decision D13)."""
+"""What ``read_only_tools=True`` selects."""
 
 
 class Toolbox:
@@ -25,7 +25,7 @@ class Toolbox:
     Args:
         host: Where plugins registered theirs.
         names: What the user selected, see ``ToolSelection``; None offers every tool that is active by default.
-        custom: Tools of the program; they are offered whatever was selected (decision D12).
+        custom: Tools of the program; they are offered whatever was selected.
         excluded: Names and patterns of what is not offered.
     """
 

@@ -1,4 +1,4 @@
-"""Whether a tool call's arguments fit the tool's JSON schema, and what to tell the model if not (pi.md 3.1).
+"""Whether a tool call's arguments fit the tool's JSON schema, and what to tell the model if not.
 
 jsonschema says what is wrong; this module says it in the contract's words and forgives what models
 often get nearly right: a number in quotes, a null for "not given".

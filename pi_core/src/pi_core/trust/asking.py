@@ -1,4 +1,4 @@
-"""Asking whether a project may be trusted: plugins first, then what was decided before, last the user (pi.md 17)."""
+"""Asking whether a project may be trusted: plugins first, then what was decided before, last the user."""
 
 from __future__ import annotations
 
