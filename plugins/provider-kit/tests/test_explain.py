@@ -94,11 +94,37 @@ def test_who_asks_for_more_patience_than_the_user_has_is_told_of(model):
     assert explain(failure, model, 700_000) == explain(failure, model, 0) == explain(failure, model)
 
 
-def test_a_bad_request_is_told_from_its_words(model):
-    assert explained(RequestFailed("400 {}", status=400), model) == (
-        "400 {}\nProvider 'acme' does not take the request as it is and says why: compact the conversation if it is "
-        "the size, choose another model with --model if it is the model."
-    )
+@pytest.mark.parametrize(
+    ("words", "too_much"),
+    [
+        ("400 prompt is too long: 213462 tokens > 200000 maximum", True),
+        ("400: This model's maximum context length is 8192 tokens.", True),
+        ("422 the image exceeds 5 MB", True),
+        ("400 messages.0: unexpected field", False),
+        ("400 model 'tokenizer' is unknown", False),
+    ],
+)
+def test_a_request_that_is_too_large_is_to_be_compacted_another_mended(model, words, too_much):
+    advice = explain(RequestFailed(words, status=int(words[:3])), model)
+
+    assert ("Compact the conversation" in advice) is too_much
+    assert ("mend what it names" in advice) is not too_much
+
+
+@pytest.mark.parametrize(
+    ("api", "base_url", "hint"),
+    [
+        ("openai-completions", "http://localhost:8080", True),
+        ("openai-responses", "http://localhost:8080/", True),
+        ("openai-completions", "http://localhost:8080/v1", False),
+        ("anthropic-messages", "http://localhost:8080", False),
+        ("openai-completions", "http://[::1/", False),
+    ],
+)
+def test_a_base_url_without_a_path_may_lack_the_version(model, api, base_url, hint):
+    advice = explain(RequestFailed("404 Not Found", status=404), evolve(model, api=api, base_url=base_url))
+
+    assert (".../v1" in advice) is hint
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def failure(api, transport, make_model, said, reply):
 
 
 STATUSES = {
-    400: "compact the conversation if it is the size",
+    400: "mend what it names",
     401: "The key for provider 'fake' was not accepted",
     403: "may not use model 'gpt-fake'",
     404: "has no model 'gpt-fake'",

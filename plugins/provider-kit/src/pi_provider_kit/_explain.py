@@ -44,17 +44,24 @@ _BY_STATUS = {
     429: "{wait}, or choose another model with --model.",
 }
 
-_REFUSED = (
-    "Provider {provider!r} does not take the request as it is and says why: compact the conversation if it is the "
-    "size, choose another model with --model if it is the model."
-)
+_REFUSED = "Provider {provider!r} does not take the request as it is: mend what it names, or choose another --model."
+
+_TOO_MUCH = "Compact the conversation, or choose a model that takes more with --model."
+
+_NO_PATH = "Provider {provider!r} has no model {model!r} at {base_url!r}: servers of this API are often at .../v1."
+"""For a base URL that names a host alone."""
 
 _TROUBLE = "The provider has trouble: {wait_lower}, or choose another model with --model."
+
+_VERSIONED = ("openai-completions", "openai-responses")
 
 _AGAIN = "Send the prompt again, or choose another model with --model."
 
 _PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what stands between pi and it."
 """For a page in place of the API's refusal: a wrong address has one, and so have firewalls."""
+
+_SIZE = re.compile(r"\btokens?\b|context|too (?:long|large|big|many)|\bexceed", re.IGNORECASE)
+"""What a request that is refused for its size is refused with, in the words of most hosts."""
 
 _MONEY = re.compile(r"insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)", re.IGNORECASE)
 _KEY = re.compile(r"\bapi[ _-]?key\b|authenticat", re.IGNORECASE)
@@ -77,7 +84,7 @@ def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = 
         return own
     from pi_provider_kit._failure import without_secrets
 
-    template = _template(failure)
+    template = _template(failure, model)
     wait = _wait(failure.retry_after_ms, longest_wait_ms)
     return template.format(
         provider=model.provider,
@@ -88,17 +95,29 @@ def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = 
     )
 
 
-def _template(failure: RequestFailed) -> str:
+def _template(failure: RequestFailed, model: Model) -> str:
     kind, status = getattr(failure, "kind", "status"), _meant(failure)
     if kind in _BY_KIND:
         return _BY_KIND[kind]
     if status in (401, 403, 404, 405) and _is_page(failure):
         return _PAGE
     if status in _BY_STATUS:
-        return _BY_STATUS[status]
+        may_lack_path = status == 404 and model.api in _VERSIONED and _is_bare(model.base_url)  # noqa: PLR2004 - RFC 9110
+        return _NO_PATH if may_lack_path else _BY_STATUS[status]
     if status >= 400:  # noqa: PLR2004 - RFC 9110, 15.5 and 15.6
-        return _TROUBLE if status >= 500 else _REFUSED  # noqa: PLR2004 - as above
+        refused = _TOO_MUCH if _SIZE.search(str(failure)) else _REFUSED
+        return _TROUBLE if status >= 500 else refused  # noqa: PLR2004 - as above
     return _AGAIN if kind == "event" else ""
+
+
+def _is_bare(base_url: str) -> bool:
+    """Whether an address is that of a host, without a path."""
+    from urllib.parse import urlsplit
+
+    try:
+        return urlsplit(base_url).path in ("", "/")
+    except ValueError:
+        return False
 
 
 def _is_page(failure: RequestFailed) -> bool:
