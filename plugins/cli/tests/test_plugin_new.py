@@ -111,8 +111,19 @@ def test_the_command_says_what_it_wrote_and_what_comes_next(pi):
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "word-count/pyproject.toml\n" in done.stdout
-    assert done.stdout.endswith("\nNext: cd word-count && uv sync && uv run pytest\n")
+    assert "\nNext: cd word-count && uv sync && uv run pytest\n" in done.stdout
+    assert done.stdout.endswith("\nWithout installing it: pi -e word-count\n")
     assert (pi.cwd / "word-count" / "src" / "pi_word_count" / "_tool.py").is_file()
+
+
+@pytest.mark.parametrize("path", ["acme-models", "acme-models/src/pi_acme_models"], ids=["folder", "package"])
+def test_what_was_written_runs_without_being_installed(pi, path):
+    pi.run("plugin", "new", "acme-models", "--kind", "provider")
+
+    done = pi.run("-e", path, "--list-models", "acme-models", "--all")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "acme-models  small" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ own configuration, in the home folder and the environment, counts: it says where
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["install", "is_here", "use"]
 
 INSTALL_SECONDS = 600.0
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LAST_LINES = 6
 _OF_A_PROJECT = frozenset(
     {
@@ -47,16 +45,19 @@ _OF_A_PROJECT = frozenset(
 
 
 def is_here(requirement: str) -> bool:
-    """Whether a requirement that names no version is installed beside pi already."""
-    if not _PLAIN_NAME.fullmatch(requirement):
-        return False
-    from importlib.metadata import PackageNotFoundError, distribution
+    """Whether pi's environment meets a requirement already, or it is for other environments than this one."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    from packaging.requirements import InvalidRequirement, Requirement
 
     try:
-        distribution(requirement)
-    except PackageNotFoundError:
+        wanted = Requirement(requirement)
+        if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
+            return True
+        installed = version(wanted.name)
+    except (InvalidRequirement, PackageNotFoundError):
         return False
-    return True
+    return not (wanted.url or wanted.extras) and wanted.specifier.contains(installed, prereleases=True)
 
 
 def install(

@@ -1,22 +1,23 @@
-"""An extension's file as a plugin object: run fresh each time, under a module name of its own."""
+"""An extension as a plugin object, run fresh each time: a file under a name of its own, a project under its own."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
 from contextlib import contextmanager
+from functools import reduce
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import PiError, hookimpl
+from pi_hookspecs import PiError, UserError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
     from types import CodeType, ModuleType
 
-__all__ = ["forget", "load"]
+__all__ = ["forget", "load", "load_entry_point"]
 
 _PREFIX = "_pi_extensions_"
 _numbers = count(1)
@@ -58,11 +59,48 @@ def load(path: Path, name: str) -> ModuleType:
     return module
 
 
+def load_entry_point(value: str, root: Path) -> object:
+    """Import the plugin of a project that is not installed, and return it; raises whatever it raises.
+
+    Its modules keep their names, by which they import each other. Those of an earlier load are forgotten, but stay in
+    place where this load fails.
+
+    Args:
+        value: ``module`` or ``module:attribute``.
+        root: The folder to import from; it joins the end of the import path.
+
+    Raises:
+        UserError: A module of this name is installed, and would be imported in its place.
+    """
+    name, _, attribute = value.partition(":")
+    outermost = name.partition(".")[0]
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    importlib.invalidate_caches()
+    spec = importlib.util.find_spec(outermost)
+    if spec is not None and spec.origin is not None and not Path(spec.origin).is_relative_to(root):
+        raise UserError(f"a module {outermost!r} is installed already, {spec.origin}. Uninstall it to run this one")
+    before = {each: sys.modules.pop(each) for each in _below(outermost)}
+    try:
+        with _no_bytecode():
+            module: object = importlib.import_module(name)
+        return reduce(getattr, filter(None, attribute.split(".")), module)
+    except BaseException:
+        for each in _below(outermost):
+            del sys.modules[each]
+        sys.modules.update(before)
+        raise
+
+
+def _below(name: str) -> list[str]:
+    return [each for each in sys.modules if each == name or each.startswith(f"{name}.")]
+
+
 def forget(module: object) -> None:
     """Drop a module of an extension that is not used any more, and those below it."""
     name = getattr(module, "__name__", "")
     if name.startswith(_PREFIX):
-        for each in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+        for each in _below(name):
             del sys.modules[each]
 
 

@@ -19,8 +19,8 @@ from pi_hookspecs.values import Shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
-    from types import ModuleType
 
+    from pi_core.extensions.projects import ProjectPlugin
     from pi_core.host import PluginHost
 
 __all__ = ["LocalExtensions", "Staged"]
@@ -44,7 +44,7 @@ class Staged(Shown):
 
     _owner: LocalExtensions
     _sources: list[ExtensionSource]
-    _modules: dict[Path, ModuleType]
+    _modules: dict[Any, object]
     _failed: list[tuple[str, str]]
     replaced: dict[str, object] = field(factory=dict, init=False)
 
@@ -100,16 +100,18 @@ class LocalExtensions:
             UserError: Something that this run names is neither there nor a requirement.
         """
         for source in self._find():
+            if source.plugin is not None and self._is_installed(source.plugin):
+                continue
             with self._reporting(source.name):
                 self._prepare(source)
                 if source.requirement is not None:
                     self._add_distribution(source)
                     continue
                 name = self._free_name(source)
-                module = self._import(source, name, partial(self._report, name, "import"))
-                if module is not None:
-                    self._host.add(module, name)
-                    self._loaded[name] = _Loaded(source, {name: module})
+                plugin = self._import(source, name, partial(self._report, name, "import"))
+                if plugin is not None:
+                    self._host.add(plugin, name)
+                    self._loaded[name] = _Loaded(source, {name: plugin})
 
     def marks(self) -> dict[Path, int]:
         """Return files and folders whose change is a change of an extension, with their times."""
@@ -123,7 +125,7 @@ class LocalExtensions:
     async def stage(self) -> Staged:
         """Load what is there now beside what runs; what fails does not replace what runs."""
         failed: list[tuple[str, str]] = []
-        modules: dict[Path, ModuleType] = {}
+        modules: dict[Any, object] = {}
         try:
             sources = self._find()
         except UserError as error:
@@ -135,39 +137,39 @@ class LocalExtensions:
                 failed.append((source.name, f"not loaded: {error}"))
                 continue
             if source.path is not None:
-                module = self._import(source, source.name, partial(_note, failed, source.name))
-                if module is not None:
-                    modules[source.path] = module
+                plugin = self._import(source, source.name, partial(_note, failed, source.name))
+                if plugin is not None:
+                    modules[source.key] = plugin
         return Staged(self, sources, modules, failed)
 
     def put(
-        self, sources: Iterable[ExtensionSource], modules: Mapping[Path, ModuleType], replaced: dict[str, object]
+        self, sources: Iterable[ExtensionSource], modules: Mapping[Any, object], replaced: dict[str, object]
     ) -> list[tuple[str, str]]:
         """Replace, add and remove plugins; ``replaced`` gets the objects before, returned is what went wrong."""
         sources = list(sources)
-        there = {source.path for source in sources}
+        there = {source.key for source in sources}
         for name, loaded in list(self._loaded.items()):
-            if loaded.source.path is not None and loaded.source.path not in there:
+            if loaded.source.path is not None and loaded.source.key not in there:
                 _forget(self._host.remove(name))
                 del self._loaded[name]
-        names = {loaded.source.path: name for name, loaded in self._loaded.items() if loaded.source.path is not None}
+        names = {loaded.source.key: name for name, loaded in self._loaded.items() if loaded.source.path is not None}
         wrong: list[tuple[str, str]] = []
         for source in sources:
-            if source.path is None or source.path not in modules:
+            if source.path is None or source.key not in modules:
                 continue
-            module = modules[source.path]
-            if source.path in names:
-                name = names[source.path]
-                before = self._host.replace(name, module)
+            plugin = modules[source.key]
+            if source.key in names:
+                name = names[source.key]
+                before = self._host.replace(name, plugin)
             else:
                 name, before = self._free_name(source), None
-                self._host.add(module, name)
+                self._host.add(plugin, name)
             problems = [f"{each.step}: {each.message}" for each in self._host.problems if each.plugin == name]
             if problems and before is not None:
                 self._host.replace(name, before)
                 problems.append("the version before goes on")
             else:
-                self._loaded[name] = _Loaded(source, {name: module})
+                self._loaded[name] = _Loaded(source, {name: plugin})
             if before is not None and not problems:
                 replaced[name] = before
             wrong += [(name, problem) for problem in problems]
@@ -188,6 +190,14 @@ class LocalExtensions:
         self.disabled = [source for source in sources if source.name in disabled]
         return [source for source in sources if source.name not in disabled]
 
+    def _is_installed(self, plugin: ProjectPlugin) -> bool:
+        """Whether a project's plugin is an installed one, as where the project is installed editable."""
+        from pi_core.host.discovery import find_origin
+
+        record = self._host.records.get(plugin.name)
+        origin = find_origin(record.value) if record is not None else None
+        return origin is not None and plugin.file.resolve().samefile(origin)
+
     def _prepare(self, source: ExtensionSource) -> None:
         """Install what an extension needs.
 
@@ -196,6 +206,8 @@ class LocalExtensions:
         """
         if source.requirement is not None:
             wanted: tuple[str, ...] = (source.requirement,)
+        elif source.plugin is not None:
+            wanted = _checked_needs(source.plugin)
         else:
             assert source.path is not None  # noqa: S101 - one of the two is there
             wanted = _dependencies(source.path)
@@ -206,14 +218,17 @@ class LocalExtensions:
             if folder is not None:
                 use(folder)
 
-    def _import(self, source: ExtensionSource, name: str, report: Callable[[str], None]) -> ModuleType | None:
-        from pi_core.extensions.loading import load
+    def _import(self, source: ExtensionSource, name: str, report: Callable[[str], None]) -> object | None:
+        from pi_core.extensions.loading import load, load_entry_point
 
         assert source.path is not None  # noqa: S101 - callers have looked
-        loaded: list[ModuleType] = []
+        loaded: list[object] = []
         what = f"running {source.path}"
         with guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds):
-            loaded.append(load(source.path, name))
+            if source.plugin is None:
+                loaded.append(load(source.path, name))
+            else:
+                loaded.append(load_entry_point(source.plugin.value, source.plugin.root))
         return loaded[0] if loaded else None
 
     def _add_distribution(self, source: ExtensionSource) -> None:
@@ -282,6 +297,22 @@ def _dependencies(path: Path) -> tuple[str, ...]:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
     return dependencies_of(source) if "# /// script" in source else ()
+
+
+def _checked_needs(plugin: ProjectPlugin) -> tuple[str, ...]:
+    """Return what a project depends on.
+
+    Raises:
+        UserError: It is for another version of pi.
+    """
+    if not plugin.requires:
+        return ()
+    from pi_core.host.requirements import unmet_among
+
+    unmet = unmet_among(plugin.requires, plugin.project)
+    if unmet is not None:
+        raise UserError(f"it {unmet}")
+    return plugin.requires
 
 
 def _files(path: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 from pi_core._folders import absolute, home_dir
+from pi_core.extensions.projects import ProjectPlugin, plugins_of_package, plugins_of_project
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
 
@@ -34,16 +35,24 @@ class ExtensionSource(Value):
     """One extension.
 
     Attributes:
-        name: After the file, or the folder of a package; of a requirement its distribution.
+        name: After the file, or the folder of a package; of a requirement its distribution; of a project's plugin its
+            entry point.
         path: The file to run; None for a requirement.
         scope: Who brought it.
         requirement: What to install, as pip takes it; None for a file.
+        plugin: The plugin of a project that the file belongs to; None where it is a plugin by itself.
     """
 
     name: str
     path: Path | None
     scope: Scope
     requirement: str | None = None
+    plugin: ProjectPlugin | None = None
+
+    @property
+    def key(self) -> tuple[Path | None, str | None]:
+        """What tells the extensions of one run apart."""
+        return self.path, self.plugin.value if self.plugin is not None else self.requirement
 
 
 def find_extensions(
@@ -74,7 +83,8 @@ def find_extensions(
 
 
 def _identity(source: ExtensionSource) -> object:
-    return source.requirement if source.path is None else source.path.resolve()
+    path, what = source.key
+    return what if path is None else (path.resolve(), what)
 
 
 def _discovered(cwd: Path, settings: Settings, home: str, problems: list[str]) -> Iterator[ExtensionSource]:
@@ -115,17 +125,28 @@ def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[Exte
 
 
 def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterator[ExtensionSource]:
-    """Go through a file, a package, or the extensions in a folder that somebody named."""
+    """Go through a file, a package, a project's plugins, or the extensions in a folder that somebody named."""
     package = path / "__init__.py"
     if path.is_file():
         yield ExtensionSource(_name(path), path, scope)
+        return
+    try:
+        plugins = plugins_of_package(package) if package.is_file() else plugins_of_project(path)
+    except UserError as error:
+        problems.append(f"{where}: {error}")
+        return
+    if plugins:
+        yield from (ExtensionSource(plugin.name, plugin.file, scope, plugin=plugin) for plugin in plugins)
     elif package.is_file():
         yield ExtensionSource(_name(package), package, scope)
     elif path.is_dir():
         files = list(_of_folder(path))
         yield from (ExtensionSource(_name(each), each, scope) for each in files)
         if not files:
-            problems.append(f"{where}: {path} has neither an __init__.py nor any *.py")
+            problems.append(
+                f"{where}: {path} has neither an __init__.py, nor any *.py, nor a pyproject.toml with entry points in"
+                " group 'pi'"
+            )
     else:
         problems.append(f"{where}: {path} is not there")
 

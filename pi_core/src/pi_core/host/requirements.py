@@ -10,9 +10,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 if TYPE_CHECKING:
-    from importlib.metadata import Distribution
+    from collections.abc import Iterable
 
-__all__ = ["unmet_requirement"]
+__all__ = ["unmet_among", "unmet_requirement"]
 
 _OURS = "pluggypi-"
 
@@ -31,7 +31,12 @@ def unmet_requirement(name: str) -> str | None:
         found = distribution(name)
     except PackageNotFoundError:
         return None
-    for requirement in _of_pi(found):
+    return unmet_among(found.requires or (), name)
+
+
+def unmet_among(requirements: Iterable[str], name: str) -> str | None:
+    """Return the same of these requirements, which are those of a distribution of this name."""
+    for requirement in _of_pi(requirements):
         try:
             version = Version(distribution(requirement.name).version)
         except (PackageNotFoundError, InvalidVersion, TypeError):  # TypeError: its metadata names none
@@ -41,9 +46,9 @@ def unmet_requirement(name: str) -> str | None:
     return None
 
 
-def _of_pi(found: Distribution) -> list[Requirement]:
+def _of_pi(texts: Iterable[str]) -> list[Requirement]:
     requirements = []
-    for text in found.requires or ():
+    for text in texts:
         try:
             requirement = Requirement(text)
         except InvalidRequirement:

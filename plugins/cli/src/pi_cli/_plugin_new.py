@@ -99,7 +99,8 @@ def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
     name, kind = _checked(params, host)
     folder = Path(params["dir"] or name)
     written = write_plugin(name, kind, folder)
-    print_lines(*(str(folder / each) for each in written), "", f"Next: cd {folder} && uv sync && uv run pytest")
+    print_lines(*(str(folder / each) for each in written), "")
+    print_lines(f"Next: cd {folder} && uv sync && uv run pytest", f"Without installing it: pi -e {folder}")
     return 0
 
 
