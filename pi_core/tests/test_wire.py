@@ -30,6 +30,7 @@ from pi_core.wire import (
     to_wire,
 )
 from pi_hookspecs import (
+    AgentBeforeSettleEvent,
     AgentEndEvent,
     AgentSettledEvent,
     AgentStartEvent,
@@ -809,3 +810,11 @@ def test_the_names_of_annotations_are_there_before_they_are_looked_up(cls):
     copied = dict(_names_of(cls))  # which typing does since Python 3.14
 
     assert set(get_type_hints(cls, localns=copied)) >= {field.name for field in attrs.fields(cls)}
+
+
+def test_a_sequence_is_read_and_what_is_wrong_in_it_is_named():
+    data = {"outcome": "completed", "messages": [{"role": "user", "content": "hi", "timestamp": 1}], "entries": []}
+
+    assert from_wire(data, AgentBeforeSettleEvent).messages[0].content == "hi"
+    with pytest.raises(PiError, match=r"messages\[0\]"):
+        from_wire({**data, "messages": [{"role": "user", "content": 3}]}, AgentBeforeSettleEvent)

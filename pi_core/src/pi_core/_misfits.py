@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -56,7 +57,7 @@ def _problems(data: Any, target: Any, path: str) -> Iterator[tuple[str, str]]:
         return
     member = next((each for each in members if each not in classes and _is_of(data, json_type(each))), None)
     inner = get_args(member)
-    if get_origin(member) is tuple:
+    if get_origin(member) in (tuple, Sequence):
         for number, item in enumerate(data):
             yield from _problems(item, inner[0], f"{path}[{number}]")
     elif get_origin(member) is dict:

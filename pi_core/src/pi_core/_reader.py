@@ -220,7 +220,7 @@ class _Source:
     def _plain(self, target: Any) -> list[str]:
         """Return the lines that make a value of what is of the right JSON type."""
         origin, inner = get_origin(target), get_args(target)
-        if origin is tuple:
+        if origin in (tuple, Sequence):
             return [f"v = tuple([{self._named(reader_of(inner[0]))}(item) for item in v])"]
         if origin is dict and inner[1] is not Any:
             return [f"v = {{key: {self._named(reader_of(inner[1]))}(item) for key, item in v.items()}}"]
@@ -244,7 +244,7 @@ def json_type(target: Any) -> type[Any]:
     origin = get_origin(target) or target
     if origin is Literal:
         return type(get_args(target)[0])
-    return list if origin is tuple else origin
+    return list if origin in (tuple, Sequence) else origin
 
 
 def _is(kind: str) -> str:
