@@ -17,13 +17,13 @@ from pi_hookspecs.values import Value
 __all__ = ["ErrorText", "error_text"]
 
 _STATUS = re.compile(r"(?:[^:\s][^:]*\bAPI error \(\d+\):|\b\d{3}:?)\s*$")
-"""What stands before a body and says nothing to a person."""
+"""The status before a body, which means nothing to a person."""
 
 _SENTENCES = ("message", "Message", "error_description", "detail", "msg", "description", "title", "error", "errors")
 """Where APIs put their sentence, the surest place first."""
 
 _LONGEST = 600
-"""Characters of a server's words that are shown; some repeat the request."""
+"""Characters of a server's words that are displayed; some repeat the request."""
 
 _DEPTH = 8
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pi_hookspecs import TextContent, ThinkingContent, ToolCall
-from pi_testing.fake_servers import json_answer
+from pi_testing.fake_servers import Answer, json_answer
 
 MESSAGE = {
     "id": "msg_1",
@@ -85,3 +87,11 @@ async def test_a_message_that_is_cut_is_no_answer(ask, server):
 
     assert heard.error.startswith("terminated: the connection was closed")
     assert heard.message.content == ()
+
+
+async def test_half_a_surrogate_pair_in_a_message_is_left_out(ask, server):
+    body = json.dumps({**MESSAGE, "content": [{"type": "text", "text": "so \ud83d."}]})
+    server.answers(Answer(headers={"content-type": "application/json"}, pieces=(body.encode(),)))
+    heard = await ask()
+
+    assert heard.message.text == "so ."

@@ -21,7 +21,6 @@ from pi_provider_kit import (
 )
 from pi_testing import ProviderContract, ServerCase
 from pi_testing.fake_servers import Answer, FakeServer
-from pi_testing.provider_contract import EVERYTHING
 
 
 class LinesReader:
@@ -110,9 +109,3 @@ class TestJsonLines(ProviderContract):
         async with FakeServer() as server:
             yield LinesCase(server, http)
         await http.aclose()
-
-
-def test_only_what_the_api_lacks_is_left_out():
-    assert EVERYTHING - LinesCase.supports == {
-        *("thinking", "tools", "broken_arguments", "length", "usage", "images", "requests", "replay", "hooks"),
-    }

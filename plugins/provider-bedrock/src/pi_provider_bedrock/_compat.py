@@ -36,7 +36,7 @@ class Compat:
         claude: ``isClaude``: thinking can be asked for, and goes back with its signature.
         cache: ``supportsPromptCaching``: cache points.
         long_cache: ``supportsLongCacheRetention``: cache points that live an hour.
-        adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget; told by id and name.
+        adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget; derived from id and name.
         temperature: ``supportsTemperature``.
         structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
         display: ``supportsThinkingDisplay``: ``display`` may be asked for; the government's regions refuse it.
@@ -52,9 +52,9 @@ class Compat:
 
     @classmethod
     def of(cls, model: Model) -> Compat:
-        """Return the switches of the model: what its id and name tell, then its own.
+        """Return the switches of the model: those derived from its id and name, then its own.
 
-        The ARN of an application's inference profile does not tell; the model's name in models.json may.
+        The ARN of an application's inference profile names no model; the name in models.json may.
         """
         own: dict[str, Any] = model.compat or {}
         named = f"{model.id} {model.name}".lower()

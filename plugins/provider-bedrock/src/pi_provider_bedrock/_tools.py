@@ -62,7 +62,7 @@ def to_tool_config(
         choice: Of this API's, Anthropic's or OpenAI's words, or an object of any of them; None is the default.
         messages: The conversation as the API gets it.
         names: Maps their names.
-        model: Who is asked.
+        model: The model of the request.
 
     Raises:
         RequestFailed: A tool requires constrained sampling.

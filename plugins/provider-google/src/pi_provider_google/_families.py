@@ -64,7 +64,7 @@ def knows_images_in_results(model_id: str) -> bool:
 
 
 def takes_strict_tools(model_id: str) -> bool:
-    """Whether calls can be held to a strict schema: an id with a number tells, the one of ``-latest`` does not."""
+    """Whether calls can be held to a strict schema: only an id with a generation counts, ``-latest`` has none."""
     return (_generation(model_id) or 0) >= _GEMINI_3
 
 

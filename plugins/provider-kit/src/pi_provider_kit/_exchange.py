@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from pi_provider_kit._abort import AbortWatch
-from pi_provider_kit._json import parse_json
+from pi_provider_kit._json import compact_json, parse_json
 from pi_provider_kit._progress import Progress
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Exchange:
     """A request and its answer, from the first byte sent to the connection given back.
 
     Attributes:
-        progress: For whoever reads, to note what came of the bytes.
+        progress: The reader notes there whether the bytes completed anything.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Exchange:
         return b"".join(pieces)
 
     def refusal(self, content: bytes) -> RequestFailed:
-        """Return the failure that the answer's head and ``content`` tell of."""
+        """Return the failure that the answer's head and ``content`` report."""
         from pi_provider_kit._failure import answer_failure, secrets_of
 
         status = self._response.status_code if self._response is not None else 0
@@ -159,6 +159,7 @@ class Exchange:
 
             raise transport_failure(error, self._request.url, self._timeouts) from error
         self._response = response
+        self._received, self._limit = 0, _STREAM_BYTES
         self.progress = Progress(self._timeouts.progress)
         self._headers = {name.lower(): value for name, value in response.headers.items()}
         # httpx's way through three generators per read is only needed where there is something to decompress.
@@ -185,7 +186,8 @@ class Exchange:
         if self._accept == _EVENTS and whole is not None and self._first.lstrip()[:1] != b"<":
             content = await self.read_whole()
             with suppress(ValueError):  # it is no JSON
-                self._first = b"".join(b"data: %s\n\n" % _encoded(event) for event in whole(parse_json(content)))
+                events = (compact_json(event).encode() for event in whole(parse_json(content)))
+                self._first = b"".join(b"data: %s\n\n" % event for event in events)
             if self._first:
                 return
             raise self.refusal(content)

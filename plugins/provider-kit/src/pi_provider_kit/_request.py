@@ -103,7 +103,7 @@ class Timeouts(Value):
 
     @property
     def opening(self) -> float | None:
-        """Until an answer has begun that somebody else waits for: connecting, and the first byte with all headers."""
+        """Until an answer has begun, for clients without such a limit: connecting and all headers together."""
         return None if self.connect is None or self.first_byte is None else self.connect + self.first_byte
 
 
@@ -229,7 +229,7 @@ async def fetch_json(
 
 
 class _Lines:
-    """Lines that are not empty, the last one included: its JSON tells whether it is whole."""
+    """Lines that are not empty, the last one included: whether that is whole shows when its JSON is parsed."""
 
     def __init__(self) -> None:
         self._decoder = LineDecoder()

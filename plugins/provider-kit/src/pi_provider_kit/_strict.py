@@ -45,7 +45,7 @@ def strict_parameters(
 
     Args:
         tool: Its ``constrained_sampling`` says whether it asks for that.
-        model: Who is asked, for the error.
+        model: The model of the request, named in the error.
         supported: Whether API and model hold calls to a schema.
         keywords: Those that the API takes in a strict schema; None takes whatever does not contradict the strict form.
 

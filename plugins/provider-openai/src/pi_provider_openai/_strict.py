@@ -18,8 +18,8 @@ __all__ = ["function_of", "output_format"]
 def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's name, description and schema.
 
-    ``strict`` is said of every tool where ``supportsStrictMode`` tells that the host knows the word: OpenAI takes a
-    tool without it for a strict one and changes its schema. Other hosts may refuse a word that they do not know.
+    Every tool has a ``strict`` where ``supportsStrictMode`` is set: OpenAI takes a tool without it for a strict one
+    and changes its schema. Other hosts may refuse a field that they do not know.
 
     Raises:
         RequestFailed: The tool requires constrained sampling, and that cannot be.
