@@ -1,0 +1,91 @@
+"""The row that says where one is: model, thinking level, folder, branch, how full the window is, what it has cost."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pi_cli._words import one_line, shorten, width_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pi_core.agent_session import AgentSession
+
+__all__ = ["branch_of", "status_parts", "status_row"]
+
+_GAP = " · "
+
+_LONGEST_HEAD = 4096
+"""Bytes of a ``HEAD`` that are read; a real one is a line."""
+
+
+def status_parts(session: AgentSession) -> list[str]:
+    """Return what there is to say, the most important first."""
+    model = session.model.reference if session.model is not None else "no model"
+    cost = session.session_manager.stats().cost
+    parts = [
+        model,
+        f"thinking {session.thinking_level}",
+        _fullness(session),
+        f"${cost:.3f}" if cost < 1 else f"${cost:,.2f}",
+        _place(session.cwd),
+        session.session_name or "",
+    ]
+    return [one_line(part) for part in parts if part]
+
+
+def _fullness(session: AgentSession) -> str:
+    """Return ``3% of 200k``."""
+    usage = session.get_context_usage()
+    if usage is None or not usage.context_window:
+        return ""
+    percent = 0 if not session.messages else usage.percent
+    return f"{'?' if percent is None else round(percent)}% of {_tokens(usage.context_window)}"
+
+
+def status_row(parts: list[str], width: int) -> str:
+    """Return the parts in a row; those that do not fit are left out, the last first."""
+    fitting = [*parts]
+    while len(fitting) > 1 and width_of(_GAP.join(fitting)) > width:
+        fitting.pop()
+    return shorten(_GAP.join(fitting), width)
+
+
+def branch_of(folder: Path) -> str | None:
+    """Return the git branch of a folder, or the beginning of a commit's id; None outside of a repository.
+
+    Only files are read: a program would cost more than all the rest of the row.
+    """
+    for place in (folder, *folder.parents):
+        git = place / ".git"
+        head = _read(git / "HEAD")
+        if head is None and (pointer := _read(git)) is not None and pointer.startswith("gitdir:"):
+            head = _read(place / pointer.removeprefix("gitdir:").strip() / "HEAD")
+        if head is not None:
+            return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else head[:7]
+    return None
+
+
+def _read(file: Path) -> str | None:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return opened.read(_LONGEST_HEAD).strip()
+    except OSError:
+        return None
+
+
+def _place(folder: Path) -> str:
+    """Return ``~/tide (main)``."""
+    shown, home = os.fspath(folder), os.path.expanduser("~")  # noqa: PTH111 - Path.home fails where there is none
+    if shown == home or shown.startswith(home.rstrip(os.sep) + os.sep):
+        shown = f"~{shown[len(home.rstrip(os.sep)) :]}"
+    branch = branch_of(folder)
+    return f"{shown} ({branch})" if branch else shown
+
+
+def _tokens(count: int) -> str:
+    """Return ``8.2k``, ``200k`` or ``1M``."""
+    if count >= 1_000_000:  # noqa: PLR2004 - as it is named
+        return f"{count / 1_000_000:.3g}M"
+    return f"{count / 1000:.3g}k" if count >= 1000 else str(count)  # noqa: PLR2004 - as above

@@ -1,0 +1,171 @@
+"""A session's tree as rows: what was said, answered and called, and where the conversation went several ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from pi_cli._activity import call_line
+from pi_cli._words import one_line, shorten, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pi_core.session import SessionManager
+    from pi_core.session.nodes import TreeNode
+
+__all__ = ["FILTERS", "Row", "tree_rows"]
+
+FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
+"""What of a tree is drawn, by name."""
+
+_LONGEST = 200
+"""Characters of a row, which is cut to the screen later."""
+
+_CALL = 40
+
+
+@frozen
+class Row:
+    """An entry of the tree.
+
+    Attributes:
+        entry_id: Its id.
+        role: Who it is from: ``user``, ``assistant``, ``tool``, or another word for what it is.
+        text: What it says, in a line.
+        lines: What is drawn of the tree before it.
+        label: What the user calls it.
+        is_here: Whether the conversation goes on behind it.
+    """
+
+    entry_id: str
+    role: str
+    text: str
+    lines: str
+    label: str | None
+    is_here: bool
+
+    def drawn(self, width: int) -> str:
+        """Return the row, cut to a width; label and place stay."""
+        label = f" [{one_line(self.label)}]" if self.label else ""
+        end = f"{label}{' ← here' if self.is_here else ''}"
+        text = f"{self.lines} {_WHO.get(self.role, '')}{self.text}"
+        return shorten(f"{shorten(text, max(width - width_of(end), 1))}{end}", width)
+
+
+def tree_rows(session: SessionManager, wanted: str) -> list[Row]:
+    """Return the rows, each entry before those that follow it.
+
+    Args:
+        session: The session.
+        wanted: One of ``FILTERS``.
+    """
+    on_branch = {entry.id for entry in session.get_branch()}
+    here = _nearest_shown(session, wanted)
+    rows: list[Row] = []
+    stack = [*_branches(_shown(session.get_tree(), wanted), "")]
+    while stack:
+        node, connector, prefix = stack.pop()
+        role, text = _described(node)
+        lines = f"{connector}{'•' if node.id in on_branch else ' '}"
+        rows.append(Row(node.id, role, text, lines, node.label, is_here=node.id == here))
+        stack += _branches(_shown(node.children, wanted), prefix)
+    return rows
+
+
+_WHO = {"user": "you: ", "assistant": "pi: "}
+
+
+def _branches(nodes: Sequence[TreeNode], prefix: str) -> Iterator[tuple[TreeNode, str, str]]:
+    """Go through nodes from the last to the first, each with what is drawn before it and before what follows it."""
+    if len(nodes) == 1:
+        yield nodes[0], prefix, prefix
+        return
+    for place, node in enumerate(reversed(nodes)):
+        turn, on = ("├─ ", "│  ") if place else ("└─ ", "   ")
+        yield node, prefix + turn, prefix + on
+
+
+def _shown(nodes: Sequence[TreeNode], wanted: str) -> list[TreeNode]:
+    """Return the nodes that are drawn; in place of one that is not, those that follow it."""
+    shown: list[TreeNode] = []
+    waiting = [*reversed(nodes)]
+    while waiting:
+        node = waiting.pop()
+        if _is_shown(node, wanted):
+            shown.append(node)
+        else:
+            waiting += reversed(node.children)
+    return shown
+
+
+def _nearest_shown(session: SessionManager, wanted: str) -> str | None:
+    """Return the id of the last entry of the branch that is drawn."""
+    nodes = session.get_tree()
+    last = None
+    branch = {entry.id for entry in session.get_branch()}
+    while nodes:
+        nodes = [node for node in nodes if node.id in branch]
+        last = next((node.id for node in nodes if _is_shown(node, wanted)), last)
+        nodes = nodes[0].children if nodes else []
+    return last
+
+
+def _is_shown(node: TreeNode, wanted: str) -> bool:
+    if wanted == "all":
+        return True
+    if wanted == "labeled-only":
+        return node.label is not None
+    role, text = _described(node)
+    if wanted == "user-only":
+        return role == "user"
+    if wanted == "no-tools":
+        return role in _SAID and bool(text)
+    return role in (*_SAID, "tool")
+
+
+_SAID = ("user", "assistant", "bash", "custom", "summary")
+
+
+def _described(node: TreeNode) -> tuple[str, str]:
+    """Return who an entry is from and what it says."""
+    entry: Any = node.entry
+    message = getattr(entry, "message", None)
+    role = getattr(message, "role", None) or entry.type
+    name, describe = _DESCRIBED.get(role, (role, None))
+    return name, _line(describe(message if message is not None else entry) if describe is not None else f"({role})")
+
+
+def _line(text: str) -> str:
+    return shorten(one_line(text[: 4 * _LONGEST]), _LONGEST)
+
+
+def _answer(message: Any) -> str:
+    calls = (f"[{call_line(call.name, call.arguments, _CALL)}]" for call in message.tool_calls)
+    return " ".join(filter(None, [message.text[:_LONGEST], *calls]))
+
+
+def _result(message: Any) -> str:
+    from pi_hookspecs import text_of
+
+    failed = "failed: " if message.is_error else ""
+    return f"[{message.tool_name}] {failed}{text_of(message.content)[:_LONGEST]}"
+
+
+def _content(value: Any) -> str:
+    from pi_hookspecs import text_of
+
+    return text_of(value.content)
+
+
+_DESCRIBED: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "user": ("user", lambda message: message.text),
+    "assistant": ("assistant", _answer),
+    "toolResult": ("tool", _result),
+    "bashExecution": ("bash", lambda message: f"!{message.command}"),
+    "custom": ("custom", _content),
+    "custom_message": ("custom", _content),
+    "compaction": ("summary", lambda entry: f"(summed up) {entry.summary}"),
+    "branch_summary": ("summary", lambda entry: f"(left behind) {entry.summary}"),
+}

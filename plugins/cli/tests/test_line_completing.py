@@ -1,0 +1,76 @@
+"""What Tab offers on the line."""
+
+from __future__ import annotations
+
+import pytest
+from prompt_toolkit.document import Document
+
+from pi_cli.line.completing import CommandCompleter, FileCompleter, PathCompleter
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("tide.py", "src/tidal/tables.py", "src/main.py", "with space.txt", "build/out.py", ".hidden/tide"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (tmp_path / ".gitignore").write_text("build/\n")
+    return tmp_path
+
+
+def offered(completer, text):
+    """Return the whole text as each offer would make it."""
+    document = Document(text, len(text))
+    return [text[: len(text) + each.start_position] + each.text for each in completer.get_completions(document, None)]
+
+
+def test_at_completes_files_of_the_folder_best_first_and_no_ignored_ones(folder):
+    files = FileCompleter(lambda: folder)
+
+    assert offered(files, "look at @ti") == ["look at @tide.py", "look at @src/tidal/tables.py"]
+    assert offered(files, "@out") == []
+    assert offered(files, "(@main") == ["(@src/main.py"]
+
+
+def test_at_finds_a_file_by_its_letters(folder):
+    assert offered(FileCompleter(lambda: folder), "@stb") == ["@src/tidal/tables.py"]
+
+
+def test_a_name_with_a_space_is_quoted(folder):
+    files = FileCompleter(lambda: folder)
+
+    assert offered(files, "@with") == ['@"with space.txt"']
+    assert offered(files, '@"with s') == ['@"with space.txt"']
+
+
+@pytest.mark.parametrize("text", ["me@tide", "tide", "@tide done"])
+def test_what_is_no_reference_to_a_file_is_left_alone(folder, text):
+    assert offered(FileCompleter(lambda: folder), text) == []
+
+
+def test_a_word_is_completed_as_a_path_one_folder_at_a_time(folder):
+    paths = PathCompleter(lambda: folder)
+
+    assert offered(paths, "see ti") == ["see tide.py"]
+    assert offered(paths, "see src/") == ["see src/main.py", "see src/tidal/"]
+    assert offered(paths, f"see {folder}/src/m") == [f"see {folder}/src/main.py"]
+    assert offered(paths, "see .hid") == ["see .hidden/"]
+    assert offered(paths, "see nowhere/x") == []
+
+
+def test_a_path_in_the_home_folder_is_completed(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder))
+
+    assert offered(PathCompleter(lambda: folder / "src"), "open ~/ti") == ["open ~/tide.py"]
+
+
+def test_commands_and_their_arguments_are_completed():
+    commands = CommandCompleter(
+        lambda: [("model", "Choose"), ("more", "")],
+        lambda name, typed: [(f"{name}-{typed}", "")],
+    )
+
+    assert offered(commands, "/mo") == ["/model", "/more"]
+    assert offered(commands, "/model tw") == ["/model model-tw"]
+    assert offered(commands, "say /mo") == []
+    assert offered(commands, "one\n/mo") == []
