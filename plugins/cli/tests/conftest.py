@@ -11,10 +11,11 @@ import struct
 import subprocess
 import sys
 import termios
-from functools import cache
+from functools import cache, partial
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
+import pyte
 import pytest
 
 if TYPE_CHECKING:
@@ -212,9 +213,9 @@ def knows(pi: Pi, known_site: Callable[[str, str], tuple[Path, Path]]) -> Callab
 class Terminal:
     """A terminal of 60 columns with one process in it."""
 
-    def __init__(self, pi, *arguments, script='exec "$@"'):
+    def __init__(self, pi, *arguments, script='exec "$@"', size=(60, 24)):
         self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         # The first terminal that a new session opens becomes its own: Ctrl-C goes to whoever runs there.
         command = ["sh", "-c", f": <{os.ttyname(slave)}; {script}", "sh", *pi.command, *arguments]
         streams = {"stdin": slave, "stdout": slave, "stderr": slave}
@@ -248,12 +249,50 @@ class Terminal:
             return b""
 
 
+class Screen(Terminal):
+    """A terminal that can move its cursor: what is on it, and what has left it at the top, is what the user sees."""
+
+    def __init__(self, pi, *arguments, size=(80, 30), term="xterm-256color", **env):
+        script = f'TERM={term} {" ".join(f"{name}={value!r}" for name, value in env.items())} exec "$@"'
+        super().__init__(pi, *arguments, script=script, size=size)
+        self.screen = pyte.HistoryScreen(*size, history=10_000)
+        self._stream = pyte.ByteStream(self.screen)
+
+    @property
+    def shown(self):
+        """The rows, without space at their ends and empty rows at the end."""
+        left = ["".join(row[column].data for column in range(self.screen.columns)) for row in self.screen.history.top]
+        return "\n".join(row.rstrip() for row in [*left, *self.screen.display]).rstrip("\n")
+
+    @property
+    def seen(self):
+        """What has reached the terminal, byte by byte."""
+        return self._seen
+
+    def sees(self, *expected):
+        """Return the rows as soon as every one of these texts is in them."""
+        return self.when(lambda shown: all(each in shown for each in expected), expected)
+
+    def is_cooked(self):
+        """Whether the terminal edits lines itself, as a shell finds it."""
+        return bool(termios.tcgetattr(self.master)[3] & termios.ICANON)
+
+    def when(self, condition, what="it"):
+        """Return the rows as soon as a condition holds for them."""
+        while not condition(self.shown):
+            piece = self._read()
+            assert piece, f"{what!r} does not come after\n{self.shown}"
+            self._seen += piece
+            self._stream.feed(piece)
+        return self.shown
+
+
 @pytest.fixture
 def at_terminal():
     started = []
 
-    def start(*arguments, **how):
-        started.append(Terminal(*arguments, **how))
+    def start(*arguments, kind=Terminal, **how):
+        started.append(kind(*arguments, **how))
         return started[-1]
 
     yield start
@@ -261,3 +300,9 @@ def at_terminal():
         terminal.process.kill()
         terminal.process.wait()
         os.close(terminal.master)
+
+
+@pytest.fixture
+def on_screen(at_terminal):
+    """``on_screen(pi, ...)`` starts it on a ``Screen``."""
+    return partial(at_terminal, kind=Screen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_cli._line_keys import PluginKeys
+from pi_cli.line.plugin_keys import PluginKeys
 from pi_hookspecs import Shortcut
 
 EXTENSION = """

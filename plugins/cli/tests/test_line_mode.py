@@ -135,7 +135,7 @@ def test_the_conversation_goes_on_from_before_something_said(talk, fake):
     say(terminal, "/tree", "Number or name: ")
     say(terminal, "two", "> ")
 
-    assert "Go on from before which message?" in terminal.until("two")
+    assert "2 • pi: one" in terminal.until("two")
 
 
 def test_what_is_typed_is_kept_for_the_user_alone(talk, fake):

@@ -19,14 +19,23 @@ _LONGEST_KEY = 16_384
 """Characters; a server takes no longer header than that."""
 
 
-async def login(registry: ModelRegistry, name: str | None, *, browser: bool, key: bool) -> int:
+async def login(
+    registry: ModelRegistry, name: str | None, *, browser: bool, key: bool, ui: TerminalUI | None = None
+) -> int:
     """Sign in, or store a key, and return the exit code.
+
+    Args:
+        registry: Knows providers and keys.
+        name: The provider; the user chooses one when None.
+        browser: Whether pages may be opened.
+        key: Store a key, although the provider has a login.
+        ui: Who asks; on stderr and stdin when None.
 
     Raises:
         PiError: It did not work; what was stored before still is.
     """
     _check_file(registry)
-    ui = TerminalUI(browser=browser)
+    ui = ui or TerminalUI(browser=browser)
     provider = _known(registry, name) if name is not None else await _chosen(registry, ui)
     if provider in registry.logins() and not key:
         credential, done = await _signed_in(registry, ui, provider), f"Signed in to {provider}."
@@ -41,14 +50,14 @@ async def login(registry: ModelRegistry, name: str | None, *, browser: bool, key
     return 0
 
 
-async def logout(registry: ModelRegistry, name: str | None) -> int:
-    """Forget what is stored for a provider and return the exit code.
+async def logout(registry: ModelRegistry, name: str | None, *, ui: TerminalUI | None = None) -> int:
+    """Forget what is stored for a provider and return the exit code; ``ui`` as in ``login``.
 
     Raises:
         UserError: Nothing is stored for it.
     """
     _check_file(registry)
-    ui, stored = TerminalUI(), registry.auth.providers()
+    ui, stored = ui or TerminalUI(), registry.auth.providers()
     if name is None:
         if stored and sys.stdin is not None and sys.stdin.isatty():
             name = await ui.select("Forget which credential?", stored)
@@ -125,7 +134,7 @@ async def _typed(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict
     info = registry.provider(provider)
     if info.keyless:
         raise UserError(f"{info.id} needs no key: there is nothing to sign in to.")
-    key = (ui.secret(f"API key of {provider} (not shown): ") or "").strip()
+    key = (await ui.ask_secret(f"API key of {provider} (not shown): ") or "").strip()
     if not key:
         raise UserError(f"No key was given for {provider}; nothing has changed. It can also come from a pipe.")
     if len(key) > _LONGEST_KEY:

@@ -71,7 +71,7 @@ async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> Proje
 
     if not may_ask:
         return await ask_for_trust(host, trust, report=warn)
-    from pi_cli._line_prompt import LineUI
+    from pi_cli.line.dialogs import LineUI
 
     ui = LineUI()
     return await ask_for_trust(host, trust, mode="line", ui=ui, ask=partial(confirm_trust, ui), report=warn)

@@ -45,7 +45,7 @@ async def _print(session: Any, options: Any) -> int:
 
 
 async def _line(session: Any, options: Any) -> int:
-    from pi_cli._line_mode import run_line
+    from pi_cli.line.run import run_line
 
     return await run_line(session, options)
 

@@ -70,7 +70,7 @@ def _label(session: SessionInfo) -> str:
 def _user_interface() -> UserInterface:
     """Ask on the lines of the front end that follows, so that none is read ahead; they need a terminal to draw on."""
     if sys.stdout.isatty():
-        from pi_cli._line_prompt import LineUI
+        from pi_cli.line.dialogs import LineUI
 
         return LineUI()
     from pi_cli._terminal_ui import TerminalUI

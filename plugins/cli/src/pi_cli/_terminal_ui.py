@@ -158,6 +158,10 @@ class TerminalUI:
             say("")
             raise
 
+    async def ask_secret(self, question: str) -> str | None:
+        """Ask for what is not shown, as ``secret`` does."""
+        return self.secret(question)
+
     def _answer(self, question: str) -> Coroutine[Any, Any, str | None]:
         """Ask, at once, and return what waits for the line that is the answer; None where there is none."""
         if self._lines is None:

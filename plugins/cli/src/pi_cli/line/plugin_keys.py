@@ -1,4 +1,4 @@
-"""Plugins' keys on the line that the user types on (pi.md 10.3, ``registerShortcut``)."""
+"""Plugins' keys on the line that the user types on."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ __all__ = ["PluginKeys"]
 _OWN = {"c-c", "c-d", "c-h", "c-i", "c-j", "c-m", "c-z", "backspace", "enter", "escape", "tab"}
 """Keys that end pi, stop what goes on, or are needed for typing: no plugin may have them."""
 
+_OWN_PAIRS = {("escape", "enter"), ("escape", "up")}
+"""As above, with Alt: they queue, and take back what is queued."""
+
 _OTHER_NAMES = {"esc": "escape", "return": "enter", "del": "delete"}
 
 
@@ -25,28 +28,33 @@ class PluginKeys:
 
     Args:
         press: Does what the plugin's key with a name does.
-        complain: Told, once each, of keys that cannot be had here.
+        warn: Called, once each, with the reason why a key cannot be had here.
     """
 
-    def __init__(self, press: Callable[[str], Awaitable[Any]], complain: Callable[[str], object]) -> None:
+    def __init__(self, press: Callable[[str], Awaitable[Any]], warn: Callable[[str], object]) -> None:
         self._press = press
-        self._complain = complain
-        self._told: set[str] = set()
+        self._warn = warn
+        self._refused: set[str] = set()
         self._pressed: set[asyncio.Future[Any]] = set()
+        self._names: tuple[str, ...] = ()
+        self._bindings = KeyBindings()
 
     def bindings(self, shortcuts: Iterable[Shortcut]) -> KeyBindings:
-        """Return the bindings of these keys."""
-        bindings = KeyBindings()
-        for shortcut in shortcuts:
-            problem = self._bind(bindings, shortcut.name)
-            if problem is not None and shortcut.name not in self._told:
-                self._told.add(shortcut.name)
-                self._complain(f"The key {shortcut.name!r} of a plugin does nothing here: {problem}")
-        return bindings
+        """Return the bindings of these keys; the same object as long as they are the same, for whoever caches it."""
+        names = tuple(shortcut.name for shortcut in shortcuts)
+        if names == self._names:
+            return self._bindings
+        self._names, self._bindings = names, KeyBindings()
+        for name in names:
+            problem = self._bind(self._bindings, name)
+            if problem is not None and name not in self._refused:
+                self._refused.add(name)
+                self._warn(f"The key {name!r} of a plugin does nothing here: {problem}")
+        return self._bindings
 
     def _bind(self, bindings: KeyBindings, name: str) -> str | None:
         keys = _keys(name)
-        if len(keys) == 1 and (keys[0] in _OWN or len(keys[0]) == 1):
+        if keys in _OWN_PAIRS or (len(keys) == 1 and (keys[0] in _OWN or len(keys[0]) == 1)):
             return "it is needed on the line"
         try:
             bindings.add(*keys)(lambda _event: self._begin(name))

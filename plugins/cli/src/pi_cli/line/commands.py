@@ -1,0 +1,180 @@
+"""Slash commands of the line mode itself. Plugins, templates and skills bring theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_cli._words import one_line
+from pi_cli.line import session_commands as sessions
+from pi_cli.line.keys import KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from pi_cli.line.conversation import Conversation
+
+__all__ = ["OWN", "Own", "complete_argument"]
+
+_NAMES = 12
+"""Columns of a command's name in the help."""
+
+_PAGE = 20
+"""Models that are shown at a time; some providers have hundreds."""
+
+_MORE = "more"
+
+
+class Own(NamedTuple):
+    """A command: what it does, and what its argument could become."""
+
+    description: str
+    run: Callable[[Conversation, str], Awaitable[Any]]
+    complete: Callable[[Conversation], Iterable[str]] = lambda _conversation: ()
+
+
+def complete_argument(conversation: Conversation, name: str, typed: str) -> list[tuple[str, str]]:
+    """Return what the argument of a command, as far as it is typed, could become, each with a description."""
+    own = OWN.get(name)
+    if own is None:
+        return [(each, "") for each in conversation.session.complete_command(name, typed)]
+    wanted = typed.lower()
+    offered = [each for each in own.complete(conversation) if wanted in each.lower()]
+    return [(each, "") for each in sorted(offered, key=lambda each: not each.lower().startswith(wanted))]
+
+
+# Help
+
+
+async def _help(conversation: Conversation, _argument: str) -> None:
+    say = conversation.say
+    for name, description in conversation.known_commands():
+        say(f"/{name:<{_NAMES}} {one_line(description)}")
+    say(f"{'!COMMAND':<{_NAMES + 1}} Run it; the model sees it with your next message")
+    say(f"{'!!COMMAND':<{_NAMES + 1}} Run it; the model does not see it")
+    if conversation.line.held:
+        for key, description in KEYS:
+            say(f"{key:<{_NAMES + 4}} {description}")
+    else:
+        say(f"{'Backslash':<{_NAMES + 1}} At the end of a line: another line follows")
+        say(f"{'Ctrl-C':<{_NAMES + 1}} Stop the answer; twice on an empty line, end")
+    for shortcut in conversation.session.get_shortcuts():
+        say(f"{one_line(shortcut.name):<{_NAMES + 4}} {one_line(shortcut.description)}")
+
+
+async def _quit(conversation: Conversation, _argument: str) -> None:
+    conversation.session.shutdown_requested.set()
+
+
+async def _reload(conversation: Conversation, _argument: str) -> None:
+    await conversation.session.reload()
+    await conversation.look_up_commands()
+    conversation.say("Extensions, skills, prompts and themes are loaded again.")
+
+
+async def _output(conversation: Conversation, _argument: str) -> None:
+    conversation.show_last_result()
+
+
+# Model and thinking
+
+
+async def _model(conversation: Conversation, argument: str) -> None:
+    session = conversation.session
+    if argument:
+        match = await session.models.resolve(argument)
+        await session.set_model(match.model)
+        if match.thinking_level is not None:
+            await session.set_thinking_level(match.thinking_level)
+    else:
+        rest = _models(conversation)
+        while rest:
+            page, rest = rest[:_PAGE], rest[_PAGE:]
+            chosen = await session.ui.select("Which model?", [*page, _MORE] if rest else page)
+            if chosen in page:
+                await session.set_model(session.models.find(chosen))
+            if chosen != _MORE:
+                break
+    model = session.model.reference if session.model is not None else "none"
+    conversation.say(f"{model}, thinking {session.thinking_level}")
+
+
+def _models(conversation: Conversation) -> list[str]:
+    return [model.reference for model in conversation.session.models.available()]
+
+
+async def _thinking(conversation: Conversation, argument: str) -> None:
+    session = conversation.session
+    if argument in _SHOWN:
+        conversation.show_thinking(shown=_SHOWN[argument])
+        return
+    levels = session.get_available_thinking_levels()
+    level = argument or await session.ui.select("How hard shall it think?", levels)
+    if level is None:
+        return
+    chosen = next((each for each in levels if each == level), None)
+    if chosen is None:
+        offered = ", ".join([*levels, *_SHOWN])
+        conversation.say(f"{level!r} is no thinking level of this model. It has {offered}.")
+        return
+    await session.set_thinking_level(chosen)
+    conversation.say(f"thinking {session.thinking_level}")
+
+
+_SHOWN = {"show": True, "hide": False}
+
+
+def _levels(conversation: Conversation) -> list[str]:
+    if conversation.session.model is None:
+        return [*_SHOWN]
+    return [*conversation.session.get_available_thinking_levels(), *_SHOWN]
+
+
+# Keys of providers
+
+
+async def _login(conversation: Conversation, argument: str) -> None:
+    from pi_cli._auth_login import login
+    from pi_cli.line.dialogs import LineUI
+
+    ui = LineUI(conversation.line, browser=True)
+    await login(conversation.session.models, argument or None, browser=True, key=False, ui=ui)
+
+
+async def _logout(conversation: Conversation, argument: str) -> None:
+    from pi_cli._auth_login import logout
+    from pi_cli.line.dialogs import LineUI
+
+    await logout(conversation.session.models, argument or None, ui=LineUI(conversation.line))
+
+
+def _with_login(conversation: Conversation) -> list[str]:
+    models = conversation.session.models
+    return [*dict.fromkeys([*models.logins(), *models.get_providers()])]
+
+
+def _stored(conversation: Conversation) -> list[str]:
+    return list(conversation.session.models.auth.providers())
+
+
+OWN: dict[str, Own] = {
+    "help": Own("List commands and keys", _help),
+    "model": Own("Show the models, or choose one: /model NAME", _model, _models),
+    "thinking": Own("Choose how hard the model thinks; /thinking show or hide what it thinks", _thinking, _levels),
+    "new": Own("Begin a new session", sessions.new),
+    "resume": Own("Go on with another session of this folder", sessions.resume),
+    "tree": Own(
+        "Draw the session as a tree and go on from another place: /tree FILTER", sessions.tree, sessions.filters
+    ),
+    "fork": Own("Go on in a new session from before something that you said", sessions.fork),
+    "clone": Own("Go on in a copy of this session", sessions.clone),
+    "import": Own("Copy a session file here and go on with it: /import PATH", sessions.import_),
+    "name": Own("Show the session's name, or set it: /name NAME", sessions.name),
+    "session": Own("Show file, size and cost of the session", sessions.show),
+    "copy": Own("Copy the last answer to the clipboard; /copy print prints it", sessions.copy, lambda _: ("print",)),
+    "output": Own("Show the whole of the last tool result", _output),
+    "login": Own("Sign in to a provider, or store its API key: /login PROVIDER", _login, _with_login),
+    "logout": Own("Forget what is stored for a provider: /logout PROVIDER", _logout, _stored),
+    "reload": Own("Load extensions, skills, prompts and themes again", _reload),
+    "quit": Own("End", _quit),
+}
+"""The commands, by their names."""

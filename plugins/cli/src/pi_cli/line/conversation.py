@@ -1,0 +1,363 @@
+"""The conversation on a line: what is sent, what is stopped, and how it ends.
+
+Ctrl-C and Escape stop all that goes on, and what was queued is on the line again. Two Ctrl-C on an empty line end pi
+while nothing goes on, and so do Ctrl-D and ``/quit``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Literal
+
+from pi_cli._words import one_line
+from pi_cli.line.commands import OWN
+from pi_cli.line.dialogs import LineUI
+from pi_cli.line.jobs import Jobs
+from pi_cli.line.showing import ShownRun
+from pi_cli.line.tail import echo, show_tail
+from pi_cli.line.typed import Interrupted, Typed
+from pi_cli.line.view import ConversationView
+from pi_hookspecs import AgentBusy, PiError
+
+if TYPE_CHECKING:
+    from pi_cli._options import Options
+    from pi_cli._screen import Screen
+    from pi_cli.line.jobs import Job
+    from pi_core.agent_session import AgentSession
+    from pi_core.process.signals import OrderlyEnd
+    from pi_hookspecs import AgentMessage, CommandInfo, UserInterface
+
+__all__ = ["Conversation"]
+
+_AGAIN_SECONDS = 2.0
+"""How soon a second Ctrl-C on an empty line must come to end pi."""
+
+_DEAF_SECONDS = 2.0
+"""How long a Ctrl-C may wait for the event loop before another one ends pi: something blocks it."""
+
+
+class Conversation(ShownRun):
+    """One conversation; implements ``Actions``."""
+
+    def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
+        super().__init__(session, options, screen)
+        self.jobs = Jobs(self._do, self.refresh)
+        self.ui: LineUI | None = None
+        self.view = ConversationView(self)
+        self._commands: dict[str, CommandInfo] = {}
+        self._cycling: asyncio.Future[None] | None = None
+        self._talking = False
+        self._leaves = False
+        self._refused = ""
+        self._interrupted_at = -_AGAIN_SECONDS
+        self._unheard_since: float | None = None
+
+    def user_interface(self) -> tuple[UserInterface, bool]:
+        """Ask on lines."""
+        self.ui = LineUI(self.line)
+        return self.ui, True
+
+    # What goes on
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer, a command or a compaction is going on."""
+        session = self.session
+        return bool(self.jobs) or session.is_streaming or session.is_bash_running or session.is_compacting
+
+    @property
+    def waiting(self) -> list[str]:
+        """What was sent and has not begun."""
+        return self.jobs.waiting
+
+    def cycle_thinking_level(self) -> None:
+        """Let the model think more, or less again."""
+        self._cycling = asyncio.ensure_future(self._cycle_thinking_level())
+
+    async def _cycle_thinking_level(self) -> None:
+        try:
+            level = await self.session.cycle_thinking_level()
+        except PiError as error:
+            self.say(f"Error: {one_line(str(error))}")
+            return
+        self.say(f"thinking {level}" if level is not None else "This model has one thinking level.")
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what has changed around the line; end pi where the user wanted that once all is done."""
+        if self._leaves and not self.busy:
+            self.session.shutdown_requested.set()
+        busy = self.busy
+        self.view.update(busy=busy)
+        self.line.refresh(busy=busy)
+
+    # Ctrl-C, Escape, Ctrl-D
+
+    def interrupted(self) -> bool:
+        """Deal with Ctrl-C as a signal, unless one before it has waited for the event loop for seconds."""
+        if not self._talking:
+            return False
+        now = time.monotonic()
+        if self._unheard_since is None:
+            self._unheard_since = now
+        elif now - self._unheard_since > _DEAF_SECONDS:
+            return False
+        self._loop.call_soon_threadsafe(self._hear)  # a signal alone wakes no event loop that waits
+        return True
+
+    def _hear(self) -> None:
+        self._unheard_since = None
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Do what Ctrl-C does: dismiss a question, stop what goes on, clear the line; twice on an empty one, end."""
+        if self.line.lent or self.line.dismiss():
+            return
+        before, self._interrupted_at = self._interrupted_at, -_AGAIN_SECONDS
+        if self.busy:
+            self.stop()
+        elif self.line.text:
+            self.line.clear()
+        elif time.monotonic() - before < _AGAIN_SECONDS:
+            self.session.shutdown_requested.set()
+        else:
+            self._interrupted_at = time.monotonic()
+            self.say("Ctrl-C again, Ctrl-D or /quit ends pi.")
+
+    def stop(self) -> None:
+        """Stop what goes on, and put what is queued back on the line."""
+        self._stopped = self.session.is_streaming
+        self.take_back()
+        if not self._stop_session():
+            self.jobs.cancel()
+
+    def abort(self) -> bool:
+        """Stop what goes on for a signal that ends pi; the conversation itself ends, too, whatever goes on."""
+        self._stop_session()
+        return False
+
+    def _stop_session(self) -> bool:
+        """Stop an answer, a command of the user, a compaction; False when there is none."""
+        session = self.session
+        stopped = session.is_bash_running or session.is_compacting
+        session.abort_bash()
+        session.abort_compaction()
+        return super().abort() or stopped
+
+    def leave(self) -> None:
+        """End pi, once what goes on is done."""
+        self._leaves = True
+        if self.busy:
+            self.say("pi ends when this is done; Ctrl-C stops it.")
+        self.refresh()
+
+    def take_back(self) -> None:
+        """Put what is queued, and what has not reached the session, back on the line, before what is typed there."""
+        texts = [*self._take_queued(), *self.jobs.take_back()]
+        if not texts:
+            return
+        self.line.put("\n\n".join(filter(None, [*texts, self.line.text])))
+        self.refresh()
+
+    def _take_queued(self) -> list[str]:
+        """Take what the user queued; messages of plugins stay where they are."""
+        agent = self.session.agent
+        steering, follow_up = agent.peek_queued_messages()
+        queued = [*steering, *follow_up]
+        if not any(each.role == "user" for each in queued):
+            return []
+        self.session.clear_queue()
+        for message in queued:
+            if message.role != "user":
+                (agent.steer if message in steering else agent.follow_up)(message)
+        return [text for each in queued if (text := _text_of_user(each))]
+
+    # From beginning to end
+
+    async def say_all(self, end: OrderlyEnd) -> int:
+        """Say what the command line says, and what the user types."""
+        self._loop = asyncio.get_running_loop()
+        self._greet()
+        async with self.line:
+            self._talking = True
+            self.refresh()
+            beginning = asyncio.ensure_future(self._begin())
+            try:
+                if not self.line.held:
+                    await beginning
+                await self._talk(end)
+            finally:
+                self._talking = False
+                beginning.cancel()
+                self._stopped = self._stop_session()
+                await self.jobs.end()
+        return 0
+
+    async def _begin(self) -> None:
+        """Say what the command line says, one prompt after another."""
+        await self.look_up_commands()
+        for prompt in self.options.prompts:
+            self.jobs.add(Typed(prompt.text, images=prompt.images))
+            await self._idle()
+            if self.session.shutdown_requested.is_set():
+                return
+
+    def _greet(self) -> None:
+        session = self.session
+        messages = len(session.messages)
+        if not session.settings.get_bool("quietStartup", default=False):
+            model = session.model.reference if session.model is not None else "no model"
+            so_far = f", {messages} messages so far" if messages else ""
+            self.say(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D ends.")
+        show_tail(self.screen, session.messages)
+
+    async def _talk(self, end: OrderlyEnd) -> None:
+        while not self._is_over(end):
+            try:
+                if not self.line.held:
+                    await self._idle()
+                if self._is_over(end):
+                    return
+                typed = await self._next()
+            except EOFError:
+                return
+            except Interrupted as interrupted:
+                if interrupted.text:
+                    self._interrupted_at = -_AGAIN_SECONDS
+                else:
+                    self.interrupt()
+                continue
+            self._interrupted_at = -_AGAIN_SECONDS
+            self.jobs.add(typed)
+
+    def _is_over(self, end: OrderlyEnd) -> bool:
+        return end.exit_code is not None or self.session.shutdown_requested.is_set() or self.screen.broken
+
+    async def _next(self) -> Typed:
+        """Return what the user sends next; EOFError also when a plugin wants the session to end before that."""
+        typing = asyncio.ensure_future(self.line.next())
+        ending = asyncio.ensure_future(self.session.shutdown_requested.wait())
+        try:
+            await asyncio.wait([typing, ending], return_when=asyncio.FIRST_COMPLETED)
+            if not typing.done():
+                raise EOFError
+            return typing.result()
+        finally:
+            typing.cancel()
+            ending.cancel()
+            await asyncio.wait([typing, ending])
+
+    async def _idle(self) -> None:
+        """Return when nothing goes on."""
+        while self.busy:
+            await self.jobs.settled()
+            await self.session.wait_for_idle()
+        self.screen.end_text()
+
+    # A line
+
+    async def _do(self, job: Job) -> None:
+        """Do what a line says; what cannot be done is reported, and the conversation goes on."""
+        text = job.typed.text.strip()
+        try:
+            if text.startswith("!"):
+                await self._bash(job, text[1:])
+            elif text.startswith("/"):
+                await self._slash(job, text)
+            elif text or job.typed.images:
+                await self._prompt(job, text)
+        except asyncio.CancelledError:
+            if not job.taken_back:
+                self.say("Stopped")
+        except PiError as error:
+            self.say(f"Error: {one_line(str(error))}")
+        except Exception as error:  # noqa: BLE001 - a mistake of ours does not cost the user the conversation
+            self.say(f"Error: unexpected {type(error).__name__}: {one_line(str(error)) or '(no message)'}")
+        if not self.session.is_streaming:
+            self.screen.end_text()
+        self.warn(*self.problems())
+
+    async def _prompt(self, job: Job, text: str) -> None:
+        """Say something; an answer that is being made takes it in."""
+        if self.line.held and not self.session.is_streaming:
+            self.echo_now(text)
+        try:
+            await self._pass_on(job, text)
+        except AgentBusy:  # a plugin has begun an answer meanwhile
+            queue = self.session.follow_up if job.typed.follow_up else self.session.steer
+            await queue(text, job.typed.images)
+        finally:
+            self.forget_echo()
+
+    async def _pass_on(self, job: Job, text: str) -> None:
+        session = self.session
+        how: Literal["steer", "followUp"] = "followUp" if job.typed.follow_up else "steer"
+        await session.prompt(
+            text,
+            images=job.typed.images,
+            streaming_behavior=how if session.is_streaming else None,
+            on_accepted=lambda _how: job.accepted.set(),
+        )
+
+    async def _bash(self, job: Job, command: str) -> None:
+        hidden = command.startswith("!")
+        command = command.removeprefix("!").strip()
+        job.is_prompt = False
+        job.accepted.set()
+        if not command:
+            return
+        self._echo_command(job)
+        result = await self.session.execute_bash(
+            command, lambda text: self.screen.text(text, "output"), exclude_from_context=hidden
+        )
+        self.screen.end_text()
+        if result.cancelled:
+            self.say("Command cancelled")
+        elif result.exit_code:
+            self.say(f"Exit code {result.exit_code}")
+
+    async def _slash(self, job: Job, text: str) -> None:
+        name, _, argument = text[1:].partition(" ")
+        if name not in OWN and name not in self._commands:
+            await self.look_up_commands()
+        command = self._commands.get(name)
+        if name not in OWN and ((command is not None and command.source != "extension") or text == self._refused):
+            await self._prompt(job, text)  # a skill, a template, or a path that is no command
+            return
+        job.is_prompt = False
+        self._echo_command(job)
+        if name in OWN:
+            await OWN[name].run(self, argument.strip())
+        elif command is not None:
+            await self._pass_on(job, text)
+        else:
+            self._refuse(name, text)
+
+    def _refuse(self, name: str, text: str) -> None:
+        again = ""
+        if self.line.held and not self.line.text:
+            self._refused = text
+            self.line.put(text)
+            again = " Enter sends it to the model as it is."
+        self.say(f"Unknown command: /{one_line(name)}. /help lists the commands.{again}")
+
+    def _echo_command(self, job: Job) -> None:
+        if self.line.held:
+            echo(self.screen, job.typed.text)
+
+    async def look_up_commands(self) -> None:
+        """Ask the plugins which commands there are now."""
+        self._commands = {each.name: each for each in await self.session.get_commands()}
+
+    def known_commands(self) -> list[tuple[str, str]]:
+        """Return names and descriptions of the commands, pi's own first."""
+        own = [(name, command.description) for name, command in OWN.items()]
+        others = [(each.name, each.description or "") for each in self._commands.values() if each.name not in OWN]
+        return own + others
+
+
+def _text_of_user(message: AgentMessage) -> str:
+    from pi_hookspecs import UserMessage
+
+    return message.text if isinstance(message, UserMessage) else ""

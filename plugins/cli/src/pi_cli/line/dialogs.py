@@ -1,0 +1,84 @@
+"""Plugins' questions on lines of their own, which no history keeps, and what they show next to the line."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from pi_cli._report import say
+from pi_cli._terminal_ui import TerminalUI
+from pi_cli._words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_cli.line.typed import Line
+    from pi_hookspecs import NoticeLevel, WidgetPlacement
+
+__all__ = ["LineUI"]
+
+_MOST_ROWS = 5
+"""Rows of a widget that are shown; the line is not to be pushed off the screen."""
+
+
+class LineUI(TerminalUI):
+    """Implements ``UserInterface`` on a line.
+
+    Args:
+        line: Where the conversation is typed, if there is one.
+        browser: Whether pages may be opened.
+
+    Attributes:
+        statuses: Texts of plugins for the status, by their keys.
+        widgets: Rows of plugins, by their keys.
+    """
+
+    def __init__(self, line: Line | None = None, *, browser: bool = False) -> None:
+        super().__init__(browser=browser)
+        if line is None:
+            from pi_cli.line.plain import Around, PlainLine
+
+            line = PlainLine(None, Around(sys.stdout))
+        self._line = line
+        self.statuses: dict[str, str] = {}
+        self.widgets: dict[str, list[str]] = {}
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        """Write a notice; what is being typed stays below it."""
+        say(*self.notice(message, level).split("\n"))
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        """Show a text in the status next to the line."""
+        if text is None:
+            self.statuses.pop(key, None)
+        else:
+            self.statuses[key] = one_line(text)
+
+    def set_widget(
+        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
+    ) -> None:
+        """Show rows above the line, wherever they were meant to be."""
+        if lines is None or not isinstance(lines, list | tuple):  # what draws itself needs another front end
+            self.widgets.pop(key, None)
+        else:
+            self.widgets[key] = [one_line(str(each)) for each in lines[:_MOST_ROWS]]
+
+    def set_editor_text(self, text: str) -> None:
+        """Put a text on the line, in place of what is there."""
+        self._line.put(text)
+
+    async def editor(self, title: str, prefill: str = "") -> str | None:
+        """Let the user edit a text on a line of its own."""
+        return await self._line.ask(f"{one_line(title)}: ", draft=prefill)
+
+    async def ask_secret(self, question: str) -> str | None:
+        """Ask for what is not shown; None when dismissed."""
+        return await self._line.ask(question, secret=True)
+
+    async def _answer(self, question: str) -> str | None:
+        try:
+            return await self._line.ask(question)
+        except asyncio.CancelledError:
+            say(question)  # the line is wiped with it; what came to nothing is still to be seen
+            raise

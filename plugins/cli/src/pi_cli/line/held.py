@@ -1,0 +1,243 @@
+"""The line that is held at the bottom of the terminal for the whole conversation, below everything that is shown.
+
+One program of the library's reads keys from the beginning to the end, so that no key falls between two lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any, Self
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import in_terminal
+from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+from prompt_toolkit.key_binding.key_bindings import DynamicKeyBindings
+
+from pi_cli._words import shorten
+from pi_cli._wrap import folded
+from pi_cli.line.editing import edit_outside
+from pi_cli.line.keys import own_keys
+from pi_cli.line.typed import Interrupted, Typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prompt_toolkit.completion import Completer
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+    from prompt_toolkit.history import History
+
+    from pi_cli.line.above import Above
+    from pi_cli.line.terminal import LineInput
+    from pi_cli.line.typed import Actions, View
+
+__all__ = ["HeldLine"]
+
+_ESCAPE_SECONDS = 0.1
+"""How long an escape waits for what would make it the beginning of another key."""
+
+_ROWS = 6
+"""Rows of a word without an end that are shown below all others; it may be a megabyte."""
+
+_STYLES = {"": "", "dim": "dim", "thinking": "dim italic", "added": "ansigreen", "removed": "ansired"}
+
+_SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class HeldLine:
+    """Implements ``Line``.
+
+    Args:
+        keys: What is typed.
+        above: What is shown above the line, and what both are drawn with.
+        view: What is shown next to it.
+        actions: What keys do.
+        history: What was typed before.
+        completer: What Tab offers.
+        plugin_keys: Returns the bindings of plugins.
+        editor: Returns the command of the user's editor.
+        color: Whether text may be styled.
+    """
+
+    held = True
+
+    def __init__(
+        self,
+        keys: LineInput,
+        above: Above,
+        *,
+        view: View,
+        actions: Actions,
+        history: History,
+        completer: Completer,
+        plugin_keys: Callable[[], KeyBindings],
+        editor: Callable[[], str],
+        color: bool,
+    ) -> None:
+        self._input, self._output = keys, above.output
+        self._above = above
+        self._view = view
+        self._actions = actions
+        self._color = color
+        self._editor = editor
+        self._sent: asyncio.Queue[Typed] = asyncio.Queue()
+        self._turn = asyncio.Lock()
+        self._question: PromptSession[str] | None = None
+        self._running: asyncio.Future[str] | None = None
+        self._editing: asyncio.Future[None] | None = None
+        own = own_keys(actions, self._send, self._edit)
+        self._session: PromptSession[str] = PromptSession(
+            self._message,
+            multiline=True,
+            history=history,
+            completer=completer,
+            complete_while_typing=False,
+            enable_suspend=True,
+            erase_when_done=True,
+            key_bindings=merge_key_bindings([own, DynamicKeyBindings(plugin_keys)]),
+            input=self._input,
+            output=self._output,
+        )
+        self._session.app.ttimeoutlen = self._session.app.timeoutlen = _ESCAPE_SECONDS
+
+    # Life
+
+    async def __aenter__(self) -> Self:
+        self._above.begin(self._session.app)
+        self._running = asyncio.ensure_future(
+            self._session.prompt_async(set_exception_handler=False, handle_sigint=False)
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._running is not None  # noqa: S101 - set by __aenter__
+        self.dismiss()
+        if self.text.strip():
+            self._session.default_buffer.append_to_history()  # typed and not sent: the next conversation has it
+        app = self._session.app
+        if app.is_running and not app.is_done:
+            app.exit(result="")
+        else:
+            self._running.cancel()
+        await asyncio.wait([self._running])
+        self._above.end(self._session.app)
+
+    # What the user types
+
+    async def next(self) -> Typed:
+        """Return what the user sends next."""
+        assert self._running is not None  # noqa: S101 - as above
+        sent: asyncio.Future[Any] = asyncio.ensure_future(self._sent.get())
+        try:
+            await asyncio.wait([sent, self._running], return_when=asyncio.FIRST_COMPLETED)
+            if sent.done():
+                typed: Typed = sent.result()
+                return typed
+            self._running.result()  # EOFError, where the terminal is gone
+            raise EOFError
+        finally:
+            sent.cancel()
+
+    @property
+    def lent(self) -> bool:
+        """Whether an editor has the terminal."""
+        return self._input.lent
+
+    @property
+    def text(self) -> str:
+        """What is typed and not sent."""
+        return self._session.default_buffer.text
+
+    def put(self, text: str) -> None:
+        """Put a text on the line, in place of what is there."""
+        from prompt_toolkit.document import Document
+
+        self._session.default_buffer.document = Document(text, len(text))
+        self._session.app.invalidate()
+
+    def control(self, sequence: str) -> None:
+        """Send the terminal an escape sequence."""
+        self._output.write_raw(sequence)
+        self._output.flush()
+
+    def clear(self) -> None:
+        """Take away what is typed; the history keeps it."""
+        self._session.default_buffer.reset(append_to_history=True)
+        self._session.app.invalidate()
+
+    def refresh(self, *, busy: bool) -> None:
+        """Draw the line anew."""
+        self._input.set_signals(busy)
+        self._session.app.invalidate()
+
+    def _send(self, follow_up: bool) -> None:  # noqa: FBT001 - the key's one difference
+        buffer = self._session.default_buffer
+        typed = Typed(buffer.text, follow_up)
+        buffer.reset(append_to_history=bool(typed.text.strip()))
+        self._sent.put_nowait(typed)
+
+    def _edit(self) -> None:
+        async def edit() -> None:
+            command = self._editor()
+            try:
+                self.put(await edit_outside(self.text, command))
+            except (OSError, ValueError) as error:
+                self._actions.say(f"Error: The text could not be edited: {error}")
+
+        if self._editing is None or self._editing.done():
+            self._editing = asyncio.ensure_future(edit())
+
+    # Questions
+
+    async def ask(self, question: str, *, secret: bool = False, draft: str = "") -> str | None:
+        """Return what is typed after a question; what was typed on the line is there again afterwards."""
+        keys = KeyBindings()
+        keys.add("escape")(lambda _event: self.dismiss())
+        async with self._turn:
+            asked: PromptSession[str] = PromptSession(
+                is_password=secret,
+                key_bindings=keys,
+                interrupt_exception=Interrupted,
+                input=self._input,
+                output=self._output,
+            )
+            asked.app.ttimeoutlen = asked.app.timeoutlen = _ESCAPE_SECONDS
+            self._input.stays_raw = True
+            try:
+                async with in_terminal():
+                    return await self._answered(asked, question, draft)
+            finally:
+                self._input.stays_raw = False
+
+    async def _answered(self, asked: PromptSession[str], question: str, draft: str) -> str | None:
+        self._question = asked
+        self._above.begin(asked.app)
+        try:
+            return await asked.prompt_async(question, default=draft, set_exception_handler=False, handle_sigint=False)
+        except (EOFError, Interrupted):
+            return None
+        finally:
+            self._question = None
+            self._above.end(asked.app)
+
+    def dismiss(self) -> bool:
+        """Dismiss the question that is open."""
+        if self._question is None or not self._question.app.is_running or self._question.app.is_done:
+            return False
+        self._question.app.exit(exception=Interrupted())
+        return True
+
+    # What is drawn
+
+    def _message(self) -> StyleAndTextTuples:
+        width = self._output.get_size().columns
+        shown: StyleAndTextTuples = []
+        row = _SGR.sub("", self._above.row)
+        if row:
+            style = self._styled("thinking" if row != self._above.row else "")
+            shown += [(style, f"{each}\n") for each in folded(row.expandtabs(), width).split("\n")[-_ROWS:]]
+        shown += [(self._styled(style), f"{shorten(text, width)}\n") for style, text in self._view.rows(width)]
+        return [*shown, ("", "> ")]
+
+    def _styled(self, style: str) -> str:
+        return _STYLES[style] if self._color else ""

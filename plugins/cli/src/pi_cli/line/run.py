@@ -1,0 +1,99 @@
+"""Starts the line mode: which line the terminal can have, and who writes to it until the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Any, cast
+
+from prompt_toolkit.application import get_app_session
+from prompt_toolkit.utils import is_dumb_terminal
+
+from pi_cli._screen import Screen
+from pi_cli.line.above import Above, StrayLines
+from pi_cli.line.commands import complete_argument
+from pi_cli.line.completing import line_completer
+from pi_cli.line.conversation import Conversation
+from pi_cli.line.editing import editor_command
+from pi_cli.line.history import PromptHistory
+from pi_cli.line.plain import Around, PlainLine
+from pi_cli.line.plugin_keys import PluginKeys
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from pi_cli._options import Options
+    from pi_cli.line.terminal import LineInput
+    from pi_cli.line.typed import Line
+    from pi_core.agent_session import AgentSession
+
+__all__ = ["run_line"]
+
+
+async def run_line(session: AgentSession, options: Options) -> int:
+    """Talk until the user ends it; returns the exit code.
+
+    Args:
+        session: Not started yet; it is shut down when this returns.
+        options: What to say first.
+    """
+    loop = asyncio.get_running_loop()
+    keys = _keys()
+    around: Above | Around
+    if keys is not None and sys.stdout.isatty() and not is_dumb_terminal():
+        from pi_cli.line.terminal import LineOutput
+
+        output = LineOutput.from_pty(sys.stdout, term=os.environ.get("TERM"), enable_bell=False)
+        around = Above(sys.stdout, keys, cast("LineOutput", output), loop)
+    else:
+        _ = get_app_session().output  # made once, of stdout, which is the terminal; stderr may be a file
+        around = Around(sys.stdout)
+    shared = cast("TextIO", around)
+    screen = Screen(shared, shared if sys.stderr.isatty() else sys.stderr, color=options.color, wraps=True)
+    conversation = Conversation(session, options, screen)
+    conversation.line = _line(conversation, keys, around)
+    stray = StrayLines(sys.stderr, screen.line, loop)
+    try:
+        with redirect_stdout(cast("TextIO", stray)), redirect_stderr(cast("TextIO", stray)):
+            return await conversation.to_the_end()
+    finally:
+        stray.close()
+        around.close()
+
+
+def _keys() -> LineInput | None:
+    """Return the terminal's keys; None where stdin is no terminal, or none of POSIX."""
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        return None
+    from pi_cli.line.terminal import LineInput
+
+    return LineInput(sys.stdin, os.environ.get("TERM", ""))
+
+
+def _line(conversation: Conversation, keys: LineInput | None, around: Above | Around) -> Line:
+    session = conversation.session
+    plugin_keys = PluginKeys(session.press_key, conversation.warn)
+    parts: dict[str, Any] = {
+        "history": PromptHistory(session.settings.agent_dir / "prompt-history.jsonl", conversation.warn),
+        "completer": line_completer(
+            conversation.known_commands,
+            lambda name, typed: complete_argument(conversation, name, typed),
+            lambda: session.cwd,
+        ),
+        "plugin_keys": lambda: plugin_keys.bindings(session.get_shortcuts()),
+    }
+    if keys is None or not isinstance(around, Above):
+        return PlainLine(keys, cast("Around", around), on_interrupt=conversation.interrupt, **parts)
+    from pi_cli.line.held import HeldLine
+
+    return HeldLine(
+        keys,
+        around,
+        view=conversation.view,
+        actions=conversation,
+        editor=lambda: editor_command(session.settings.get_str("externalEditor", None), os.environ),
+        color=conversation.options.color,
+        **parts,
+    )

@@ -1,0 +1,189 @@
+"""Slash commands about the conversation itself: another one, a copy, another place in its tree, its last answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_cli._words import one_line, shorten
+from pi_cli.line.tail import show_tail
+from pi_cli.line.tree import FILTERS, Row, tree_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_cli.line.conversation import Conversation
+
+__all__ = ["clone", "copy", "filters", "fork", "import_", "name", "new", "resume", "show", "tree"]
+
+_WIDTH = 70
+
+_MOST_ROWS = 60
+"""Rows of a tree that are drawn, its latest; any other can be chosen by its number all the same."""
+
+
+async def new(conversation: Conversation, _argument: str) -> None:
+    """Begin a new session."""
+    if await conversation.session.new_session():
+        conversation.say("A new session.")
+
+
+async def resume(conversation: Conversation, _argument: str) -> None:
+    """Go on with a stored session that the user chooses."""
+    from pi_cli._resume import choose_among
+    from pi_core.session import SessionManager
+
+    session = conversation.session
+    stored = SessionManager.list(session.cwd, conversation.options.session_dir, host=session.host)
+    others = [each for each in stored if each.id != session.session_id]
+    if not others:
+        conversation.say("No other session is stored for this folder.")
+        return
+    chosen = await choose_among(session.ui, others)
+    if chosen is not None and await session.switch_session(chosen.path):
+        _begin_again(conversation)
+
+
+async def import_(conversation: Conversation, argument: str) -> None:
+    """Copy a session file to the others and go on with it."""
+    if not argument:
+        conversation.say("Say which file: /import PATH")
+    elif await conversation.session.import_from_jsonl(conversation.session.cwd / argument):
+        _begin_again(conversation)
+
+
+async def fork(conversation: Conversation, _argument: str) -> None:
+    """Go on in a new session that ends before a message of the user's, which is on the line again."""
+    session = conversation.session
+    said = session.get_user_messages_for_forking()
+    if not said:
+        conversation.say("Nothing was said yet.")
+        return
+    options = _distinct([text for _, text in said])
+    chosen = await session.ui.select("Go on in a new session from before which message?", options)
+    if chosen is None:
+        return
+    forked = await session.fork(said[options.index(chosen)][0])
+    if forked.cancelled:
+        conversation.say("A plugin does not allow it; the conversation stays where it is.")
+        return
+    _begin_again(conversation)
+    conversation.line.put(forked.selected_text)
+
+
+async def clone(conversation: Conversation, _argument: str) -> None:
+    """Go on in a copy of the session."""
+    if await conversation.session.clone():
+        conversation.say(f"A copy: {conversation.session.session_file or 'in memory'}")
+    else:
+        conversation.say("A plugin does not allow it; the conversation stays where it is.")
+
+
+async def tree(conversation: Conversation, argument: str) -> None:
+    """Draw the tree, and go on from the place that the user chooses."""
+    session = conversation.session
+    wanted = argument or session.settings.get_str("treeFilterMode", "default") or "default"
+    if wanted not in FILTERS:
+        conversation.say(f"{wanted!r} is no filter of the tree. There are {', '.join(FILTERS)}.")
+        return
+    rows = tree_rows(session.session_manager, wanted)
+    if not rows:
+        conversation.say("Nothing was said yet.")
+        return
+    left_out = max(len(rows) - _MOST_ROWS, 0)
+    if left_out:
+        conversation.say(f"… {left_out} rows before; /tree user-only draws fewer")
+    digits = len(str(len(rows)))
+    for number, row in enumerate(rows[left_out:], left_out + 1):
+        drawn = row.drawn(conversation.screen.width - digits - 1)
+        conversation.screen.line(f"{number:>{digits}} {drawn}", dim=row.role != "user" and not row.is_here)
+    conversation.say("Go on from where? What you said is put on the line again; anything else is gone on after.")
+    chosen = await _chosen(conversation, rows)
+    if chosen is not None:
+        await _go_to(conversation, chosen)
+
+
+def filters(_conversation: Conversation) -> Sequence[str]:
+    """Return the names of the tree's filters."""
+    return FILTERS
+
+
+async def _chosen(conversation: Conversation, rows: Sequence[Row]) -> Row | None:
+    """Return the row that the user names, by its number or by how its text begins."""
+    while answer := await conversation.session.ui.input("Number or name"):
+        if answer.isdecimal() and 0 < int(answer[:9]) <= len(rows):
+            return rows[int(answer[:9]) - 1]
+        named = [row for row in rows if row.text.lower().startswith(answer.lower())]
+        if len(named) == 1:
+            return named[0]
+        what = "several of them" if named else "none of them"
+        conversation.say(f"{shorten(one_line(answer), _WIDTH)!r} is {what}; Enter alone chooses none.")
+    return None
+
+
+async def _go_to(conversation: Conversation, row: Row) -> None:
+    session = conversation.session
+    summarize = False
+    if not row.is_here and not session.settings.get_bool("branchSummary.skipPrompt", default=False):
+        summarize = await session.ui.confirm("Sum up for the model what is left behind?")
+    went = await session.navigate_tree(row.entry_id, summarize=summarize)
+    if went.cancelled:
+        conversation.say("The conversation stays where it is.")
+        return
+    _begin_again(conversation)
+    if went.editor_text:
+        conversation.line.put(went.editor_text)
+
+
+async def name(conversation: Conversation, argument: str) -> None:
+    """Show the session's name, or set it."""
+    if argument:
+        await conversation.session.set_session_name(argument)
+    conversation.say(conversation.session.session_manager.name or "This session has no name.")
+
+
+async def show(conversation: Conversation, _argument: str) -> None:
+    """Show the session in numbers."""
+    stats = conversation.session.get_session_stats()
+    say = conversation.say
+    say(f"{stats.session_file or 'in memory'}")
+    say(f"you said {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
+    say(f"tokens {stats.tokens.total:,}, cost ${stats.cost:.4f}")
+    usage = stats.context_usage
+    if usage is not None and usage.tokens is not None and usage.context_window:
+        say(f"context {usage.tokens:,} of {usage.context_window:,} tokens")
+
+
+async def copy(conversation: Conversation, argument: str) -> None:
+    """Hand the last answer to the terminal's clipboard, or print it."""
+    from pi_cli.line.clipboard import clipboard_sequence
+
+    text = conversation.session.get_last_assistant_text()
+    if text is None:
+        conversation.say("There is no answer yet.")
+        return
+    sequence = clipboard_sequence(text) if argument != "print" and conversation.line.held else None
+    if sequence is None:
+        conversation.screen.end_text()
+        conversation.screen.text(text, "output")
+        conversation.screen.end_text()
+        return
+    conversation.line.control(sequence)
+    conversation.say(f"Sent {len(text):,} characters to the terminal's clipboard; /copy print prints them instead.")
+
+
+def _begin_again(conversation: Conversation) -> None:
+    """Show where the conversation is now."""
+    session = conversation.session
+    model = session.model.reference if session.model is not None else "no model"
+    conversation.say(f"{len(session.messages)} messages, {model}.")
+    show_tail(conversation.screen, session.messages)
+
+
+def _distinct(texts: Sequence[str]) -> list[str]:
+    """Return the texts as lines of a list, each told from all others."""
+    lines: list[str] = []
+    for text in texts:
+        line = shorten(one_line(text), _WIDTH)
+        again = sum(each == line or each.startswith(f"{line} (") for each in lines)
+        lines.append(f"{line} ({again + 1})" if again else line)
+    return lines

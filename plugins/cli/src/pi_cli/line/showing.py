@@ -1,0 +1,203 @@
+"""What of a session's events is shown in a conversation: thinking, results of tools, what is queued, how it ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._print_mode import PrintRun
+from pi_cli._results import all_rows, preview_rows
+from pi_cli._words import one_line, shorten
+from pi_cli.line.tail import echo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pi_cli._options import Options
+    from pi_cli._screen import Screen, Style
+    from pi_cli.line.typed import Line
+    from pi_core.agent_session import AgentSession
+    from pi_hookspecs import AssistantMessage, ToolResult
+
+__all__ = ["ShownRun"]
+
+_COMPARED_BYTES = 200_000
+"""Size up to which a file that ``write`` replaces is read before, for its diff."""
+
+_QUEUE_ROWS = 5
+
+
+class ShownRun(PrintRun):
+    """Shows a conversation as it goes on.
+
+    Attributes:
+        line: What is typed on.
+        thinking_shown: Whether what the model thinks is shown.
+    """
+
+    line: Line
+
+    def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
+        super().__init__(session, options, screen)
+        self.thinking_shown = not session.settings.get_bool("hideThinkingBlock", default=False)
+        self._echoed = 0
+        self._before: dict[str, str] = {}
+        self._last_call: str | None = None
+        self._last_result: tuple[str, Mapping[str, Any], ToolResult, str | None] | None = None
+        self._reported: AssistantMessage | None = None
+        self._stopped = False
+
+    def say(self, line: str) -> None:
+        """Write a line for the user."""
+        self._last_call = None
+        self.screen.line(line)
+
+    @property
+    def waiting(self) -> list[str]:
+        """What was sent and has not begun."""
+        return []
+
+    def refresh(self) -> None:
+        """Draw what is around the line anew."""
+        raise NotImplementedError
+
+    def _events(self) -> tuple[str, ...]:
+        thinking = ("thinking_start", "thinking_delta", "thinking_end")
+        return (*super()._events(), *thinking, "message_start", "queue_update", "agent_start", "agent_settled")
+
+    # What is said
+
+    def echo_now(self, text: str) -> None:
+        """Show what the user has sent before the session has seen it; its message is not shown again."""
+        self._echoed += 1
+        echo(self.screen, text)
+
+    def forget_echo(self) -> None:
+        """Take note that what was shown became no message."""
+        self._echoed = 0
+
+    def _on_message_start(self, event: Any) -> None:
+        if event.message.role != "user":
+            return
+        if self._echoed:
+            self._echoed -= 1
+        elif self.line.held:  # else it is where it was typed, between two answers
+            echo(self.screen, event.message.text)
+
+    def _on_message_update(self, event: Any) -> None:
+        grown = event.assistant_message_event
+        if not grown.type.startswith("thinking"):
+            super()._on_message_update(event)
+        elif grown.type == "thinking_end":
+            self.screen.end_text()
+        elif self.thinking_shown:
+            self.screen.text("\n" if grown.type == "thinking_start" else grown.delta, "thinking")
+        elif grown.type == "thinking_start":
+            self.screen.line("Thinking...", dim=True)
+
+    def toggle_thinking(self) -> None:
+        """Show or hide what the model thinks, from here on."""
+        self.show_thinking(shown=not self.thinking_shown)
+
+    def show_thinking(self, *, shown: bool) -> None:
+        """Show what the model thinks, or hide it, from here on."""
+        self.thinking_shown = shown
+        self.screen.line(f"Thinking is {'shown' if shown else 'hidden'}", dim=True)
+
+    # Tools
+
+    def _on_tool_execution_start(self, event: Any) -> None:
+        super()._on_tool_execution_start(event)
+        self._last_call = event.tool_call_id
+        before = self._file_before(event) if event.tool_name == "write" else None
+        if before is not None:
+            self._before[event.tool_call_id] = before
+
+    def _on_tool_execution_end(self, event: Any) -> None:
+        arguments = self._calls.pop(event.tool_call_id, {})
+        before = self._before.pop(event.tool_call_id, None)
+        self._last_result = event.tool_name, arguments, event.result, before
+        if event.is_error:
+            self._show_failure(event, arguments, event.duration_ms)
+        else:
+            if self._last_call != event.tool_call_id:  # others were begun, or something was said, since it was named
+                self.screen.line(self._call("done", event.tool_name, arguments), dim=True)
+            rows = preview_rows(
+                event.tool_name,
+                arguments,
+                event.result,
+                width=self.screen.width,
+                before=before,
+                duration_ms=event.duration_ms,
+            )
+            for style, row in rows:
+                self.screen.styled(row, style)
+        self._last_call = None
+
+    def _file_before(self, event: Any) -> str | None:
+        """Return what the file holds that is going to be written; None where it is new, or too large to compare."""
+        path = event.args.get("path")
+        try:
+            file = self.session.cwd / Path(str(path)).expanduser()
+            return file.read_text(encoding="utf-8") if file.stat().st_size <= _COMPARED_BYTES else None
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+    def show_last_result(self) -> None:
+        """Show the whole of the last tool result."""
+        if self._last_result is None:
+            self.say("No tool has run yet.")
+            return
+        tool, arguments, result, before = self._last_result
+        self.screen.line(self._call("done", tool, arguments), dim=True)
+        for style, row in all_rows(tool, arguments, result, before):
+            self.screen.styled(f"  {row}", style)
+
+    # What waits
+
+    def _on_queue_update(self, _event: Any) -> None:
+        self.refresh()
+
+    def queue_rows(self, width: int) -> Iterator[tuple[Style, str]]:
+        """Return a row for each message that waits, and how to get them back."""
+        steering, follow_up = self.session.get_steering_messages(), self.session.get_follow_up_messages()
+        named = (("Steering", steering), ("Follow-up", follow_up), ("Waiting", self.waiting))
+        rows = [shorten(f"{name}: {one_line(text)}", width) for name, texts in named for text in texts]
+        for row in rows[:_QUEUE_ROWS]:
+            yield "dim", row
+        if rows:
+            more = f"{len(rows) - _QUEUE_ROWS} more; " if len(rows) > _QUEUE_ROWS else ""
+            yield "dim", shorten(f"{more}Alt-Up takes them back to be changed", width)
+
+    # How it ends
+
+    def _on_agent_start(self, _event: Any) -> None:
+        self.refresh()
+
+    def _on_message_end(self, event: Any) -> None:
+        super()._on_message_end(event)
+        if event.message.role == "assistant":
+            self.refresh()
+
+    def _on_compaction_end(self, event: Any) -> None:
+        super()._on_compaction_end(event)
+        self.refresh()
+
+    def _on_agent_settled(self, event: Any) -> None:
+        answer = self.session.last_answer()
+        stopped, self._stopped = self._stopped, False
+        if event.aborted and stopped:
+            self.say("Stopped")
+        elif answer is not None and answer is not self._reported:
+            self._report_end(answer)
+        self._reported = answer
+        self.warn(*self.problems())
+        self.refresh()
+
+    def _report_end(self, answer: AssistantMessage) -> None:
+        if answer.stop_reason in ("error", "aborted"):
+            self.say(f"Error: {one_line(answer.error_message or f'the request was {answer.stop_reason}')}")
+        elif answer.stop_reason == "length":
+            self.say("The answer was cut off: it is as long as the model's answers may be.")
+        elif not answer.text.strip() and not answer.tool_calls:
+            self.say("The model gave an empty answer.")

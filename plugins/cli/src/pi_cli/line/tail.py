@@ -1,0 +1,78 @@
+"""The end of a conversation that goes on: its last exchange, and how much came before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_cli._activity import call_line
+from pi_cli._words import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_cli._screen import Screen
+
+__all__ = ["echo", "show_tail"]
+
+_MOST_MESSAGES = 40
+"""Messages of the last exchange that are looked at, from its end; it may have had hundreds of tool calls."""
+
+_ECHOED = 10
+"""Lines of what the user said that are shown again."""
+
+
+def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
+    """Show the last exchange.
+
+    Args:
+        screen: Where to.
+        messages: The conversation as the model is told it.
+    """
+    count = len(messages)
+    if not count:
+        return
+    first = max(count - _MOST_MESSAGES, 0)
+    tail = [messages[number] for number in range(first, count)]
+    begins = max((number for number, each in enumerate(tail) if each.role == "user"), default=0)
+    if first + begins:
+        screen.line(f"… {_counted(first + begins)} before", dim=True)
+    failed = {each.tool_call_id for each in tail if each.role == "toolResult" and each.is_error}
+    for message in tail[begins:]:
+        _show(screen, message, failed)
+    screen.end_text()
+
+
+def echo(screen: Screen, text: str) -> None:
+    """Show what the user said, as they typed it; of a long text the beginning."""
+    lines = text.strip("\n").split("\n")
+    more = len(lines) - _ECHOED
+    if more > 1:
+        lines = [*lines[:_ECHOED], f"… {more} more lines"]
+    screen.text("\n".join(f"{'> ' if number == 0 else '  '}{line}" for number, line in enumerate(lines)), "output")
+    screen.end_text()
+
+
+def _show(screen: Screen, message: Any, failed: set[str]) -> None:
+    from pi_hookspecs import AssistantMessage, BashExecutionMessage, TextContent, ToolCall, UserMessage
+
+    if isinstance(message, UserMessage):
+        echo(screen, message.text)
+    elif isinstance(message, BashExecutionMessage):
+        echo(screen, f"!{message.command}")
+    elif isinstance(message, AssistantMessage):
+        for block in message.content:
+            if isinstance(block, TextContent):
+                screen.text(block.text)
+                screen.end_text()
+            elif isinstance(block, ToolCall):
+                sign = screen.mark("failed" if block.id in failed else "call")
+                call = call_line(block.name, block.arguments, screen.width - len(sign) - 1)
+                screen.line(f"{sign} {call}", dim=True)
+        if message.stop_reason == "aborted":
+            screen.line("(stopped)", dim=True)
+        elif message.stop_reason == "error":
+            screen.line(f"(failed: {one_line(message.error_message or 'no reason given')})", dim=True)
+
+
+def _counted(number: int) -> str:
+    return f"{number:,} message" if number == 1 else f"{number:,} messages"
