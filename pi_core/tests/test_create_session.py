@@ -10,9 +10,9 @@ import sys
 import pytest
 from attrs import evolve
 
-from pi_core import PluginHost, SessionManager, Settings, create_agent_session, run
+from pi_core import PluginHost, SessionManager, Settings, UsageLimits, arun, create_agent_session, run
 from pi_hookspecs import Model, NoModel, PiError, ProviderInfo, Tool, ToolResult, UnknownName, UserError, hookimpl
-from pi_testing import ScriptedProvider, error, text
+from pi_testing import ScriptedProvider, error, text, usage
 
 
 def tool(name, **fields):
@@ -277,6 +277,23 @@ def run_scripted(tmp_path, pi_agent_dir):
         )
 
     return answer
+
+
+async def test_arun_answers_inside_a_running_loop(tmp_path, pi_agent_dir):
+    script = ScriptedProvider().turn(text('{"result": [1, 2]}'), usage(input=5, output=2))
+    settings = Settings.in_memory({}, agent_dir=pi_agent_dir)
+    answer = await arun(
+        "Count",
+        output_type=list[int],
+        limits=UsageLimits(requests=1),
+        cwd=tmp_path,
+        settings=settings,
+        host=PluginHost(settings, installed=False),
+        plugins={"script": script},
+        model=script.model,
+    )
+
+    assert (answer.output, answer.usage.total_tokens) == ([1, 2], 7)
 
 
 def test_run_tells_why_there_is_no_answer(run_scripted):

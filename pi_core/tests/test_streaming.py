@@ -200,6 +200,15 @@ async def test_leaving_while_a_tool_runs_leaves_no_call_without_result(session_o
     assert script.requests[-1].user_text == "next"
 
 
+async def test_going_on_from_the_transcript_waits_for_a_stream_that_was_left(session_of, script):
+    session = session_of()
+    script.turn(text("one"), stall()).turn(text("second"))
+    await leave_by_break(session, "message_update")
+    session.follow_up("and?")
+
+    assert (await session.continue_()).text == "second"
+
+
 async def test_leaving_when_settled_was_seen_aborts_nothing(session_of, script):
     session = session_of()
     script.turn(text("done"))

@@ -267,6 +267,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
             PiError: There is nothing to continue from.
         """
         await self.start()
+        await self.left_stream_settled()
         if self.is_streaming:
             raise AgentBusy("Agent is already processing. Wait for completion before continuing.")
         self.models.check(self.required_model())
