@@ -200,6 +200,50 @@ async def test_leaving_while_a_tool_runs_leaves_no_call_without_result(session_o
     assert script.requests[-1].user_text == "next"
 
 
+async def test_one_stream_after_the_other(session_of, script):
+    session = session_of()
+    script.turn(text("one"), stall()).turn(text("two"), stall()).turn(text("three"))
+
+    await leave_by_break(session, "message_update")
+    await leave_by_break(session, "message_update")
+
+    assert [piece async for piece in session.stream("third").text()] == ["three"]
+
+
+async def test_an_answer_has_no_messages_of_a_stream_that_was_left(session_of, script):
+    session = session_of()
+    script.turn(text("one"), stall()).turn(text("second"))
+    await leave_by_break(session, "message_update")
+
+    answer = await session.ask("next")
+
+    assert [message.text for message in answer.messages] == ["next", "second"]
+
+
+async def test_leaving_before_the_prompt_has_begun_lets_it_ask_nothing(session_of, script):
+    entered, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        @hookimpl
+        async def input(self, event):
+            if event.text == "first":
+                entered.set()
+                await go_on.wait()
+
+    session = session_of(Slow())
+    script.turn(text("second"))
+    reading = asyncio.create_task(anext(session.stream("first")))
+    await entered.wait()
+    reading.cancel()
+    await asyncio.wait([reading])
+    following = asyncio.create_task(session.prompt("next"))
+    await asyncio.sleep(0)
+    go_on.set()
+
+    assert (await following).text == "second"
+    assert len(script.requests) == 1
+
+
 async def test_going_on_from_the_transcript_waits_for_a_stream_that_was_left(session_of, script):
     session = session_of()
     script.turn(text("one"), stall()).turn(text("second"))
@@ -297,9 +341,10 @@ async def test_a_second_prompt_during_a_stream_is_refused(session_of, script):
             with pytest.raises(AgentBusy, match="is being answered"):
                 await anext(session.stream("second"))
             break
-    await session.abort()
+    script.turn(text("third"))
 
-    assert len(script.requests) == 1
+    assert (await session.prompt("third")).text == "third"
+    assert len(script.requests) == 2
 
 
 async def test_two_tasks_cannot_read_one_stream(session_of, script):

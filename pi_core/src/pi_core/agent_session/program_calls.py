@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pi_core.agent_session.prompt_steps import PromptSteps
     from pi_core.agent_session.session import AgentSession
@@ -88,6 +88,7 @@ class ProgramCalls:
         from pi_core.agent_session.asking import ask
 
         steps = self._steps
+        await self.left_stream_settled()  # what it still says belongs to no answer
         return await ask(
             lambda call: steps.prompt(prompt, images=images, call=call),
             lambda message, call: steps.prompt(message, call=call),
@@ -125,9 +126,11 @@ class ProgramCalls:
 
         steps = self._steps
 
-        async def begin() -> None:
-            self._feed = feed
-            await steps.prompt(prompt, images=images, call=PromptCall(limits))
+        async def begin(on_accepted: Callable[[str], None]) -> None:
+            await self.left_stream_settled()
+            if self._feed is None or not self._feed.is_answered:  # else the prompt is refused, and that one goes on
+                self._feed = feed
+            await steps.prompt(prompt, images=images, call=PromptCall(limits), on_accepted=on_accepted)
 
         feed = PromptFeed(cast("AgentSession", self), begin)
         return PromptStream(feed)

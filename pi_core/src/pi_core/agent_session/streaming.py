@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import PiError
@@ -86,17 +86,18 @@ class PromptFeed:
 
     Args:
         session: Whose prompt and events.
-        begin: Makes the prompt; called when the consumer takes the first event.
+        begin: Makes the prompt, and calls its argument when the prompt is accepted; called when the consumer takes the
+            first event.
     """
 
-    def __init__(self, session: AgentSession, begin: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, session: AgentSession, begin: Callable[[Callable[[str], None]], Awaitable[object]]) -> None:
         self._session = session
         self._begin = begin
         self._events: deque[Any] = deque()
         self._news = asyncio.Event()
         self._room = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[object] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._is_read = self._is_settled = False
         self.is_left = False
 
@@ -164,14 +165,18 @@ class PromptFeed:
 
     # The run
 
-    async def _run(self) -> object:
-        unsubscribe = self._session.subscribe(self._on_event)
-        try:
-            return await self._begin()
-        finally:
-            unsubscribe()
+    async def _run(self) -> None:
+        with ExitStack() as subscription:
 
-    def _end(self, task: asyncio.Task[object]) -> None:
+            def on_accepted(_outcome: str) -> None:
+                """Take the events from here on: those before are of another prompt."""
+                subscription.callback(self._session.subscribe(self._on_event))
+                if self.is_left:  # before there was anything to abort
+                    self.leave()
+
+            await self._begin(on_accepted)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
             task.exception()  # looked at, also where the consumer has left
         self._news.set()
