@@ -209,6 +209,27 @@ def test_the_provider_of_a_local_extension_can_be_signed_in_to(acme, order):
     assert acme.run("-e", "acme.py", "auth", "check", "acme").stdout == "acme: ready (API key in auth.json)\n"
 
 
+ACTIVATED = """
+def activate(pi):
+    models = [{"id": "echo"}]
+    pi.register_provider("club", {"baseUrl": "u", "api": "fake", "apiKey": "$CLUB_KEY", "models": models})
+"""
+
+
+def test_a_provider_that_is_added_by_activate_can_be_listed_signed_in_to_and_used(fake):
+    (fake.cwd / "club.py").write_text(ACTIVATED)
+
+    before = fake.run("-e", "club.py", "-p", "--model", "club/echo", "hi")
+    signed_in = fake.run("-e", "club.py", "auth", "login", "club", stdin="a-key\n")
+    listed = fake.run("-e", "club.py", "--list-models", "club/")
+    after = fake.run("-e", "club.py", "-p", "--model", "club/echo", "hi")
+
+    assert (before.returncode, "No API key found for club" in before.stderr) == (1, True)
+    assert (signed_in.returncode, "The key of club is stored." in signed_in.stderr) == (0, True)
+    assert listed.stdout.splitlines()[1].split()[:2] == ["club", "echo"]
+    assert (after.returncode, after.stdout, after.stderr) == (0, "hi\n", "")
+
+
 def test_what_a_local_extension_adds_to_the_prompt_is_shown_and_nothing_that_it_prints(acme):
     parts = json.loads(acme.run("-e", "acme.py", "prompt", "show", "--json").stdout)
 

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from pi_core.agent_session.plugin_api import PluginAPI
 from pi_core.host.guarded import guarded
+from pi_core.host.records import DEFAULT_PLUGINS
+from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pi_core.agent_session.session import AgentSession
     from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
     from pi_hookspecs import Flag
 
-__all__ = ["Activations", "flags_of_activations", "registered_in_activation"]
+__all__ = ["Activations", "flags_of_activations", "register_providers", "registered_in_activation"]
 
 
 def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
@@ -33,6 +36,25 @@ def registered_in_activation(host: PluginHost, plugin: str) -> list[tuple[str, s
     """Activate one plugin for the session that comes next, and return the kind and name of all that it registers."""
     activate = dict(host.activations()).get(plugin)
     return _prepare(host, plugin, activate).registered() if activate is not None else []
+
+
+def register_providers(host: PluginHost, models: ModelRegistry) -> int:
+    """Register the providers that plugins add when they are activated, and return how many there are.
+
+    The plugins are activated for the session that comes next, which has to use the same registry. pi's own plugins are
+    left out: they add theirs with ``register_models``.
+    """
+    activating = (name for name, record in host.records.items() if "activate" in record.hooks)
+    host.load(*(name for name in activating if name not in DEFAULT_PLUGINS))
+    number = 0
+    for plugin, activate in host.activations():
+        if plugin in DEFAULT_PLUGINS:
+            continue
+        try:
+            number += _prepare(host, plugin, activate).bind_providers(host, models)
+        except UserError as error:
+            host.report(plugin, "activate", str(error))
+    return number
 
 
 def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> PluginAPI:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pi_core.agent_session.event_bus import PluginEvents
 from pi_core.agent_session.given_functions import FunctionRenderer, NoticeHandler
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.agent_session.session import AgentSession
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
@@ -62,8 +65,8 @@ class _Registration:
         self._take_away: Callable[[], None] | None = None
 
     def bind(self, session: AgentSession) -> None:
-        """Register it."""
-        if self._add is not None:
+        """Register it; a provider may be registered already, before there was a session."""
+        if self._add is not None and self._take_away is None:
             self._take_away = self._add(session)
 
     def remove(self) -> None:
@@ -99,6 +102,17 @@ class PluginAPI(Handle):
                 registration.bind(session)
             except Exception as error:  # noqa: BLE001 - what is wrong with it may only show now
                 session.complain(self.plugin, "activate", str(error))
+
+    def bind_providers(self, host: PluginHost, models: ModelRegistry) -> int:
+        """Register the providers alone, before there is a session; returns how many.
+
+        Raises:
+            UserError: What a provider is made of is not as it must be.
+        """
+        providers = [each for each in self._registrations if each.what[0] == "provider"]
+        for registration in providers:
+            registration.bind(cast("AgentSession", SimpleNamespace(host=host, models=models)))
+        return len(providers)
 
     def withdraw(self) -> None:
         """Take away everything that was registered."""

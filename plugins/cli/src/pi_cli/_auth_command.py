@@ -60,6 +60,7 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
     Raises:
         PiError: It cannot be done.
     """
+    from pi_core.agent_session.activation import register_providers
     from pi_core.models.registry import ModelRegistry
 
     checks = "check" in arguments[:1]
@@ -70,6 +71,8 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
             return 0
         action, provider = _meant(params)
         registry = ModelRegistry(host, host.settings)
+        if provider is None or not _is_known(registry, provider):
+            register_providers(host, registry)
         return asyncio.run(_run(action, registry, provider, params))
     except PiError as error:
         if not checks:
@@ -106,6 +109,10 @@ def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
         if params[option] and action != "login":
             raise UserError(f"--{option.replace('_', '-')} goes with pi auth login, not with {action}")
     return action, names[0] if names else None
+
+
+def _is_known(registry: ModelRegistry, provider: str) -> bool:
+    return provider.lower() in {each.lower() for each in (*registry.logins(), *registry.get_providers())}
 
 
 async def _run(action: str, registry: ModelRegistry, provider: str | None, params: dict[str, Any]) -> int:

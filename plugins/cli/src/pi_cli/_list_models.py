@@ -33,10 +33,12 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
         environ: Keys.
         everything: Leave none out.
     """
+    from pi_core.agent_session.activation import register_providers
     from pi_core.models.patterns import searched
     from pi_core.models.registry import ModelRegistry
 
     registry = ModelRegistry(host, host.settings, environ)
+    register_providers(host, registry)
     running = asyncio.run(registry.discover())
     models = registry.get_models()
     usable = _usable(models, registry)

@@ -10,15 +10,18 @@ from attrs import evolve
 
 from pi_cli._leftovers import LastMoment
 from pi_cli._report import say, trace_line, warn
-from pi_hookspecs import PiError
+from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pi_cli._model_choice import ModelChoice
     from pi_cli._options import Options
     from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.session import SessionManager
     from pi_hookspecs import Mode
 
 __all__ = ["run_mode"]
@@ -48,7 +51,6 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     """Create a session and hand it to the front end, which starts it and shuts it down."""
     import gc
 
-    from pi_cli._model_choice import choose_model
     from pi_cli._session_choice import choose_session
     from pi_cli._told import resource_loader
     from pi_core.create import create_agent_session
@@ -69,7 +71,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         notice = host.settings.trust_of(manager.cwd).notice
         if notice is not None:
             warn(notice)
-        choice = await choose_model(options, models, manager)
+        choice = await _choose_model(options, models, manager)
         for warning in choice.warnings:
             warn(warning)
         session = create_agent_session(
@@ -110,6 +112,19 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
 
     remember(host, session.parts.activations.flags)
     return code
+
+
+async def _choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
+    """Choose a model, also one of a provider that a plugin adds when it is activated."""
+    from pi_cli._model_choice import choose_model
+    from pi_core.agent_session.activation import register_providers
+
+    try:
+        return await choose_model(options, models, session)
+    except UserError:
+        if not register_providers(models.host, models):
+            raise
+        return await choose_model(options, models, session)
 
 
 def _trace(call: HookTrace) -> None:
