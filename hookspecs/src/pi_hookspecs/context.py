@@ -106,7 +106,7 @@ class PiContext(CommandActions, Protocol):
 
     @property
     def ui(self) -> UserInterface:
-        """The user. While a dialog is open the hook's deadline stands still."""
+        """The user. Dialogs are awaited; while one is open the hook's deadline stands still."""
         ...
 
     @property

@@ -21,7 +21,10 @@ WidgetPlacement: TypeAlias = Literal["aboveEditor", "belowEditor"]
 
 @runtime_checkable
 class UserInterface(Protocol):
-    """Dialogs and notices. ``timeout`` is seconds; a dialog that times out or is aborted answers as if dismissed."""
+    """Dialogs and notices. ``timeout`` is seconds; a dialog that times out or is aborted answers as if dismissed.
+
+    Dialogs are awaited: ``if await ctx.ui.confirm("Run it?")``. Without ``await`` the condition raises.
+    """
 
     async def select(
         self, title: str, options: Sequence[str], *, signal: AbortSignal | None = None, timeout: float | None = None

@@ -142,6 +142,27 @@ def test_a_guard_that_fails_refuses(pi):
     assert "Extension failed, blocking execution: plugin 'guard' failed in tool_call" in told["refusal"]
 
 
+FORGETFUL = """
+from pi_hookspecs import ToolCallResult, hookimpl
+
+@hookimpl
+async def tool_call(event, ctx):
+    if not ctx.ui.confirm("Run it?"):
+        return ToolCallResult(block=True, reason="You said no")
+"""
+
+
+def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(pi):
+    pi.install("forgetful", FORGETFUL)
+
+    told, calls, done = fired(pi, "tool_call")
+
+    assert done.returncode == 1
+    assert "write await ctx.ui.confirm(...), in an async def (in " in calls["forgetful"]["failure"]
+    assert "plugin 'forgetful' failed in tool_call" in told["refusal"]
+    assert "never awaited" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

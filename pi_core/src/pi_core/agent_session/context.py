@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent_session.command_context import CommandContext
+from pi_core.agent_session.plugin_ui import plugin_ui
 from pi_core.session import ReadOnlySession
 from pi_hookspecs import AgentBusy, ToolCall, ToolResult
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.helper_session import Relay
-    from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         WidgetPlacement,
     )
 
-__all__ = ["NoUserInterface", "PluginContext", "ToolCallContext", "patient_ui"]
+__all__ = ["NoUserInterface", "PluginContext", "ToolCallContext"]
 
 
 class NoUserInterface:
@@ -89,58 +89,6 @@ class NoUserInterface:
         """Show nothing."""
 
 
-def patient_ui(ui: UserInterface, hooks: HookDispatcher) -> UserInterface:
-    """Return a user interface during whose dialogs the deadline of the hook that asks stands still."""
-    return _PatientUI(ui, hooks)
-
-
-class _PatientUI:
-    """The front end's user interface; the deadline of the hook that asks stands still while a dialog is open."""
-
-    def __init__(self, ui: UserInterface, hooks: HookDispatcher) -> None:
-        self._ui = ui
-        self._hooks = hooks
-
-    async def select(self, title: str, options: Sequence[str], **how: Any) -> str | None:
-        with self._hooks.clock_stopped():
-            return await self._ui.select(title, options, **how)
-
-    async def confirm(self, title: str, message: str = "", **how: Any) -> bool:
-        with self._hooks.clock_stopped():
-            return await self._ui.confirm(title, message, **how)
-
-    async def input(self, title: str, placeholder: str | None = None, **how: Any) -> str | None:
-        with self._hooks.clock_stopped():
-            return await self._ui.input(title, placeholder, **how)
-
-    async def editor(self, title: str, prefill: str = "") -> str | None:
-        with self._hooks.clock_stopped():
-            return await self._ui.editor(title, prefill)
-
-    def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        self._ui.notify(message, level)
-
-    def set_status(self, key: str, text: str | None = None) -> None:
-        self._ui.set_status(key, text)
-
-    def set_widget(self, key: str, lines: Sequence[str] | None = None, **where: Any) -> None:
-        self._ui.set_widget(key, lines, **where)
-
-    def set_editor_text(self, text: str) -> None:
-        self._ui.set_editor_text(text)
-
-    def set_title(self, title: str) -> None:
-        self._ui.set_title(title)
-
-    def __getattr__(self, name: str) -> Any:  # what this front end offers beyond the protocol, or what stands in
-        try:
-            return getattr(self._ui, name)
-        except AttributeError:
-            from pi_core.agent_session.terminal_only import stand_in
-
-            return stand_in(name)
-
-
 class PluginContext(CommandContext):
     """``ctx``: implements ``PiContext`` over a session."""
 
@@ -152,7 +100,7 @@ class PluginContext(CommandContext):
     @property
     def ui(self) -> UserInterface:
         """The user, through whatever front end runs now."""
-        return patient_ui(self._session.ui, self._session.hooks)
+        return plugin_ui(self._session.ui, self._session.hooks)
 
     @property
     def has_ui(self) -> bool:

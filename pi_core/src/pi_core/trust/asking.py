@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 import pi_hookspecs
-from pi_core.agent_session.context import NoUserInterface, patient_ui
+from pi_core.agent_session.context import NoUserInterface
+from pi_core.agent_session.plugin_ui import plugin_ui
 from pi_core.process.forks import ending_children
 from pi_core.trust.decisions import TrustStore
 from pi_hookspecs import UserError
@@ -109,4 +110,4 @@ class _Context:
         self.cwd = cwd
         self.mode = mode
         self.has_ui = ui is not None
-        self.ui: UserInterface = patient_ui(ui or NoUserInterface(), hooks)
+        self.ui: UserInterface = plugin_ui(ui or NoUserInterface(), hooks)
