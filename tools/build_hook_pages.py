@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from inspect import getdoc, iscoroutinefunction, signature
-from itertools import takewhile
+from inspect import getdoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-import attrs
+from described import cell, describe, markdown
 
 import pi_hookspecs
 from pi_core.wire import to_wire
@@ -51,7 +50,8 @@ INDEX = """\
 # Hooks
 
 A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook.
-[The tutorial](../first-plugin.md) makes one in ten minutes.
+[The tutorial](../first-plugin.md) makes one in ten minutes; [values](../values.md) has the fields of what hooks and
+`ctx` hand over.
 
 - **Registration hooks** are plain functions, asked once when the plugin is loaded; they return lists.
 - **Event hooks** take `event` and [`ctx`](ctx.md), or one of them, and may be `def` or `async def`. The same handlers
@@ -186,7 +186,7 @@ def _context() -> Iterator[str]:
     yield "<!-- Made by tools/build_hook_pages.py from pi_hookspecs/context.py; change it there. -->\n\n# ctx\n"
     yield "Event hooks, commands and tools get `ctx` beside what they are asked: the session, the user, the settings.\n"
     for name, what in CONTEXT.items():
-        yield from _class(what, name, None)
+        yield from describe(f"{what}: `{name}`", getattr(pi_hookspecs, name))
 
 
 # A page
@@ -214,7 +214,7 @@ def _page(name: str, spec: Callable[..., Any]) -> Iterator[str]:
 
 def _signature(name: str, spec: Callable[..., Any]) -> str:
     parameters = ", ".join(f"{each.name}: {each.annotation}" for each in signature(spec).parameters.values())
-    return _cell(f"{name}({parameters}) -> {signature(spec).return_annotation}")
+    return cell(f"{name}({parameters}) -> {signature(spec).return_annotation}")
 
 
 def _limits(declared: Answers) -> Iterator[str]:
@@ -227,92 +227,17 @@ def _classes(spec: Callable[..., Any], declared: Answers | None) -> Iterator[str
     """Describe the event and the answer, or what a registration hook returns."""
     taken = signature(spec).parameters
     if "event" in taken:
-        yield from _class("The event", taken["event"].annotation, None)
+        yield from _class("The event", taken["event"].annotation)
     if "pi" in taken:
-        yield from _class("What it gets", taken["pi"].annotation, None)
-        yield from _class("`pi.events`", "EventBus", None)
+        yield from _class("What it gets", taken["pi"].annotation)
+        yield from _class("`pi.events`", "EventBus")
     for name in re.findall(r"\w+", str(signature(spec).return_annotation)):
         if name in pi_hookspecs.__all__:
             yield from _class("The answer" if declared is not None else "What it returns", name, declared)
 
 
-def _class(heading: str, name: str, declared: Answers | None) -> Iterator[str]:
-    yield f"## {heading}: `{name}`\n"
-    described = getattr(pi_hookspecs, name)
-    doc = getdoc(described) if isinstance(described, type) else None
-    text, meanings = _attributes(doc or "")
-    if text:
-        yield f"{text}\n"
-    if not isinstance(described, type):
-        for each in get_args(described):
-            yield f"One of them is `{each.__name__}`: {_markdown((getdoc(each) or '').splitlines()[0])}\n"
-            yield from _members(each)
-    elif attrs.has(described):
-        yield from _fields(described, meanings, declared)
-    else:
-        yield from _members(described)
-
-
-def _attributes(doc: str) -> tuple[str, dict[str, str]]:
-    """Part a class docstring into its text and what it says of each attribute."""
-    text, _, listed = doc.partition("\nAttributes:\n")
-    meanings: dict[str, str] = {}
-    name = ""
-    for line in listed.splitlines():
-        found = re.match(r" {4}(\w+): (.*)", line)
-        if found:
-            name, meanings[found[1]] = found[1], found[2]
-        elif line.startswith(" " * 8) and name:
-            meanings[name] += f" {line.strip()}"
-        elif line.strip():
-            text, name = f"{text.rstrip()}\n\n{line.strip()}", ""
-    return _markdown(text.strip()), {name: _markdown(meaning) for name, meaning in meanings.items()}
-
-
-def _fields(described: Any, meanings: dict[str, str], declared: Answers | None) -> Iterator[str]:
-    fields = [each for each in attrs.fields(described) if each.init and each.alias and not each.name.startswith("_")]
-    if not fields:
-        yield "It has no fields.\n"
-        return
-    rules = declared.fields if declared is not None else {}
-    heads = ["field", "type", "default", *(["rule"] if rules else []), *(["meaning"] if meanings else [])]
-    yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
-    for field in fields:
-        cells = [f"`{field.name}`", f"`{_cell(str(field.type))}`", _default(field)]
-        if rules:
-            cells.append(rules[field.name].value if field.name in rules else "")
-        if meanings:
-            cells.append(_cell(meanings.get(field.name, "")))
-        yield f"| {' | '.join(cells)} |"
-    yield ""
-
-
-def _default(field: Any) -> str:
-    if field.default is attrs.NOTHING:
-        return "required"
-    value = field.default.factory() if isinstance(field.default, attrs.Factory) else field.default  # type: ignore[arg-type]
-    return f"`{_cell(repr(value))}`" if not callable(value) else ""
-
-
-def _members(described: type) -> Iterator[str]:
-    """List what a protocol asks for, its own members first; a tool's context has all of ``PiContext``, told once."""
-    members: dict[str, Any] = {}
-    for base in takewhile(lambda each: each is described or each is not pi_hookspecs.PiContext, described.__mro__):
-        members = {**members, **{name: each for name, each in vars(base).items() if name not in members}}
-    for name, member in members.items():
-        if name.startswith("_") or not (callable(member) or isinstance(member, property)):
-            continue
-        text = " ".join((getdoc(member) or "").partition("\n\n")[0].split())
-        yield f"- `{_called(name, member)}`: {_markdown(text)}"
-    yield ""
-
-
-def _called(name: str, member: Any) -> str:
-    """Return how a member is used: ``name``, ``name(argument)`` or ``await name(argument)``."""
-    if isinstance(member, property):
-        return name
-    waits = "await " if iscoroutinefunction(member) else ""
-    return f"{waits}{name}({', '.join(each for each in signature(member).parameters if each != 'self')})"
+def _class(heading: str, name: str, declared: Answers | None = None) -> Iterator[str]:
+    yield from describe(f"{heading}: `{name}`", getattr(pi_hookspecs, name), declared)
 
 
 def _example(name: str) -> Iterator[str]:
@@ -348,16 +273,7 @@ def _documented(spec: Callable[..., Any]) -> dict[str, str]:
             part, line = label, line.removeprefix(f"{label}: ")  # noqa: PLW2901 - what is left of it
         if part in parts:
             parts[part] += f"{line if part == 'more' else line.strip()}{chr(10) if part == 'more' else ' '}"
-    return {"summary": _markdown(summary), **{name: _markdown(text.strip()) for name, text in parts.items()}}
-
-
-def _markdown(text: str) -> str:
-    """Return a docstring's text for readers who do not have what it cites."""
-    return re.sub(r"\s*\((?:pi\.md|documents?|decisions?) [^)]*\)", "", text).replace("``", "`")
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return {"summary": markdown(summary), **{name: markdown(text.strip()) for name, text in parts.items()}}
 
 
 def main() -> int:

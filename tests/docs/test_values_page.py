@@ -1,0 +1,46 @@
+"""docs/values.md has the fields of every value, as the classes have them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+import pi_hookspecs
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "values.md").read_text(encoding="utf-8")
+ASKED_FOR = (
+    "CompactionPreparation ExecResult ExportRequest Model Prompt SessionInfo SideRequest ToolResult Usage Options"
+)
+
+
+def test_the_page_is_what_the_script_writes():
+    script = ROOT / "tools" / "build_values_page.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+
+    assert done.stdout == ""
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("name", ASKED_FOR.split())
+def test_what_authors_look_for_has_a_table(name):
+    section = re.search(rf"### `{name}`\n(.*?)(?=\n###? |\Z)", PAGE, re.DOTALL)
+
+    assert section is not None
+    assert "| field | type | default |" in section[1]
+
+
+def test_every_value_that_is_no_event_and_no_answer_of_a_hook_is_there():
+    homes = {name: home for home, names in pi_hookspecs._HOMES.items() for name in names.split()}
+    values = {
+        name
+        for name, home in homes.items()
+        if attrs.has(getattr(pi_hookspecs, name)) and not home.startswith(("events.", "_markers"))
+    }
+
+    assert values <= set(re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE))

@@ -1,0 +1,129 @@
+"""Write docs/values.md: the fields of the values that plugins get and make, from the classes of the contract.
+
+Events and answers of hooks have their tables on the hooks' pages. Run it with ``uv run python
+tools/build_values_page.py``; with ``--check`` it writes nothing and fails if something would change.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import sys
+from importlib import import_module
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from described import describe, markdown
+
+import pi_hookspecs
+from pi_cli._options import Options, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "values.md"
+
+INTRODUCTION = """\
+<!-- Made by tools/build_values_page.py from the classes of pi_hookspecs; change their docstrings there. -->
+
+# Values
+
+What plugins get and make, field by field. The events and answers of hooks are on [their pages](hooks/README.md), what
+`ctx` can do is on [ctx](hooks/ctx.md). Every name here can be imported from `pi_hookspecs`. Values are frozen;
+`attrs.evolve(value, field=...)` makes a changed copy.
+"""
+
+THEMES = {
+    "Tools": ("tools", "actions", "shapes"),
+    "Messages": ("content", "messages", "rare_messages"),
+    "Models and requests": ("models", "provider", "stream"),
+    "Sessions": ("session_store", "views", "entries", "rare_entries"),
+    "Compaction and other services": ("service_values", "services", "context"),
+    "What plugins register": ("registrations", "front_ends", "resources"),
+}
+"""Modules of the contract by heading. Of protocols only those are described that plugins implement."""
+
+IMPLEMENTED = {"Exporter", "Renderer", "Login", "CredentialSource", "Provider", "ModelDiscovery", "Service"}
+IMPLEMENTED |= {"SessionStore", "StoredSession", "Compactor", "BranchSummarizer", "Retrier", "CommandRunner"}
+
+MODES = """\
+## What a mode gets: options
+
+`Mode.run(session, options)` gets what the command line said. A mode says the `prompts`, one after another, and returns
+the exit code; the other fields are there for those that want them. Neither class is to be imported: both are the
+command line's own.
+"""
+
+
+def page() -> str:
+    """Return what the page says."""
+    return "\n".join(_lines()).rstrip() + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield INTRODUCTION
+    yield from (f"- [{theme}](#{theme.lower().replace(' ', '-')})" for theme in THEMES)
+    yield "- [What a mode gets: options](#what-a-mode-gets-options)\n"
+    for theme, modules in THEMES.items():
+        yield f"## {theme}\n"
+        for name in modules:
+            yield from _module(import_module(f"pi_hookspecs.{name}"))
+    yield MODES
+    for each in (Options, Prompt):
+        yield from _section(each)
+
+
+def _module(module: ModuleType) -> Iterator[str]:
+    aliases = _aliases(module)
+    for name in module.__all__:
+        described = getattr(pi_hookspecs, name)
+        if isinstance(described, type) and (attrs.has(described) or name in IMPLEMENTED):
+            yield from _section(described)
+        elif name in aliases:
+            yield f"### `{name}`\n\n{aliases[name]}\n"
+
+
+def _section(described: Any) -> Iterator[str]:
+    for text in describe(f"`{described.__name__}`", described):
+        yield f"#{text}" if text.startswith("## ") else text
+
+
+def _aliases(module: ModuleType) -> dict[str, str]:
+    """Return the names that a module gives to types, each with what it stands for and what the text below it says."""
+    body = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
+    found: dict[str, str] = {}
+    for statement, following in itertools.pairwise(body):
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+            continue
+        value = ast.unparse(statement.value).strip("'\"") if statement.value is not None else ""
+        found[statement.target.id] = f"`{value}`"
+        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            found[statement.target.id] += f"\n\n{_prose(str(following.value.value))}"
+    return found
+
+
+def _prose(doc: str) -> str:
+    """Return a docstring as Markdown, its arguments as a list."""
+    text, _, listed = cleandoc(doc).partition("\nArgs:\n")
+    arguments = (
+        f"- `{name}`:{meaning}" for name, _, meaning in (line.strip().partition(":") for line in listed.splitlines())
+    )
+    return markdown("\n".join([text, *arguments]))
+
+
+def main() -> int:
+    """Write the page, or check it; return the exit code."""
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
+        return 0
+    print("docs/values.md is not what tools/build_values_page.py writes; run it")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
