@@ -1,7 +1,8 @@
 """What the ``register_*`` hooks return, beside tools, providers, models and front ends.
 
 Each is found by its name, across all plugins. Two of one name are no error: the later plugin in load
-order wins, settings can prefer another, and the loser stays reachable as ``plugin:name``.
+order wins, settings can prefer another, and the loser is found as ``plugin:name`` by those who look names up: a command
+of the user, ``--mode``, ``--tools``. ``ctx.execute_tool`` takes what the model is offered, and no other.
 """
 
 from __future__ import annotations

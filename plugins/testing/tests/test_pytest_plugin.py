@@ -121,6 +121,27 @@ def test_unknown_name(pi_host):
     result.stdout.fnmatch_lines("*Unknown plugin: acmee. Did you mean acme?*")
 
 
+def test_a_local_extension_that_does_not_load_fails_its_test(project):
+    (project.path / "broken.py").write_text("raise RuntimeError('boom')\n")
+    (project.path / "well.py").write_text("def activate(pi):\n    pi.register_command('well', print)\n")
+    result = run(
+        project,
+        IMPORTS
+        + f"""
+@pytest.mark.pi(session={{"extensions": ["{project.path}/well.py"]}})
+async def test_well(pi_session):
+    assert [each.name for each in await pi_session.get_commands()] == ["well"]
+
+@pytest.mark.pi(session={{"extensions": ["{project.path}/broken.py"]}})
+async def test_broken(pi_session):
+    pass
+""",
+    )
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines("*Plugin 'broken' (import): not loaded: RuntimeError: boom*")
+
+
 def test_mistakes_are_told_in_words(project):
     result = run(
         project,

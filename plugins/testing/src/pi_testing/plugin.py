@@ -178,9 +178,13 @@ def pi_host(tmp_path: Path, pi_agent_dir: Path, pi_options: PiOptions, pi_plugin
     host = PluginHost(settings, installed=False)
     for name, plugin in pi_plugins.items():
         host.add(plugin, name)
-    if host.problems and not pi_options.allow_problems:
-        pytest.fail("\n".join(map(str, host.problems)), pytrace=False)
+    _check_problems(host, pi_options)
     return host
+
+
+def _check_problems(host: PluginHost, options: PiOptions) -> None:
+    if host.problems and not options.allow_problems:
+        pytest.fail("\n".join(map(str, host.problems)), pytrace=False)
 
 
 @pytest.fixture
@@ -220,6 +224,7 @@ async def pi_session(
         cwd=tmp_path, script=script, ui=fake_ui, options=pi_options, host=pi_host, fake_tools=fake_tools
     )
     session = create_agent_session(**options)
+    _check_problems(pi_host, pi_options)  # of extensions that the session's options name
     session.subscribe(show, "extension_error")
     async with session:
         yield session
