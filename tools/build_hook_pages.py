@@ -51,7 +51,8 @@ INDEX = """\
 
 A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook.
 [The tutorial](../first-plugin.md) makes one in ten minutes; [values](../values.md) has the fields of what hooks and
-`ctx` hand over.
+`ctx` hand over. A provider is built from [pluggypi-provider-kit](../../plugins/provider-kit/README.md):
+`pi plugin new NAME --kind provider` writes one to start from.
 
 - **Registration hooks** are plain functions, asked once when the plugin is loaded; they return lists.
 - **Event hooks** take `event` and [`ctx`](ctx.md), or one of them, and may be `def` or `async def`. The same handlers
