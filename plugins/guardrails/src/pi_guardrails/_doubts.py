@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["doubts", "is_too_large", "nodes"]
 
 _DEEPEST = 100
-_MOST_NODES = 20_000
+_MOST_NODES = 6_000
 _MOST_COMMANDS = 500
+_LONGEST_PIPELINE = 100
+"""Of commands and of the signs between them."""
+
 
 _KNOWN = frozenset(
     "ansi_c_string arithmetic_expansion array binary_expression brace_expression c_style_for_statement case_item "
@@ -38,14 +41,15 @@ _ONE_LINE = frozenset(
 )
 """What a new line ends."""
 
-_PARTED = frozenset({"command", "declaration_command", "unset_command", "variable_assignments", "program", "do_group"})
-"""What has parts that never touch each other."""
-
+_WORDS_ONLY = frozenset({"command", "declaration_command", "unset_command"})
+_STATEMENTS = frozenset({"variable_assignments", "program", "do_group", "file_redirect", "herestring_redirect"})
 _REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
 
 _CONTINUED = re.compile(r"\\\n")
 _BLANK = re.compile(r"[ \t\n]*")
 _HIDDEN = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$[({])")
+_BROKEN_WORD = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DELIMITER = re.compile(r"([\"']?)([\w.+-]+)\1|\\([\w.+-]+)")
 
 
@@ -60,12 +64,15 @@ def nodes(root: Node) -> Iterator[Node]:
 
 def is_too_large(root: Node) -> bool:
     """Whether a tree has more parts than can be looked at while the agent waits."""
-    waiting, count, commands = [(root, 0)], 0, 0
+    if root.descendant_count > _MOST_NODES:
+        return True
+    waiting, commands = [(root, 0)], 0
     while waiting:
         node, depth = waiting.pop()
-        count += 1
         commands += node.type == "command"
-        if depth > _DEEPEST or count > _MOST_NODES or commands > _MOST_COMMANDS:
+        if depth > _DEEPEST or commands > _MOST_COMMANDS:
+            return True
+        if node.type == "pipeline" and node.child_count > _LONGEST_PIPELINE:
             return True
         waiting += [(child, depth + 1) for child in node.children]
     return False
@@ -76,6 +83,8 @@ def doubts(root: Node) -> Iterator[str]:
     if root.has_error:
         yield "it is not valid shell, or of a kind that is not understood"
     whole, start = root.text or b"", root.start_byte
+    if start or (root.children and root.children[0].start_byte > len(whole) - len(whole.lstrip())):
+        yield "how it begins is unclear"
     for node in nodes(root):
         if node.is_named and node.type not in _KNOWN and node.type != "ERROR":
             yield f"it holds a {node.type}, which is not understood"
@@ -83,6 +92,7 @@ def doubts(root: Node) -> Iterator[str]:
             yield from _here_document(node)
         yield from _gaps(node, whole, start)
         yield from _leaf(node)
+        yield from _spilled(node)
 
 
 def _gaps(node: Node, whole: bytes, start: int) -> Iterator[str]:
@@ -94,23 +104,49 @@ def _gaps(node: Node, whole: bytes, start: int) -> Iterator[str]:
         rest = _CONTINUED.sub("", gap)
         if rest.strip() == "-" and after.type == "heredoc_redirect":  # which the grammar leaves out there
             continue
-        joined = not gap and node.type in _PARTED and not _REDIRECTS & {before.type, after.type} and after.is_named
         broken = ("\n" in rest and node.type in _ONE_LINE) or (gap and node.type == "variable_assignment")
-        if (
-            broken
-            or (joined and before.is_named)
-            or _BLANK.fullmatch(rest) is None
-            or (gap and not rest and before.is_named and after.is_named)
-        ):
+        joined = gap and not rest and before.is_named and after.is_named
+        if broken or joined or _BLANK.fullmatch(rest) is None or (not gap and _never_touch(node, before, after)):
             yield f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear"
             return
 
 
+def _never_touch(node: Node, before: Node, after: Node) -> bool:
+    """Whether a shell would take two parts for one where nothing is between them."""
+    if after.type in _REDIRECTS:
+        return False
+    return node.type in _WORDS_ONLY or (node.type in _STATEMENTS and before.is_named and after.is_named)
+
+
+def _spilled(node: Node) -> Iterator[str]:
+    """Words behind a redirection are arguments, or the command itself, which the grammar then loses."""
+    several = node.type == "file_redirect" and sum(child.type != "file_descriptor" for child in node.named_children) > 1
+    if not several or node.parent is None:
+        return
+    whole = node.parent.parent if node.parent.type == "heredoc_redirect" else node.parent
+    at = whole.children[0] if whole is not None and whole.type == "redirected_statement" else None
+    while at is not None and at.type in ("list", "pipeline", "negated_command", "redirected_statement"):
+        at = at.children[0] if at.type == "redirected_statement" else at.children[-1]
+    if at is None or at.type not in ("command", "declaration_command", "unset_command"):
+        yield f"what follows {source(node)[:20]!r} is unclear"
+
+
 def _leaf(node: Node) -> Iterator[str]:
-    """Find substitutions that the grammar took for text."""
+    """Find substitutions that the grammar took for text, and parts that are none."""
+    parent = node.parent
+    if node.type in ("regex", "extglob_pattern") and parent is not None and parent.type == "command":
+        yield f"{source(node)[:20]!r} stands where it is not understood"
+    if node.type == "file_descriptor" and not source(node).isdigit():
+        yield f"what {source(node)[:20]!r} is for is unclear"
+    assigns = parent is not None and parent.type in ("variable_assignment", "subscript")
+    if node.type == "variable_name" and assigns and _NAME.fullmatch(source(node)) is None:
+        yield f"{source(node)[:20]!r} is not the name of a variable"
     is_text = node.is_named and not node.children and node.type not in _LITERAL
     if is_text and _HIDDEN.search(source(node)):
         yield f"{source(node)[:40]!r} holds a substitution in a place that is not understood"
+    outer = parent.parent if parent is not None and parent.type == "concatenation" else parent
+    if node.type == "word" and outer is not None and outer.type != "expansion" and _BROKEN_WORD.search(source(node)):
+        yield f"{source(node)[:20]!r} may be several words"
 
 
 def _here_document(node: Node) -> Iterator[str]:

@@ -40,13 +40,15 @@ def git(call: Call) -> Iterator[Judgement]:
     if not rest[0].known:
         yield "ask", "dynamic-command", f"what git does is known only when it runs: {rest[0].source}"
         return
-    judge = _JUDGES.get(rest[0].text)
-    if judge is None:
-        return
+    judge = _JUDGES.get(rest[0].text, _nothing)
     words = rest[1:]
     if any(word.splits for word in words) and rest[0].text in ("push", "reset", "clean"):
         yield "ask", "dynamic-command", f"how git does it is known only when it runs: git {rest[0].text}"
     yield from judge([word.text for word in words])
+    if rest[0].text == "add":
+        for word in words:
+            if word.known and call.places.protection(word.text, written=False) is not None:
+                yield "ask", "exfiltration", f"it stores {word.text!r}, which is protected, where others may get it"
 
 
 def without_options(arguments: Sequence[Word]) -> tuple[Word, ...]:
@@ -124,13 +126,22 @@ def _config(texts: list[str]) -> Iterator[Judgement]:
         del operands[0]
     elif operands[:1] == ["get"] or _long(texts, "--get", "--unset", "--list"):
         return
-    if len(operands) > 1 and not any(_HARMLESS_SETTING.match(text) for text in operands[:-1]):
+    if len(operands) > 1 and not all(_HARMLESS_SETTING.match(text) for text in operands[:-1]):
         yield "ask", *_RUNS_ANY
+
+
+def _nothing(_texts: list[str]) -> Iterator[Judgement]:
+    yield from ()
 
 
 def _remove(texts: list[str]) -> Iterator[Judgement]:
     if not _long(texts, "--cac") and (_letters(texts) & {"r", "f"} or _long(texts, "--forc")):
         yield "ask", "delete", "it deletes folders, or files that have changed"
+
+
+def _maintenance(texts: list[str]) -> Iterator[Judgement]:
+    if {"start", "register"} & set(texts[:1]):
+        yield "ask", "schedule", "it runs commands later, without anybody looking"
 
 
 def _worktree(texts: list[str]) -> Iterator[Judgement]:
@@ -173,6 +184,7 @@ _JUDGES: dict[str, Callable[[list[str]], Iterator[Judgement]]] = {
     "filter-branch": _always,
     "filter-repo": _always,
     "gc": lambda texts: iter([("ask", *_REWRITES)] if _long(texts, "--prune") else []),
+    "maintenance": _maintenance,
     "prune": _always,
     "push": _push,
     "read-tree": _read_tree,

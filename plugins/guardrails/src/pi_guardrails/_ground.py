@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve
 
 from pi_guardrails._findings import Finding
-from pi_guardrails._words import Word
+from pi_guardrails._words import UNKNOWN, Word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ __all__ = ["Ground"]
 
 _MOST_FOLDERS = 8
 _LONGEST_PATH = 4096
+_MOST_FILES = 2000
 
 
 class Ground:
@@ -37,6 +38,8 @@ class Ground:
         self.bases = [evolve(places, project=places.root)]
         self.lost = False
         self.findings: list[Finding] = []
+        self._judged: set[tuple[str, bool, How, str]] = set()
+        self._matched = 0
 
     def add(self, verdict: str, rule: str, why: str, command: str | None = None, path: str | None = None) -> None:
         """Remember something that was found."""
@@ -79,10 +82,15 @@ class Ground:
     def file_in(self, word: Word, how: How, base: Places) -> None:
         """Judge a file that is named, changed or overwritten by a command that runs in a certain folder."""
         path, written = word.text, how != "named"
-        if not word.known or not path or "\n" in path or len(path) > _LONGEST_PATH:
+        if UNKNOWN in path and "/" in (tail := path.rpartition(UNKNOWN)[2]):  # the folder is not known, its files are
+            word, path = Word(tail.partition("/")[2], word.source), tail.partition("/")[2]
+            how = "changed" if written else how
+        key = (path, word.globs, how, base.cwd)
+        if not word.known or not path or "\n" in path or len(path) > _LONGEST_PATH or key in self._judged:
             return
+        self._judged.add(key)
         real = base.meanings(path)[1]
-        names = (path, *(base.matches(path) if word.globs else ()))
+        names = (path, *self._matches(path, base)) if word.globs else (path,)
         named = next((each for each in names if base.protection(each, written=written)), None)
         if named is not None and base.runs_later(str(base.protection(named))):
             self.add("ask", "runs-later", f"it may change {named!r}, which other programs run or obey", path=real)
@@ -96,6 +104,14 @@ class Ground:
             self.add("allow", "known", "nothing speaks against it", path=real)
         if written and self.lost and not os.path.isabs(path):
             self.add("ask", "writes", f"where {path!r} lies is known only when it runs, because of cd")
+
+    def _matches(self, path: str, base: Places) -> tuple[str, ...]:
+        if self._matched > _MOST_FILES:
+            self.add("ask", "unparsed", "its patterns stand for more files than can be looked at")
+            return ()
+        found = tuple(base.matches(path))
+        self._matched += len(found) + 1
+        return found
 
     def _enter(self, target: Word | None) -> None:
         if target is None or not target.known or target.globs or len(self.bases) >= _MOST_FOLDERS:

@@ -16,13 +16,12 @@ from pi_guardrails._programs import SQL_CLIENTS, judge_program, sql_danger
 from pi_guardrails._script import Command, read_script
 from pi_guardrails._shells import INTERPRETERS, SHELLS, after_shell_options, interpreter, started
 from pi_guardrails._trail import DOWNLOADERS, Trail, printed
-from pi_guardrails._variables import ASSIGNMENT, effect_of
-from pi_guardrails._words import UNKNOWN, Word, is_stdin, joined
+from pi_guardrails._values import combined
+from pi_guardrails._variables import ASSIGNMENT, effect_of, filled_by_builtins
+from pi_guardrails._words import UNKNOWN, Word, has_index_that_runs, is_stdin, joined
 from pi_guardrails._wrappers import commands_of_fd, commands_of_find, inner_commands, texts_of, wrapper_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pi_guardrails._findings import Finding
     from pi_guardrails._paths import Places
     from pi_guardrails._script import Script
@@ -33,11 +32,17 @@ __all__ = ["judge_command"]
 
 _DEEPEST = 6
 _MOST_ARGUMENTS = 500
-MOST_STEPS = 6000
+MOST_STEPS = 2500
 """A step is a word of a command in one of the folders that it may run in, or 50 characters of a script."""
 
 _PRIVILEGED = frozenset("sudo doas su pkexec runuser chroot nsenter setpriv gosu su-exec sg".split())
-_STARTED = SHELLS | _PRIVILEGED | set(INTERPRETERS) | frozenset("dd env eval mkfs rm shred unlink wipefs xargs".split())
+_STARTED = frozenset(
+    {*SHELLS, *_PRIVILEGED, *INTERPRETERS}
+    | set(
+        "chmod chown crontab curl dd docker env eval find git kill kubectl mkfs mv pkill rm shred truncate unlink wget "
+        "wipefs xargs".split()
+    )
+)
 """Programs that are looked for behind the names of programs which may start others, though it is not known here."""
 
 _ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly local cross-env".split())
@@ -46,8 +51,6 @@ _MODULES = {"pip": "pip", "pipx": "pipx", "uv": "uv", "pi_cli": "pi", "http.serv
 
 _CODE_MODULES = {"timeit": "", "pdb": "-c", "IPython": "-c", "code": ""}
 """Modules that run a text among their arguments: always, or behind an option."""
-
-_INDEX = re.compile(r"\w\[[^]]*(\$\(|`)")
 
 
 def judge_command(text: str, places: Places) -> list[Finding]:
@@ -87,17 +90,28 @@ class Judge:
         for bomb in script.bombs:
             self._add("deny", "fork-bomb", f"a function that starts itself again and again: {bomb[:40]}")
         self._evaluated(script)
+        self._assigned(script, depth)
+        self.ground.follow(script)
+        self._statements(script, depth)
+        self._databases(script)
+        for guess in combined(script.guesses):
+            if self._spend(len(text) // 50 + 1):
+                self._statements(read_script(text, self._variables, guess), depth)
+
+    def _assigned(self, script: Script, depth: int) -> None:
+        """Judge the variables that a script gives a value, and remember what they get."""
         for name, value in script.assignments:
             self._values.setdefault(name, []).append(value.source)
             self._variable(name, value, depth)
-        for name, origin in (*script.origins, *_read_from(script)):
+        for name, origin in (*script.origins, *filled_by_builtins(script.commands)):
             self._values.setdefault(name, []).append(origin)
-        self.ground.follow(script)
+            self._variable(name, Word(UNKNOWN, origin), depth)
+
+    def _statements(self, script: Script, depth: int) -> None:
         for redirect in script.redirects:
             self.ground.redirect(redirect)
             for base in self.ground.bases:
                 self._trail.redirect(redirect, base)
-        self._databases(script)
         for command in script.commands:
             self.command(command, depth)
 
@@ -145,10 +159,11 @@ class Judge:
 
     def _spend(self, steps: int) -> bool:
         """Whether so much more may be looked at while the agent waits; where it may not, that is asked about."""
-        if self.steps <= MOST_STEPS < self.steps + steps:
-            self._add("ask", "unparsed", "it has more commands than can be looked at")
-        self.steps += steps
-        return self.steps <= MOST_STEPS
+        if self.steps + steps <= MOST_STEPS:
+            self.steps += steps
+            return True
+        self._add("ask", "unparsed", "it has more commands than can be looked at")
+        return False
 
     # Programs that run others
 
@@ -197,13 +212,13 @@ class Judge:
         if script.calculates:
             texts += [word.text for command in script.commands for word in command.words]
             texts += [text for command in script.commands for text in command.stdin]
-        if any(_INDEX.search(text) for text in texts):
+        if any(has_index_that_runs(text) for text in texts):
             self._add("ask", "dynamic-command", "the shell runs what stands in the index of a variable")
 
     def _runs_text(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]
-        for word in texts_of(name, arguments):
-            self._text(word.text, depth, text)
+        for script in texts_of(name, arguments):
+            self._text(script, depth, text)
         if name == "eval":
             self._text(" ".join(word.text for word in arguments), depth, text)
         elif name in ("trap", "alias"):
@@ -350,15 +365,6 @@ class Judge:
             for text in (*(word.text for word in command.words), *command.stdin):
                 if (why := sql_danger(text)) is not None:
                     self._add("ask", "database", f"it {why}", joined(command.words))
-
-
-def _read_from(script: Script) -> Iterator[tuple[str, str]]:
-    """Yield the variables that ``read`` fills, and the commands or files that it reads, as substitutions."""
-    for command in script.commands:
-        if command.words and command.words[0].text in ("read", "mapfile", "readarray"):
-            origins = [f"$(cat {word.source})" for word in command.reads]
-            origins += [f"$({feed})" for feed in command.feeds]
-            yield from ((word.text, origin) for word in command.words[1:] for origin in origins)
 
 
 def _is_about_itself(arguments: tuple[Word, ...]) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pi_guardrails._call import has_words
+from pi_guardrails._files import READERS
 from pi_guardrails._script import read_script
 from pi_guardrails._trail import printed
 from pi_guardrails._words import UNKNOWN
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from pi_guardrails._call import Call, Judgement
     from pi_guardrails._words import Word
 
-__all__ = ["SENDERS", "sends"]
+__all__ = ["SENDERS", "addresses", "sends"]
 
 _RULE = "exfiltration"
 _TO = "to another computer"
@@ -29,6 +31,7 @@ _LOCAL = re.compile(
     re.DOTALL,
 )
 _HOST = re.compile(r"\w+://|[\w-]+(\.[\w-]+)+(:\d+)?(/|$)|[\w-]+:\d+(/|$)")
+_ADDRESS = re.compile(r"\w+://|[\w.-]+@[\w.-]+:")
 _REROUTED = ("--resolve", "--connect-to", "--proxy", "--socks", "--preproxy", "--doh-url")
 
 _SUBSTITUTION = re.compile(r"\$\((?!\()|`|[<>]\(")
@@ -47,6 +50,7 @@ _SAYS_NOTHING = frozenset(
 
 _GIT_SAYS_NOTHING = ("rev-parse", "describe", "symbolic-ref", "branch --show-current")
 _LONGEST = 20_000
+_MOST_LOOKS = 50
 
 _CURL_FILES = re.compile(
     r"(-d|--data|--data-ascii|--data-binary|--json|-H|--header|--url-query)=?@(?P<a>.+)"
@@ -59,6 +63,8 @@ _WITH_VALUE = frozenset(
 )
 _WGET_FILES = re.compile(r"--(?:post|body)-file=?(?P<a>.+)", re.DOTALL)
 _HTTPIE_FILES = re.compile(r"[\w.-]*(?:=|:=)?@(?P<a>.+)", re.DOTALL)
+_DELETES = re.compile(r"(?:^|\s)(-[a-zA-Z]*X ?|--request[ =]|--method[ =]|)DELETE(?=\s|$)")
+_MOST_TEXTS = 50
 _PLACE = re.compile(r"rsync://|(?!\w+://)[\w.-]+(@[\w.-]+)?:")
 _CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
 
@@ -67,14 +73,36 @@ def sends(call: Call) -> Iterator[Judgement]:
     """Yield what speaks against a program that reaches another computer."""
     if _is_local(call):
         return
-    for word in call.arguments if call.name != "gh" else ():
+    if len([word for word in call.arguments if not word.known]) > _MOST_LOOKS:
+        yield "ask", _RULE, f"it sends more {_TO} than can be looked at"
+    for word in _worth_a_look(call) if call.name != "gh" else ():
         if (secret := _carried(call, word)) is not None:
             yield "ask", _RULE, f"it sends {secret} {_TO}"
+            break
     if call.name in _READING:
         yield from _standard_input(call)
     judge = SENDERS[call.name]
     if judge is not None:
         yield from judge(call)
+
+
+def addresses(call: Call) -> Iterator[Judgement]:
+    """Yield what speaks against an address among the arguments of any program: it may be asked for, by that name."""
+    if call.name in READERS:
+        return
+    for word in call.arguments:
+        if (
+            _ADDRESS.match(word.text)
+            and not _is_local_host(word.text)
+            and (carried := _carried(call, word)) is not None
+        ):
+            yield "ask", _RULE, f"it sends {carried} {_TO}"
+            break
+
+
+def _worth_a_look(call: Call) -> list[Word]:
+    """Return the arguments that are not known, as many of them as can be looked at while the agent waits."""
+    return [word for word in call.arguments if not word.known or "$" in word.source][:_MOST_LOOKS]
 
 
 def _is_local(call: Call) -> bool:
@@ -102,12 +130,14 @@ def _carried(call: Call, word: Word) -> str | None:
         UNKNOWN in word.text and word.text.strip(UNKNOWN) and not re.search(r"[$`<>]", word.source)
     ):  # put there by xargs
         return "what it reads"
-    for source in call.sources(word):
-        if (secret := _SECRET.search(source)) is not None:
-            return f"what may be a secret, ${secret[1]},"
-        if _SUBSTITUTION.search(source) and not _says_nothing(source):
-            return "the output of a command"
-    return None
+    return next((carried for source in call.sources(word) if (carried := _carried_in(source)) is not None), None)
+
+
+@lru_cache(maxsize=64)
+def _carried_in(source: str) -> str | None:
+    if (secret := _SECRET.search(source)) is not None:
+        return f"what may be a secret, ${secret[1]},"
+    return "the output of a command" if _SUBSTITUTION.search(source) and not _says_nothing(source) else None
 
 
 def _says_nothing(source: str) -> bool:
@@ -128,7 +158,7 @@ def _says_nothing(source: str) -> bool:
             return False
         if names[-1] == "cat" and command.stdin:
             names[-1] = "echo"
-    return not script.problems and set(names) <= _SAYS_NOTHING
+    return bool(names) and not script.problems and set(names) <= _SAYS_NOTHING
 
 
 def _standard_input(call: Call) -> Iterator[Judgement]:
@@ -164,6 +194,8 @@ def _files(call: Call, pattern: str | re.Pattern[str]) -> Iterator[str]:
 
 def _options(pattern: re.Pattern[str]) -> Callable[[Call], Iterator[Judgement]]:
     def judge(call: Call) -> Iterator[Judgement]:
+        if _DELETES.search(" ".join(call.texts[:_MOST_TEXTS])):
+            yield "ask", "infrastructure", "it deletes something of another computer"
         for path in _files(call, pattern):
             if path.lstrip("=") in ("-", "/dev/stdin"):
                 yield from _standard_input(call)
@@ -201,7 +233,7 @@ def _cloud(call: Call) -> Iterator[Judgement]:
             yield "ask", _RULE, f"it sends files {_TO}: {texts[-1]!r}"
         return
     places = [place for place, text in enumerate(texts) if _CLOUD.match(text)]
-    copies = not {"cp", "sync", "mv", "rsync"}.isdisjoint(texts)
+    copies = not {"cp", "sync", "mv", "rsync", "put"}.isdisjoint(texts)
     if copies and places and places[-1] == len(texts) - 1 and len(places) == 1:
         yield "ask", _RULE, f"it sends files {_TO}: {texts[-1]!r}"
 

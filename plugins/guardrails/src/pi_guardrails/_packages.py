@@ -101,6 +101,8 @@ def installs(call: Call) -> Iterator[Judgement]:
             break
     if name == "uv" and has_words(call.arguments[:1], "run") and call.has_long("--with", "--index", "--extra-index"):
         yield "ask", _UNSEEN, f"{_BRINGS}what --with names"
+    if name == "uv" and any(word.text.startswith(("http:", "https:")) for word in call.operands[1:2]):
+        yield "ask", _UNSEEN, f"{_BRINGS}{_shown(call.operands[1])}"
     if name == "deno" and any(word.text.startswith(("http", "npm:", "jsr:")) for word in call.operands):
         yield "ask", _UNSEEN, f"{_BRINGS}{_shown(call.operands[-1])}"
 

@@ -28,6 +28,8 @@ _FAMILIES = (
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - to be compared with
 _HARMLESS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 _MOST_FILES = 1000
+_LONGEST = 4096
+"""No longer path leads anywhere."""
 
 
 @frozen(kw_only=True)
@@ -47,6 +49,8 @@ class Places:
     agent_dir: str
     project: str | None = None
     patterns: tuple[str, ...] = field(default=GUARDED)
+    _meanings: dict[str, tuple[str, str]] = field(factory=dict, init=False, eq=False, repr=False)
+    """What was looked up: a judgement takes a moment, and asks for each path several times."""
 
     @property
     def root(self) -> str:
@@ -114,12 +118,15 @@ class Places:
 
     def meanings(self, path: str) -> tuple[str, str]:
         """Return a path as written, absolute and without dots, and where it really leads."""
-        absolute = os.path.join(self.cwd, path)
-        try:
-            real = os.path.realpath(absolute)
-        except (OSError, ValueError):
-            real = absolute
-        return os.path.normpath(absolute).replace("//", "/"), real
+        known = self._meanings.get(path)
+        if known is None:
+            absolute = os.path.join(self.cwd, path)
+            try:
+                real = os.path.realpath(absolute) if len(path) <= _LONGEST else absolute
+            except (OSError, ValueError):
+                real = absolute
+            known = self._meanings[path] = os.path.normpath(absolute).replace("//", "/"), real
+        return known
 
     def matches(self, pattern: str) -> Iterator[str]:
         """Go through the files that the shell would put in the place of a pattern."""

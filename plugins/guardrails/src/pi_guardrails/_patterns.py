@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections import defaultdict
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 
-from attrs import field, frozen
+from attrs import frozen
 
 __all__ = ["PROTECTED", "RUN_LATER", "Patterns", "fits", "patterns_of"]
 
@@ -131,19 +132,22 @@ class Patterns:
     Attributes:
         plain: The places of the patterns whose first name is a plain one, by that name.
         wild: The places of all others.
+        first: What the first names of those others look like, all in one expression.
         wanted: The names that each pattern asks for, in small letters, and whether from the root on.
     """
 
-    plain: dict[str, list[int]] = field(factory=lambda: defaultdict(list))
-    wild: list[int] = field(factory=list)
-    wanted: list[tuple[list[str], bool]] = field(factory=list)
+    plain: dict[str, list[int]]
+    wild: list[int]
+    first: re.Pattern[str]
+    wanted: list[tuple[list[str], bool]]
 
     def last(self, path: str) -> int | None:
         """Return the place of the last pattern that fits an absolute path, or a folder that it is in."""
         parts = path.casefold().strip("/").split("/")
         found = -1
         for start, part in enumerate(parts):
-            for place in (*self.plain.get(part, ()), *self.wild):
+            wild = self.wild if self.first.match(part) else ()
+            for place in (*self.plain.get(part, ()), *wild):
                 wanted, fixed = self.wanted[place]
                 rest = parts[start : start + len(wanted)]
                 if place > found and not (fixed and start) and len(rest) == len(wanted):
@@ -159,17 +163,19 @@ def patterns_of(names: tuple[str, ...], home: str) -> Patterns:
         names: As in ``guardrails.protectedPaths``, ``!`` and ``~/`` included.
         home: The folder that ``~`` stands for.
     """
-    patterns = Patterns()
+    plain: dict[str, list[int]] = defaultdict(list)
+    wild: list[int] = []
+    wanted: list[tuple[list[str], bool]] = []
     for place, name in enumerate(names):
         pattern = name.removeprefix("!").rstrip("/") or "/"
         if pattern.startswith("~/"):
             pattern = home + pattern[1:]
         pattern = pattern.removesuffix("/**").removeprefix("**/").casefold()
-        wanted = pattern.strip("/").split("/")
-        patterns.wanted.append((wanted, pattern.startswith("/")))
-        is_plain = glob.escape(wanted[0]) == wanted[0]
-        (patterns.plain[wanted[0]] if is_plain else patterns.wild).append(place)
-    return patterns
+        first, *rest = pattern.strip("/").split("/")
+        wanted.append(([first, *rest], pattern.startswith("/")))
+        (plain[first] if glob.escape(first) == first else wild).append(place)
+    first_names = "|".join(translate(wanted[place][0][0]) for place in wild)
+    return Patterns(plain, wild, re.compile(first_names or "(?!)"), wanted)
 
 
 def fits(path: str, pattern: str, home: str) -> bool:

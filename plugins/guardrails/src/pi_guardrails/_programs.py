@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from pi_guardrails._files import extracts_into
 from pi_guardrails._git import git
-from pi_guardrails._network import SENDERS, sends
+from pi_guardrails._network import SENDERS, addresses, sends
 from pi_guardrails._packages import MANAGERS, installs
 from pi_guardrails._pi import pi
 from pi_guardrails._processes import kill, kill_by_name
 from pi_guardrails._sed import LONGEST, sed_is_harmless, sed_programs
 from pi_guardrails._tables import by_name
-from pi_guardrails._words import UNKNOWN, Word
+from pi_guardrails._words import UNKNOWN, Word, has_index_that_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +33,6 @@ _WORLD_WRITABLE = re.compile(
 _SET_ID = re.compile(r"[2467][0-7]{3}|[ugoa]*[+=][rwxt]*s[rwxst]*")
 _AWK_STRING = re.compile(r'"(\\.|[^"\\])*"')
 _AWK = re.compile(r"\bsystem\b|\bgetline\b|@|\bprintf?\b[^;}\n]*(>|(?<!\|)\|(?!\|))|\|&")
-_SUBSTITUTED_INDEX = re.compile(r"\[[^]]*(\$\(|`|\x00)")
 _MOUNT = re.compile(
     r"(?:-v|--volume=)(?P<folder>[./~\x00][^:]*):(?P<rest>.*)"
     r"|(?:-v|--mount=)(?=.*type=bind).*(?:source|src)=(?P<source>[^,]*)(?P<more>.*)"
@@ -44,6 +43,7 @@ _CONTAINER_RIGHTS = (
 )
 _HERE = re.compile(r"(-v|--volume=)?\"?(\$PWD|\$\{PWD\}|\$\(pwd\))[\"/:]")
 _PROGRAM = ("inline-code", "its program may run commands or write files")
+_RENAMES = re.compile(r"(s|y|tr)/[^/]*/[^/`@]*/[gi]*")
 _SIZE = re.compile(r"(\d+)([KMGTP]?)(i?B)?", re.IGNORECASE)
 _SQL = (
     (
@@ -55,6 +55,9 @@ _SQL = (
         "runs a command, or writes a file",
     ),
     (re.compile(r"\bdrop\s+(database|schema|table)\b", re.IGNORECASE), "drops a database, schema or table"),
+    (re.compile(r"\bdrop\s+(column|view|index|user|role|owned|type)\b", re.IGNORECASE), "drops a part of a database"),
+    (re.compile(r"\bupdate\s+\S+\s+set\b(?!.*\bwhere\b)", re.IGNORECASE | re.DOTALL), "changes every row of a table"),
+    (re.compile(r"\bgrant\s+all\b|\bsuperuser\b", re.IGNORECASE), "gives rights to a database"),
     (re.compile(r"\btruncate\s+(table\s+)?\w", re.IGNORECASE), "empties a table"),
     (re.compile(r"\bdelete\s+from\s+[\w.\"`]+\s*(;|$)", re.IGNORECASE), "deletes every row of a table"),
 )
@@ -69,8 +72,7 @@ def judge_program(call: Call) -> Iterator[Judgement]:
     yield from by_name(call)
     if name in MANAGERS:
         yield from installs(call)
-    if name in SENDERS:
-        yield from sends(call)
+    yield from sends(call) if name in SENDERS else addresses(call)
 
 
 def sql_danger(text: str) -> str | None:
@@ -250,13 +252,23 @@ def _awk(call: Call) -> Iterator[Judgement]:
 
 
 def _sed(call: Call) -> Iterator[Judgement]:
-    if not all(sed_is_harmless(program) for program in sed_programs(call.arguments)):
+    unclear = any(not word.known and "(" in word.source for word in call.arguments)
+    if unclear or not all(sed_is_harmless(program) for program in sed_programs(call.arguments)):
         yield "ask", *_PROGRAM
 
 
 def _subscript(call: Call) -> Iterator[Judgement]:
-    if any(_SUBSTITUTED_INDEX.search(word.text) for word in call.arguments):
+    if any(has_index_that_runs(word.text) for word in call.arguments):
         yield "ask", "dynamic-command", "the shell runs what stands in the index of a variable"
+    if call.name in ("declare", "typeset", "local") and call.has_letter("n"):
+        yield "ask", "dynamic-command", "it gives a variable another name, under which it may be set"
+
+
+def _rename(call: Call) -> Iterator[Judgement]:
+    """One of the programs of that name takes an expression of Perl."""
+    expression = next((word.text for word in call.operands), "")
+    if re.match(r"(s|y|tr)\W", expression) and _RENAMES.fullmatch(expression) is None:
+        yield "ask", "inline-code", "it runs code in the language of perl, which is not read here"
 
 
 # Containers and servers
@@ -316,6 +328,7 @@ _JUDGES: dict[str, Callable[[Call], Iterator[Judgement]]] = {
     "http.server": _http_server,
     "kill": kill,
     "mv": _move,
+    **dict.fromkeys(("rename", "prename", "file-rename", "perl-rename"), _rename),
     "rsync": _rsync,
     "truncate": _truncate,
 }

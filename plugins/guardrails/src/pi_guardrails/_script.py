@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import define, field, frozen
 
 from pi_guardrails._doubts import doubts, is_too_large, nodes
-from pi_guardrails._values import settled_value
+from pi_guardrails._values import plain_values, settled_value
 from pi_guardrails._words import Word, fields, for_parser, source, text_between
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ LONGEST = 100_000
 
 _TEXTS = frozenset({"raw_string", "ansi_c_string", "string"})
 _WORDS = _TEXTS | {"word", "concatenation"}
+_QUOTES = re.compile(r"[\"'\\\n]")
 _CONTROL = re.compile("[^\\S \\t\\n]|[\x00-\x08\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _PIPES = ("|", "|&")
 _OF_HERE_DOCUMENTS = frozenset(
@@ -88,8 +89,9 @@ class Script:
         assigned: Names of the variables that are given a value, with the number of places.
         assignments: The same with the values.
         named: Words that may be the name of a variable that is set: ``read HOME``.
-        words: All words without their quotes.
+        words: All words without their quotes, where there are assignments.
         calculates: Whether it has arithmetic, where a shell runs what stands in the index of a variable.
+        guesses: Plain values that variables get somewhere, of those whose value is not certain.
         bombs: Functions that multiply themselves.
         prompts: Expansions that run the text of a variable.
         problems: Why the text is not understood.
@@ -103,17 +105,19 @@ class Script:
     named: set[str] = field(factory=set)
     words: set[str] = field(factory=set)
     calculates: bool = False
+    guesses: dict[str, list[str]] = field(factory=dict)
     bombs: list[str] = field(factory=list)
     prompts: list[str] = field(factory=list)
     problems: list[str] = field(factory=list)
 
 
-def read_script(text: str, variables: Mapping[str, str]) -> Script:
+def read_script(text: str, variables: Mapping[str, str], guess: Mapping[str, str] | None = None) -> Script:
     """Return what a shell would make of a text. Never raises for what the text says.
 
     Args:
         text: The script.
         variables: Those whose values are known before it runs, unless it sets them itself.
+        guess: Values of variables that it does set, taken as if they counted everywhere.
     """
     script = Script()
     if len(text) > LONGEST:
@@ -127,8 +131,9 @@ def read_script(text: str, variables: Mapping[str, str]) -> Script:
             return script
         script.problems += doubts(root)
         _name(root, script)
+        script.words = _words(root) if script.assigned else set()
         known = {name: value for name, value in variables.items() if name not in (*script.assigned, *script.named)}
-        _collect(root, script, known)
+        _collect(root, script, known | dict(guess or {}))
     return script
 
 
@@ -147,8 +152,16 @@ def _name(root: Node, script: Script) -> None:
         elif node.type == "word" or (node.type == "variable_name" and _names_variable(node)):
             script.named.add(source(node))
         script.calculates = script.calculates or node.type in _CALCULATES
-        if node.type in _WORDS:
-            script.words.update(word.text for word in fields(node, {}))
+
+
+def _words(root: Node) -> set[str]:
+    found: set[str] = set()
+    for node in nodes(root):
+        if node.type == "ansi_c_string":
+            found.update(word.text for word in fields(node, {}))
+        elif node.type in _WORDS:
+            found.add(_QUOTES.sub("", source(node)))
+    return found
 
 
 def _names_variable(node: Node) -> bool:
@@ -166,17 +179,21 @@ def _collect(root: Node, script: Script, known: dict[str, str]) -> None:
             _redirect(node, script, known)
         elif node.type == "variable_assignment" and node.children:
             script.assignments += _assignment(node, known)
-            value = settled_value(node, known, script.assigned, script.words)
+            name, value = source(node.children[0]), settled_value(node, known, script.assigned, script.words)
             if value is not None:
-                known[source(node.children[0])] = value
+                known[name] = value
+            elif name not in known:
+                script.guesses.setdefault(name, []).extend(plain_values(node.children[-1:], known))
         else:
-            _note(node, script)
+            _note(node, script, known)
 
 
-def _note(node: Node, script: Script) -> None:
+def _note(node: Node, script: Script, variables: Mapping[str, str]) -> None:
     """Remember what else of a script counts."""
     if node.type == "for_statement":
-        script.origins += _looped(node)
+        name, *values = (child for child in node.named_children if child.type not in ("do_group", "compound_statement"))
+        script.origins.append((source(name), " ".join(source(child) for child in values)))
+        script.guesses.setdefault(source(name), []).extend(plain_values(values, variables))
     elif node.type == "function_definition":
         _function(node, script)
     elif node.type == "expansion" and _PROMPT.match(source(node)):
@@ -278,11 +295,6 @@ def _operator(node: Node) -> str:
 
 def _targets(node: Node) -> list[Node]:
     return [child for child in node.named_children if child.type != "file_descriptor"]
-
-
-def _looped(node: Node) -> Iterator[tuple[str, str]]:
-    name, *values = (child for child in node.named_children if child.type not in ("do_group", "compound_statement"))
-    yield source(name), " ".join(source(child) for child in values)
 
 
 def _redirect(node: Node, script: Script, variables: Mapping[str, str]) -> None:

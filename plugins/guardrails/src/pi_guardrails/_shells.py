@@ -21,6 +21,8 @@ INTERPRETERS = {
     **dict.fromkeys("ruby osascript rscript r julia elixir iex lua luajit groovy scala kotlin swift".split(), "e"),
     **dict.fromkeys("csh tcsh nu elvish xonsh pwsh powershell guile".split(), "c"),
     **dict.fromkeys("deno octave sbcl erl tclsh wish mongo mongosh crystal make gmake m4 ed irb pry".split(), ""),
+    **dict.fromkeys("bpython ptpython micropython jython".split(), "c"),
+    **dict.fromkeys("bb clojure clj janet nim scheme gosh newlisp ocaml utop jshell runghc gforth ghc".split(), "e"),
     **dict.fromkeys(("ghci", "gnuplot", "racket", "raku", "dc"), "e"),
     "clisp": "x",
     "cmd": "",
@@ -143,7 +145,7 @@ def _with_file_option(options: Sequence[str], arguments: Sequence[Word]) -> Star
     inline = any(word.text.startswith("--eva") for word in arguments)
     for place, word in enumerate(arguments):
         option, _, value = word.text.partition("=")
-        if option in options and not value:
+        if (option in options or re.fullmatch(r"-[a-zA-Z]*f", option)) and not value:
             files = arguments[place + 1 : place + 2]
         elif option in options or re.match(r"-f.", word.text):
             files = [Word(value or word.text[2:], word.source)]

@@ -35,6 +35,7 @@ _FOLDERS = re.compile(r"(?:-C|--(?:directory|prefix|project|manifest-path|cwd|fi
 _URL = re.compile(r"\w+://[^/]+/(?:[^?#]*/)?([^/?#]+)")
 _SHEBANG = re.compile(r"#!.*\b(sh|bash|dash|zsh|ksh)\b")
 _OTHER_ESCAPE = re.compile(r"\\[^n]")
+_COPIERS = frozenset("cp mv install ln gunzip unxz unzstd".split())
 _PRINTERS = frozenset({"echo", "printf"})
 
 
@@ -93,18 +94,25 @@ class Trail:
             if archived or any(DOWNLOADERS.search(each) for each in call.command.feeds):
                 self.fetched.add(_absolute(places, folder.text))
         operands = [word.text for word in call.operands if word.known]
-        if call.name in ("cp", "mv", "install", "ln", "gunzip", "unxz", "unzstd") and operands:
+        if call.name in _COPIERS and operands:
             self._carry([_absolute(places, each) for each in operands], call.name)
-        if call.name == "tee" and operands:
-            text_written = "\n".join(call.command.stdin) if call.command.stdin else _fed(call.command)
-            self.write(places, operands[0], text_written, " ".join(call.command.feeds))
-        if call.name == "git":
+        elif call.name in ("tee", "dd"):
+            self._written_by(call)
+        elif call.name == "git":
             self.remotes |= has_words(call.arguments, "remote add") or has_words(call.arguments, "remote set-url")
             self.pushes |= has_words(call.arguments, "push")
-        if call.name in _BUILDERS:
+        elif call.name in _BUILDERS:
             given = [match[1] for word in call.arguments if (match := _FOLDERS.match(word.text))]
-            for folder_text in (".", *given, *operands):
-                self.builds.append((_absolute(places, folder_text), text))
+            self.builds += [(_absolute(places, each), text) for each in (".", *given, *operands)]
+
+    def _written_by(self, call: Call) -> None:
+        """Remember the files that ``tee`` and ``dd`` write."""
+        command = call.command
+        text = "\n".join(command.stdin) if command.stdin and call.name == "tee" and not command.piped else None
+        for word in call.arguments:
+            path = word.text.removeprefix("of=") if call.name == "dd" else word.text
+            if word.known and (call.name == "tee" or path != word.text):
+                self.write(call.places, path, text, " ".join(command.feeds))
 
     def redirect(self, redirect: Redirect, places: Places) -> None:
         """Remember what is written into a file."""
@@ -143,8 +151,10 @@ class Trail:
 
     def scripts(self) -> Iterator[tuple[Run, str | None]]:
         """Yield what is run of the files that the line writes, with their texts; None for a text that is not known."""
-        for run in self.runs:
-            if run.path in self.written and not self._is_fetched(run.path):
+        seen: set[str] = set()
+        for run in self.runs:  # which grows, as a script may run the next one
+            if run.path in self.written and run.path not in seen and not self._is_fetched(run.path):
+                seen.add(run.path)
                 text = self.written[run.path]
                 if run.reader is None:
                     is_shell = text is None or not text.startswith("#!") or _SHEBANG.match(text) is not None
@@ -196,10 +206,6 @@ def _formatted(pattern: str, values: list[str]) -> str:
         taken += [""] * (len(parts) - 1 - len(taken))
         turns.append("".join(part + value for part, value in zip(parts, [*taken, ""], strict=True)))
     return "".join(turns)
-
-
-def _fed(command: Command) -> str | None:
-    return None if command.piped else ""
 
 
 def _absolute(places: Places, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Which variables a script gives a value that is known: the one place where it does so comes before all others."""
+"""Which values variables of a script have: one for certain, where it is set in one place, or perhaps one of several."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from pi_guardrails._words import fields, source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
-__all__ = ["settled_value"]
+__all__ = ["combined", "plain_values", "settled_value"]
 
 TEMPORARY = "/tmp/tmp.XXXXXXXXXX"  # noqa: S108 - a name that is compared, never opened
 
@@ -28,8 +28,10 @@ _OF_THE_SHELL = re.compile(
 )
 """Such names get another value from the shell, or make one of it that is not looked at here."""
 
-_PLAIN = re.compile(r"[\w./:@%+,=-]+", re.ASCII)
-"""What the shell leaves as it is, with quotes and without."""
+_PLAIN = re.compile(r"[\w./:@%+,=-]{1,1000}", re.ASCII)
+"""What the shell leaves as it is, with quotes and without; no text that takes time when it stands in many places."""
+
+_MOST_GUESSES = 4
 
 _MKTEMP = re.compile(
     r"\$\(\s*mktemp(\s+(-[dqut]+|--directory|--quiet|--suffix=[\w.-]+|[\w.-]+|/tmp/[\w-][\w.-]*|2>/dev/null))*\s*\)",
@@ -58,9 +60,27 @@ def settled_value(node: Node, variables: Mapping[str, str], assigned: Mapping[st
         return None
     if _MKTEMP.fullmatch(source(value).strip('"')):
         return TEMPORARY if "TMPDIR" not in assigned else None
-    found = fields(value, variables)
-    plain = len(found) == 1 and _PLAIN.fullmatch(found[0].text) is not None
-    return found[0].text if plain else None
+    return next(plain_values([value], variables), None)
+
+
+def plain_values(values: Iterable[Node], variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield the values that are known, and that the shell leaves as they are, without quotes too."""
+    for value in values:
+        found = fields(value, variables)
+        if len(found) == 1 and _PLAIN.fullmatch(found[0].text) is not None:
+            yield found[0].text
+
+
+def combined(guesses: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Return sets of values for variables that may have one of several, so that each value is in one of the sets.
+
+    What one of them would do is worth a question. Only the first few values are looked at.
+    """
+    count = min(max(map(len, guesses.values()), default=0), _MOST_GUESSES)
+    return [
+        {name: values[min(turn, len(values) - 1)] for name, values in guesses.items() if values}
+        for turn in range(count)
+    ]
 
 
 def _always_runs(node: Node) -> bool:

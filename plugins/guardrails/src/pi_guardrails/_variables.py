@@ -6,10 +6,13 @@ import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from pi_guardrails._paths import Places
+    from pi_guardrails._script import Command
     from pi_guardrails._words import Word
 
-__all__ = ["ASSIGNMENT", "effect_of"]
+__all__ = ["ASSIGNMENT", "effect_of", "filled_by_builtins"]
 
 Effect: TypeAlias = Literal["command", "code"]
 
@@ -24,7 +27,7 @@ _COMMANDS = frozenset(
 """Their value is run."""
 
 _CODE = {
-    "BASH_ENV|ENV|PS4|SHELLOPTS|BASHOPTS|BASH_CMDS|BASH_ALIASES|ZDOTDIR|INPUTRC": ".",
+    "BASH_ENV|ENV|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_CMDS|BASH_ALIASES|ZDOTDIR|INPUTRC": ".",
     "LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_INSERT_LIBRARIES|DYLD_LIBRARY_PATH|GCONV_PATH|OPENSSL_CONF": ".",
     "GIT_CONFIG_.*|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_ALLOW_PROTOCOL": r"(?!/dev/null$|[01]$|true$)",
     "GIT_DIR|GIT_WORK_TREE": r"^(?!\.git$|\.$)",
@@ -100,3 +103,15 @@ def _brings_modules(name: str, value: Word, places: Places) -> bool:
         if "$" in known or "`" in known or places.leaves_project(known):
             return True
     return False
+
+
+def filled_by_builtins(commands: Sequence[Command]) -> Iterator[tuple[str, str]]:
+    """Yield the variables that ``read`` and its like fill, and the commands or files these read, as substitutions."""
+    for command in commands:
+        name = command.words[0].text if command.words else ""
+        texts = [word.text for word in command.words[1:]]
+        if name in ("read", "mapfile", "readarray"):
+            origins = [f"$(cat {word.source})" for word in command.reads] + [f"$({feed})" for feed in command.feeds]
+            yield from ((text, origin) for text in texts for origin in origins or ["what is typed"])
+        elif name == "printf" and texts[:1] == ["-v"]:
+            yield from ((text, "what printf writes") for text in texts[1:2])

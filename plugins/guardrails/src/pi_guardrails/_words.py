@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from os.path import normpath
+from os.path import dirname, normpath
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-__all__ = ["UNKNOWN", "Word", "as_written", "fields", "for_parser", "is_stdin", "joined", "source", "text_between"]
+__all__ = [
+    "UNKNOWN",
+    "Word",
+    "as_written",
+    "fields",
+    "for_parser",
+    "has_index_that_runs",
+    "is_stdin",
+    "joined",
+    "source",
+    "text_between",
+]
 
 UNKNOWN = "\0"
 """Stands in a text for what is known only when the command runs; no command line can hold this character."""
@@ -32,6 +43,8 @@ _ESCAPED_IN_STRING = re.compile(r'\\([\n$`"\\])')
 _ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|c.|.)", re.DOTALL)
 _ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _LARGEST_CODE_POINT = 0x10FFFF
+_ASSIGNED_HOME = re.compile(r"([A-Za-z_]\w*=)~(?=/|$)", re.ASCII)
+_INDEX = re.compile(r"\w\[|\]|\$\(|`|\x00")
 _WITH_DEFAULT = re.compile(r"(?<=\w):?[-?=].*", re.DOTALL)
 """What counts where a variable has no value: ``${HOME:?}``."""
 
@@ -101,6 +114,16 @@ def is_stdin(word: Word) -> bool:
         if word.globs and path.startswith(("/dev/", "/proc/")):
             return True
     return _STDIN.fullmatch(path) is not None
+
+
+def has_index_that_runs(text: str) -> bool:
+    """Whether a text holds the index of a variable with a command in it, which arithmetic would run."""
+    is_open = False
+    for found in _INDEX.findall(text):
+        if found in ("$(", "`", UNKNOWN) and is_open:
+            return True
+        is_open = found.endswith("[") or (is_open and found != "]")
+    return False
 
 
 def fields(node: Node, variables: Mapping[str, str]) -> list[Word]:
@@ -192,9 +215,20 @@ def _word(pieces: list[_Piece], written: str, variables: Mapping[str, str]) -> W
     if "{" in bare and ("," in bare or ".." in bare):  # brace expansion: one word or twenty
         return Word(UNKNOWN, written, globs=True, splits=True)
     if pieces and not pieces[0].quoted and text.startswith("~"):
-        home, rest = variables.get("HOME", UNKNOWN), text[1:]
-        text = home + rest if not rest or rest.startswith("/") else UNKNOWN + rest
+        text = _home(text[1:].partition("/")[0], variables) + "".join(text[1:].partition("/")[1:])
+    elif pieces and not pieces[0].quoted and (assigned := _ASSIGNED_HOME.match(text)):  # as bash does in dd of=~/x
+        text = assigned[1] + variables.get("HOME", UNKNOWN) + text[assigned.end() :]
     return Word(text, written, globs=_GLOB.search(bare) is not None, splits=UNKNOWN in bare)
+
+
+def _home(user: str, variables: Mapping[str, str]) -> str:
+    """Return the folder that ``~user`` stands for, which lies next to that of this user, as far as is known."""
+    home = variables.get("HOME", UNKNOWN)
+    if not user or UNKNOWN in home:
+        return home + user
+    if not user.replace("-", "").replace("_", "").isalnum():  # ~+ and ~- are folders of cd
+        return UNKNOWN
+    return "/root" if user == "root" else f"{dirname(home)}/{user}"
 
 
 def _ansi(match: re.Match[str]) -> str:

@@ -172,10 +172,11 @@ def inner_commands(wrapper: Wrapper, arguments: Sequence[Word]) -> Iterator[tupl
     replaced = _replaced(arguments[: len(arguments) - len(rest)]) if wrapper.adds else None
     if replaced is not None:
         arguments, added = [_without(replaced, word) for word in arguments], ()
-    if wrapper.dashes:
-        texts = [word.text for word in arguments]
-        yield from [tuple(arguments[texts.index("--") + 1 :])] if "--" in texts else []
+    texts = [word.text for word in arguments]
+    if wrapper.dashes and "--" in texts:
+        yield tuple(arguments[texts.index("--") + 1 :])
         return
+    certain = certain and not wrapper.dashes
     start = len(arguments) - len(rest) + wrapper.operands
     if start < len(arguments) and arguments[start].text == ("-c" if wrapper.text else "--"):
         start += 1
@@ -185,17 +186,16 @@ def inner_commands(wrapper: Wrapper, arguments: Sequence[Word]) -> Iterator[tupl
         yield from ((*arguments[place:], *added) for place in range(1, len(arguments)))
 
 
-def texts_of(name: str, arguments: Sequence[Word]) -> list[Word]:
-    """Return the arguments that a program gives to a shell, each as a script."""
+def texts_of(name: str, arguments: Sequence[Word]) -> list[str]:
+    """Return what among a program's arguments is given to a shell, now or later, each as a script."""
+    texts = [word.text for word in arguments]
+    if name == "npm" and texts[:2] == ["pkg", "set"]:
+        return [text.partition("=")[2] for text in texts[2:] if text.startswith("scripts.")]
     options = _TEXTS.get(name)
     if options is None:
         return []
-    found, before = [], ""
-    for word in arguments:
-        if not word.text.startswith("-") and before not in options.split():
-            found.append(word)
-        before = word.text
-    return found
+    pairs = zip(("", *texts), texts, strict=False)
+    return [text for before, text in pairs if not text.startswith("-") and before not in options.split()]
 
 
 def commands_of_find(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
