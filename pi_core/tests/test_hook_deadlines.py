@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pi_core.hooks.dispatcher import HookDispatcher, HookRefused, Timeouts
+from pi_core.hooks.interrupt import limited
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import (
     AbortController,
@@ -1067,3 +1068,16 @@ async def test_what_begins_after_an_abort_gets_the_grace_and_no_blame(monkeypatc
 
     assert asked.failures == []
     await idle(asked)
+
+
+@needs_signals
+def test_an_alarm_that_is_still_pending_does_not_end_the_process(monkeypatch):
+    handlers = []
+    real = signal.signal
+    monkeypatch.setattr(signal, "signal", lambda number, handler: (handlers.append(handler), real(number, handler))[1])
+
+    with limited(60, "a test"):
+        handlers.clear()
+
+    # setting SIG_IGN discards what is pending; SIG_DFL alone would let it end the process
+    assert handlers == [signal.SIG_IGN, signal.SIG_DFL]

@@ -89,6 +89,8 @@ class Interrupter:
             self._watches.remove(watch)
         self.schedule()
         if not self._watches and self._in_charge():
+            # An alarm that another thread has not taken yet would end the process under SIG_DFL; SIG_IGN discards it.
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
             signal.signal(signal.SIGALRM, self._before)
 
     def schedule(self) -> None:
