@@ -100,11 +100,11 @@ async def serve():
     @asynccontextmanager
     async def running(script, ssl=None):
         server = Server(script)
-        tasks = set()
+        tasks, writers = [], []
 
-        async def client(reader, writer):
-            tasks.add(asyncio.current_task())
-            await server.serve(reader, writer)
+        def client(reader, writer):  # no coroutine: one that is cancelled before its first step would close nothing
+            writers.append(writer)
+            tasks.append(asyncio.ensure_future(server.serve(reader, writer)))
 
         listening = await asyncio.start_server(client, "127.0.0.1", 0, ssl=ssl)
         server.port = listening.sockets[0].getsockname()[1]
@@ -116,6 +116,8 @@ async def serve():
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            for writer in writers:
+                writer.close()
 
     return running
 
