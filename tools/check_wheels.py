@@ -36,6 +36,7 @@ WITH_COMMAND = {"pluggypi", "pluggypi-cli"}
 SMALL_PI = ["pluggypi-core", "pluggypi-cli", "pluggypi-tools", "pluggypi-provider-offline"]
 STRANGERS = {"tool": "word-count", "provider": "acme", "hooks": "keep-trees", "mode": "markdown", "store": "sqlite"}
 """What ``pi plugin new`` is asked for: names by kind."""
+BROUGHT_BY_CHECKERS = {"typing_extensions"}
 
 
 class CheckFailed(Exception):
@@ -249,13 +250,23 @@ def import_all(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def imports_in(file: Path) -> Iterator[tuple[str, int]]:
-    """Yield top-level name and line of every absolute import, also of those inside functions."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    """Yield top-level name and line of every absolute import, also of those inside functions.
+
+    What type checkers bring themselves and is imported for them alone is left out.
+    """
+    tree = ast.parse(file.read_bytes())
+    branches = [
+        each for each in ast.walk(tree) if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"
+    ]
+    for_checkers = {node for branch in branches for each in branch.body for node in ast.walk(each)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name.partition(".")[0], node.lineno
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.partition(".")[0], node.lineno
+            name = node.module.partition(".")[0]
+            if not (name in BROUGHT_BY_CHECKERS and node in for_checkers):
+                yield name, node.lineno
 
 
 def probe_imports(distribution: str) -> int:
