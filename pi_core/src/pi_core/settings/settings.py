@@ -276,11 +276,11 @@ class Settings:
     # Inside
 
     def _keep(self, layers: list[Layer], trust: ProjectTrust) -> None:
-        self._known_layers, self.project_trust = layers, trust
-        self._answers: dict[tuple[Any, str], Any] = {}
-        self._known_values: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for layer in layers:
-            self._known_values = merge(self._known_values, layer.values)
+            values = merge(values, layer.values)
+        self._known_layers, self._known_values, self.project_trust = layers, values, trust  # whole: threads read them
+        self._answers: dict[tuple[Any, str], Any] = {}
 
     @property
     def _layers(self) -> list[Layer]:
@@ -317,10 +317,11 @@ class Settings:
     def _typed(self, key: Key, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
         """Return the value in force if it fits; what was found is kept until a file changes."""
         self._refresh()
+        answers = self._answers
         asked = key if isinstance(key, str) else tuple(key), wanted
-        value = self._answers.get(asked, _UNASKED)
+        value = answers.get(asked, _UNASKED)
         if value is _UNASKED:
-            value = self._answers[asked] = self._checked_value(steps_of(key), wanted, fits)
+            value = answers[asked] = self._checked_value(steps_of(key), wanted, fits)
         if value is MISSING:
             return default
         return value if isinstance(value, str | int | float) else copy.deepcopy(value)
