@@ -55,11 +55,14 @@ def named(done):
 
 
 @pytest.mark.parametrize(
-    ("end", "said"),
-    [("os._exit(0)", "exit code 0"), ("os._exit(5)", "exit code 5"), ("os.kill(os.getpid(), 9)", "SIGKILL")],
+    ("where", "end", "said"),
+    [
+        ("import", "os._exit(0)", "exit code 0"),
+        ("hook", "os._exit(5)", "exit code 5"),
+        ("import", "os.kill(os.getpid(), 9)", "SIGKILL"),
+    ],
 )
-@pytest.mark.parametrize("where", ["import", "hook"])
-def test_the_start_after_names_the_plugin_and_loads_the_others(site, start, crumbs, end, said, where):
+def test_the_start_after_names_the_plugin_and_loads_the_others(site, start, crumbs, where, end, said):
     body = f"import os\n{end}\n"
     if where == "hook":
         body = f"import os\n@hookimpl\ndef register_tools():\n    {end}\n    return []\n"
@@ -200,16 +203,55 @@ def test_where_nothing_can_be_written_plugins_are_loaded_all_the_same(tmp_path):
 def test_what_only_fails_does_not_die(site, body):
     file = site.install("one", f"{body}\n")
 
-    assert how_it_died(file.stem, 60) is None
+    assert how_it_died(file.stem, sys.path, 60) is None
 
 
 def test_what_hangs_is_ended(site):
     file = site.install("one", "import signal\nsignal.alarm(60)\nwhile True: pass\n")
 
-    assert how_it_died(file.stem, 1.5) == "no end within 1.5 s"
+    assert how_it_died(file.stem, sys.path, 1.5) == "no end within 1.5 s"
 
 
 def test_a_crash_is_named_by_its_signal(site):
     file = site.install("one", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
 
-    assert how_it_died(file.stem, 60) == signal.SIGSEGV.name
+    assert how_it_died(file.stem, sys.path, 60) == signal.SIGSEGV.name
+
+
+# Local extensions
+
+
+@pytest.fixture
+def start_with_extensions(start):
+    """Start with the user's local extensions; return the process, which has ended."""
+    then = """
+from pathlib import Path
+from pi_core.extensions import LocalExtensions
+LocalExtensions(host, cwd=Path("/")).load()
+"""
+    return lambda **env: start(then + USE, **env)
+
+
+def test_a_local_extension_is_left_out_until_it_changes(site, start_with_extensions):
+    file = site.agent_dir / "extensions" / "bad.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("import os\nos._exit(5)\n")
+    file.with_name("good.py").write_text("def activate(pi): ...\n")
+
+    first, second, third = start_with_extensions(), start_with_extensions(), start_with_extensions()
+    file.write_text("def activate(pi): ...\n")
+    mended = start_with_extensions()
+
+    assert (first.returncode, first.stdout) == (5, "")
+    assert named(second) == named(third)
+    assert "loading it ends the process (exit code 5). It is left out until it changes" in named(second)[0]
+    assert (mended.returncode, mended.stdout) == (0, "")
+
+
+def test_a_local_extension_that_was_killed_from_outside_is_loaded_again(site, start_with_extensions):
+    file = site.agent_dir / "extensions" / "bad.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("import os\nif 'KILLED' in os.environ:\n    os._exit(1)\ndef activate(pi): ...\n")
+
+    assert start_with_extensions(KILLED="1").returncode == 1
+    assert (start_with_extensions().returncode, start_with_extensions().stdout) == (0, "")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from pi_core.extensions.left_out import LeftOut
 from pi_core.extensions.places import ExtensionSource, find_extensions
 from pi_core.host.guarded import guarded
 from pi_hookspecs import UnknownName, UserError
@@ -86,6 +87,7 @@ class LocalExtensions:
         self._environ = environ
         self.disabled: list[ExtensionSource] = []
         self._loaded: dict[str, _Loaded] = {}
+        self._left_out = LeftOut(host.settings.agent_dir / "cache")
         host.extensions = self
 
     @property
@@ -103,6 +105,7 @@ class LocalExtensions:
             if source.plugin is not None and self._is_installed(source.plugin):
                 continue
             with self._reporting(source.name):
+                self._check_it_ends_nothing(source)
                 self._prepare(source)
                 if source.requirement is not None:
                     self._add_distribution(source)
@@ -224,12 +227,36 @@ class LocalExtensions:
         assert source.path is not None  # noqa: S101 - callers have looked
         loaded: list[object] = []
         what = f"running {source.path}"
-        with guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds):
+        guard = guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds)
+        with self._host.crumbs.at(str(source.path)), guard:
             if source.plugin is None:
                 loaded.append(load(source.path, name))
             else:
                 loaded.append(load_entry_point(source.plugin.value, source.plugin.root))
         return loaded[0] if loaded else None
+
+    def _check_it_ends_nothing(self, source: ExtensionSource) -> None:
+        """Raise where loading an extension would end the process: it did so before, and did so again in a trial.
+
+        Raises:
+            UserError: It would; it is left out until it changes.
+        """
+        path = source.path
+        if path is None:
+            return
+        time = max(map(_time, _files(path)))
+        died = self._left_out.why(path, time)
+        times = self._host.crumbs.left_behind().get(str(path), 0)
+        if died is None and times:
+            from pi_core.host.trial import how_it_died
+
+            value, roots = (source.plugin.value, [str(source.plugin.root)]) if source.plugin else (str(path), [])
+            died = how_it_died(value, [*sys.path, *roots], self._host.load_seconds)
+            died = died or ("twice in a row" if times > 1 else None)
+            if died is not None:
+                self._left_out.add(path, time, died)
+        if died is not None:
+            raise UserError(f"loading it ends the process ({died}). It is left out until it changes")
 
     def _add_distribution(self, source: ExtensionSource) -> None:
         """Add the plugins of a distribution that was installed for this run."""

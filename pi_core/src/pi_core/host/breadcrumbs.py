@@ -23,6 +23,7 @@ __all__ = ["Breadcrumbs"]
 
 _PREFIX = "importing-"
 _LONGEST = 1000
+_NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
 class Breadcrumbs:
@@ -34,16 +35,20 @@ class Breadcrumbs:
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
-        self._times: dict[str, int] = {}
+        self._left: dict[str, int] | None = None
 
     @contextmanager
     def at(self, plugin: str) -> Iterator[None]:
-        """Say that a plugin's code runs in the block; nothing of pi's own plugins, so that they cost nothing."""
+        """Say that a plugin's code runs in the block; nothing of pi's own plugins, so that they cost nothing.
+
+        Args:
+            plugin: Its name; of a local extension its file, because names of files change hands.
+        """
         if plugin in DEFAULT_PLUGINS:
             yield
             return
         path = str(self._cache / f"{_PREFIX}{os.getpid()}-{get_ident()}")
-        fd = self._write(path, f"{self._times.get(plugin, 0) + 1} {plugin}")
+        fd = self._write(path, f"{self.left_behind().get(plugin, 0) + 1} {plugin}")
         try:
             yield
         finally:
@@ -51,7 +56,15 @@ class Breadcrumbs:
                 _remove(path, fd)
 
     def left_behind(self) -> dict[str, int]:
-        """Return the plugins that processes died in, each with how many did so in a row, and forget them."""
+        """Return the plugins that processes died in, each with how many did so in a row.
+
+        The files are removed when this is first asked, and what they say is remembered.
+        """
+        if self._left is None:
+            self._left = self._taken()
+        return self._left
+
+    def _taken(self) -> dict[str, int]:
         try:
             with os.scandir(self._cache) as entries:
                 paths = [entry.path for entry in entries if entry.name.startswith(_PREFIX)]
@@ -62,16 +75,15 @@ class Breadcrumbs:
             number, _, plugin = _take(path).partition(" ")
             if number.isdecimal() and plugin:
                 found[plugin] = max(int(number), found.get(plugin, 0))
-        self._times |= found
         return found
 
     def _write(self, path: str, text: str) -> int | None:
         try:
             try:
-                fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+                fd = os.open(path, _NEW, 0o600)
             except FileNotFoundError:
                 make_cache(self._cache)
-                fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+                fd = os.open(path, _NEW, 0o600)
         except OSError:
             return None
         with suppress(OSError):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from functools import cached_property, reduce
-from importlib import import_module
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
 from pi_core.host.breadcrumbs import Breadcrumbs
-from pi_core.host.discovery import find_origin, find_plugins, fingerprint, source_files, unchanged
+from pi_core.host.discovery import find_plugins, fingerprint, unchanged
 from pi_core.host.guarded import LOAD_SECONDS
 from pi_core.host.index import IndexFile
+from pi_core.host.loader import Loader
 from pi_core.host.records import DEFAULT_PLUGINS, PluginRecord, Problem
 from pi_core.host.registrar import Registrar
 from pi_core.host.registry import Registered, Registry
@@ -57,12 +56,13 @@ class PluginHost:
         """The plugins without packaging, once somebody has looked for them."""
         self.activated: dict[str, PluginAPI] = {}
         """Plugins that were activated before there was a session; the next session takes them over."""
-        self._loaded: set[str] = set()
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """How long a plugin may take to be imported, to register or to activate itself."""
-        self._crumbs = Breadcrumbs(settings.agent_dir / "cache")
+        self.crumbs = Breadcrumbs(settings.agent_dir / "cache")
+        """Which plugins are being loaded, and which processes died in before."""
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
-        self._registrar = Registrar(self._registry, self._report, self.load_seconds, self._crumbs)
+        self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
+        self._loader = Loader(self._registrar, self.crumbs, self._report, lambda: self.problems, self.load_seconds)
         self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
         self._record_changes = 0
 
@@ -78,10 +78,11 @@ class PluginHost:
         records, problems = stored if stored is not None else self._find()
         by_name = {record.name: record for record in records}
         self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
-        aside = self._set_aside(by_name)
+        aside = self._loader.set_aside({each.name: each for each in records if each.name not in self.disabled})
         stale = [record for record in records if self._is_stale(record)]
         for record in stale:
-            self._look_into(record)
+            self._loader.look_into(record)
+            self._forget_names()
         if stale or aside or stored is None:
             self._index.write(marks, records, problems)
         self.problems = [*problems, *self.problems]
@@ -140,11 +141,8 @@ class PluginHost:
         """Import plugins; what fails is reported, the rest works. What they register is asked when it is wanted."""
         for name in names:
             record = self.records.get(name)
-            if record is None or name in self.disabled or name in self._loaded:
-                continue
-            self._loaded.add(name)
-            if not (record.loads and self._load(record)):
-                self._shut_gates(record)
+            if record is not None and name not in self.disabled:
+                self._loader.load(record)
 
     def load_listeners(self) -> None:
         """Load every plugin that implements an event hook or ``activate``: a session needs them all.
@@ -260,12 +258,8 @@ class PluginHost:
         if record.loads and record.indexed:
             return record
         self.problems = [problem for problem in self.problems if problem.plugin != name]
-        died = self._try(record)
-        if died is None:
-            self._look_into(record)
-        else:
-            self._leave_out(record, died)
-            self.problems += record.problems
+        self._loader.look_again(record)
+        self._forget_names()
         marks = fingerprint()
         _, problems = self._index.read(marks) or ([], [])
         self._index.write(marks, list(self.records.values()), problems)
@@ -292,88 +286,9 @@ class PluginHost:
             record.guards = known.get((record.name, record.distribution), [])
         return records, problems
 
-    def _set_aside(self, records: dict[str, PluginRecord]) -> list[PluginRecord]:
-        """Leave out the plugins that pi died in before, unless a process of their own can load them; return them."""
-        aside = []
-        for name, times in self._crumbs.left_behind().items():
-            record = records.get(name)
-            if record is None or name in self.disabled:
-                continue
-            died = self._try(record)
-            if died is not None or times > 1:
-                self._leave_out(record, died or "twice in a row")
-                aside.append(record)
-        return aside
-
-    def _try(self, record: PluginRecord) -> str | None:
-        from pi_core.host.trial import how_it_died
-
-        return how_it_died(record.value, self.load_seconds)
-
-    def _leave_out(self, record: PluginRecord, how: str) -> None:
-        """Describe a plugin as one that cannot be loaded, until it changes."""
-        message = (
-            f"not loaded: loading it ends the process ({how}). It is left out until it changes;"
-            f" pi plugins retry {record.name} tries it again"
-        )
-        record.rejected, record.registers, record.hooks = [], {}, []
-        record.problems = [Problem(record.name, "import", message)]
-        record.loads, record.indexed = False, True
-        record.files = source_files(record.value)
-        self._forget_names()
-
-    def _look_into(self, record: PluginRecord) -> None:
-        """Fill in a record by loading its plugin."""
-        started = time.perf_counter()
-        before = len(self.problems)
-        record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
-        self._loaded.add(record.name)
-        unmet = self._unmet(record)
-        if unmet is not None:
-            self._report(record.name, "import", f"not loaded: it {unmet}")
-        record.loads = unmet is None and self._load(record, describe=True)
-        if not record.loads:
-            self._shut_gates(record)
-        record.load_ms = round((time.perf_counter() - started) * 1000, 1)
-        record.problems = self.problems[before:]
-        record.files = source_files(record.value)
-        # A plugin that is not there, or that ran out of time, may do better at the next start.
-        timed_out = record.load_ms >= self.load_seconds * 1000
-        record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
-        self._forget_names()
-
     def _forget_names(self) -> None:
         self._by_name.clear()
         self._record_changes += 1
-
-    def _unmet(self, record: PluginRecord) -> str | None:
-        from pi_core.host.requirements import unmet_requirement  # paid for only while indexing
-
-        return unmet_requirement(record.distribution)
-
-    def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
-        """Import a plugin and register it; return whether it could be imported."""
-        with self._crumbs.at(record.name):
-            plugin = self._import(record)
-            if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
-                self._shut_gates(record)
-        return plugin is not None
-
-    def _import(self, record: PluginRecord) -> object | None:
-        module, _, path = record.value.partition(":")
-        plugin: object | None = None
-        with self._registrar.guarded(record.name, "import", f"importing {module}", "not loaded: "):
-            start: object = import_module(module)
-            plugin = reduce(getattr, filter(None, path.split(".")), start)
-            if plugin is None:
-                self._report(record.name, "import", f"not loaded: {record.value} is None")
-        return plugin
-
-    def _shut_gates(self, record: PluginRecord) -> None:
-        """Let the hooks refuse in which a plugin that cannot be loaded was known to decide."""
-        said = [each.message for each in self.problems if (each.plugin, each.step) == (record.name, "import")]
-        why = said[-1].removeprefix("not loaded: ") if said else "not loaded"
-        self._registrar.gates.shut(record.name, record.guards, why)
 
     def _check_disabled(self) -> None:
         for name in sorted(self.disabled - set(self.records)):

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from secrets import token_hex
 from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["how_it_died"]
 
@@ -15,11 +19,14 @@ import os, sys
 mark, value, *sys.path[:] = sys.argv[1:]
 stdout = os.dup(1)
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from pi_core.extensions.loading import load
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 host = PluginHost(Settings.in_memory({}, os.devnull), installed=False)
 try:
-    host.add(EntryPoint("plugin", value, "pi").load(), "plugin")
+    is_file = value.endswith(".py")
+    host.add(load(Path(value), "plugin") if is_file else EntryPoint("plugin", value, "pi").load(), "plugin")
 except BaseException:
     pass
 os.write(stdout, mark.encode())
@@ -27,19 +34,20 @@ os._exit(0)
 """
 
 
-def how_it_died(value: str, seconds: float) -> str | None:
+def how_it_died(value: str, paths: Sequence[str], seconds: float) -> str | None:
     """Return how a process that loads a plugin ends before it has done so, such as ``exit code 5``; else None.
 
     An exception is no such end: pi reports it when it loads the plugin itself.
 
     Args:
-        value: What to load, in the words of an entry point: ``module`` or ``module:attribute``.
+        value: What to load: ``module`` or ``module:attribute`` as in entry points, or the path of a Python file.
+        paths: The import path.
         seconds: How long it may take.
     """
     mark = token_hex()
     with TemporaryFile() as output:  # a pipe would be waited for until the last process that the plugin started ends
         process = subprocess.Popen(  # noqa: S603 - the installed plugin that is about to be loaded
-            [sys.executable, "-P", "-c", _PROGRAM, mark, value, *sys.path],
+            [sys.executable, "-P", "-c", _PROGRAM, mark, value, *paths],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,

@@ -1,0 +1,149 @@
+"""Loads installed plugins, each on its own, and describes them for the index."""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import reduce
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pi_core.host.discovery import find_origin, source_files
+from pi_core.host.records import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pi_core.host.breadcrumbs import Breadcrumbs
+    from pi_core.host.records import PluginRecord
+    from pi_core.host.registrar import Registrar
+
+__all__ = ["Loader"]
+
+
+class Loader:
+    """Imports the plugins of one host, and hands them to its registrar.
+
+    Args:
+        registrar: Registers what was imported.
+        crumbs: Say which plugin is being loaded.
+        report: Called with what is wrong: plugin, step, message.
+        problems: Returns what was reported so far.
+        load_seconds: How long a plugin may take in each step.
+    """
+
+    def __init__(
+        self,
+        registrar: Registrar,
+        crumbs: Breadcrumbs,
+        report: Callable[[str, str, str], None],
+        problems: Callable[[], list[Problem]],
+        load_seconds: float,
+    ) -> None:
+        self._registrar = registrar
+        self._crumbs = crumbs
+        self._report = report
+        self._problems = problems
+        self._load_seconds = load_seconds
+        self._loaded: set[str] = set()
+
+    def load(self, record: PluginRecord) -> None:
+        """Import a plugin and register it, unless that was tried before; what fails is reported.
+
+        One that cannot be loaded refuses in the hooks in which it was known to decide.
+        """
+        if record.name in self._loaded:
+            return
+        self._loaded.add(record.name)
+        if not (record.loads and self._load(record)):
+            self._shut_gates(record)
+
+    def look_into(self, record: PluginRecord) -> None:
+        """Fill in a record by loading its plugin."""
+        started = time.perf_counter()
+        before = len(self._problems())
+        record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
+        self._loaded.add(record.name)
+        record.loads = self._fits(record) and self._load(record, describe=True)
+        if not record.loads:
+            self._shut_gates(record)
+        record.load_ms = round((time.perf_counter() - started) * 1000, 1)
+        record.problems = self._problems()[before:]
+        record.files = source_files(record.value)
+        # A plugin that is not there, or that ran out of time, may do better at the next start.
+        timed_out = record.load_ms >= self._load_seconds * 1000
+        record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
+
+    def look_again(self, record: PluginRecord) -> None:
+        """Fill in a record of a plugin that could not be loaded; a process of its own tries first."""
+        died = self._try(record)
+        if died is None:
+            self.look_into(record)
+        else:
+            self._leave_out(record, died)
+
+    def set_aside(self, records: Mapping[str, PluginRecord]) -> list[PluginRecord]:
+        """Leave out the plugins that pi died in, unless a process of their own can load them, and return those."""
+        aside = []
+        for name, times in self._crumbs.left_behind().items():
+            record = records.get(name)
+            if record is None:
+                continue
+            died = self._try(record)
+            if died is not None or times > 1:
+                self._leave_out(record, died or "twice in a row")
+                aside.append(record)
+        return aside
+
+    # Inside
+
+    def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
+        """Import a plugin and register it; return whether it could be imported."""
+        with self._crumbs.at(record.name):
+            plugin = self._import(record)
+            if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
+                self._shut_gates(record)
+        return plugin is not None
+
+    def _import(self, record: PluginRecord) -> object | None:
+        module, _, path = record.value.partition(":")
+        plugin: object | None = None
+        with self._registrar.guarded(record.name, "import", f"importing {module}", "not loaded: "):
+            start: object = import_module(module)
+            plugin = reduce(getattr, filter(None, path.split(".")), start)
+            if plugin is None:
+                self._report(record.name, "import", f"not loaded: {record.value} is None")
+        return plugin
+
+    def _fits(self, record: PluginRecord) -> bool:
+        """Whether a plugin is for this version of pi; reported where it is not."""
+        from pi_core.host.requirements import unmet_requirement  # paid for only while indexing
+
+        unmet: str | None = None
+        with self._registrar.guarded(record.name, "index", "reading what it requires"):
+            unmet = unmet_requirement(record.distribution)
+        if unmet is not None:
+            self._report(record.name, "import", f"not loaded: it {unmet}")
+        return unmet is None
+
+    def _shut_gates(self, record: PluginRecord) -> None:
+        """Let the hooks refuse in which a plugin that cannot be loaded was known to decide."""
+        said = [each.message for each in self._problems() if (each.plugin, each.step) == (record.name, "import")]
+        why = said[-1].removeprefix("not loaded: ") if said else "not loaded"
+        self._registrar.gates.shut(record.name, record.guards, why)
+
+    def _try(self, record: PluginRecord) -> str | None:
+        from pi_core.host.trial import how_it_died
+
+        return how_it_died(record.value, sys.path, self._load_seconds)
+
+    def _leave_out(self, record: PluginRecord, how: str) -> None:
+        """Describe a plugin as one that cannot be loaded, until it changes."""
+        message = (
+            f"not loaded: loading it ends the process ({how}). It is left out until it changes;"
+            f" pi plugins retry {record.name} tries it again"
+        )
+        record.rejected, record.registers, record.hooks = [], {}, []
+        record.problems = [Problem(record.name, "import", message)]
+        record.loads, record.indexed = False, True
+        record.files = source_files(record.value)
