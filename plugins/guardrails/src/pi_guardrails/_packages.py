@@ -41,7 +41,7 @@ _INSTALLS: dict[str, str] = {
     "pdm": "add",
     "pipenv": "install",
     "pipx": "install run inject runpip",
-    "pnpm": "add install i dlx create exec",
+    "pnpm": "add install i dlx create",
     "poetry": "add self",
     "rye": "add install",
     "snap": "install",
@@ -54,7 +54,7 @@ _SYSTEM_WIDE = frozenset("apt apt-get aptitude dnf yum zypper pkg apk pacman bre
 """Also files are installed for the whole computer by these."""
 
 _ALWAYS_BRING = frozenset("npx pnpx bunx uvx".split())
-_LOCAL_RUNNERS = frozenset({("npm", "exec"), ("npm", "x"), ("pnpm", "exec")})
+_LOCAL_RUNNERS = frozenset({("npm", "exec"), ("npm", "x")})
 _ONLY_LOCAL = re.compile(r"--no-install|--no|--offline|-v|--version|-h|--help")
 _KNOWN_TOOLS = frozenset("pip setuptools wheel".split())
 _WITH_VALUE = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pi_guardrails._call import has_words
@@ -61,6 +62,7 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
     "abduco": ("-l", *_TERMINAL),
     "byobu": ("ls", *_TERMINAL),
     "crontab": ("-l", *_JOBS),
+    "vercel": ("ls list inspect logs dev build whoami pull link --version --help", *_CLOUD),
     "dpkg": ("-l -L -s -S -p --list --status --search --listfiles --print-architecture --version", *_SYSTEM_PACKAGES),
     "rpm": ("-q -qa -ql -qi -qf -V --version --query", *_SYSTEM_PACKAGES),
     "installer": ("-pkginfo -dominfo", *_SYSTEM_PACKAGES),
@@ -117,21 +119,27 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     **dict.fromkeys(("terraform", "tofu", "terragrunt"), _rows("destroy apply state_rm taint import", _CLOUD)),
     **dict.fromkeys(("fly", "flyctl"), _rows("destroy apps_destroy deploy scale secrets_set", _CLOUD)),
+    **dict.fromkeys(("mvn", "mvnw"), _rows("deploy release:perform", _PUBLISH)),
+    **dict.fromkeys(("gradle", "gradlew"), _rows("publish uploadArchives publishToMavenCentral", _PUBLISH)),
+    **dict.fromkeys(("serverless", "sls", "sam", "eb"), _rows("deploy remove delete terminate", _CLOUD)),
+    **dict.fromkeys(("stack", "cabal", "anaconda", "snapcraft"), _rows("upload", _PUBLISH)),
+    **dict.fromkeys(("nuget", "oras", "crane", "pod"), _rows("push delete trunk_push", _PUBLISH)),
     **dict.fromkeys(("rails", "rake"), _rows("db:drop db:reset db:purge db:truncate_all db:drop:_unsafe", _DATABASE)),
     "artisan": _rows("migrate:fresh migrate:reset db:wipe migrate:refresh", _DATABASE),
-    "aws": _rows(
-        "s3_rm s3_rb s3_mv terminate-instances delete-stack delete-bucket delete-table delete-object delete-objects "
-        "delete-db-instance delete-function delete-user delete-role delete-cluster delete-secret --delete "
-        "put-bucket-policy stop-instances deregister-image delete-volume delete-snapshot",
-        _CLOUD,
+    "aws": _rows("s3_rm s3_rb s3_mb s3_mv s3_presign --delete", _CLOUD),
+    "az": _rows(
+        "delete purge upload upload-batch create update start stop restart deallocate set add remove invoke", _CLOUD
     ),
-    "az": _rows("delete purge upload upload-batch", _CLOUD),
     "date": _rows("-s --set", _KERNEL),
     "defaults": _rows("write delete import", _SETTINGS),
     "direnv": _rows("allow permit grant", ("dynamic-command", "it lets the folder's .envrc run from now on")),
     "b2": _rows("upload-file upload_file sync", _CLOUD),
     "doctl": _rows("delete destroy", _CLOUD),
-    "gcloud": _rows("delete deploy", _CLOUD),
+    "gcloud": _rows(
+        "delete deploy create update set add-iam-policy-binding remove-iam-policy-binding enable disable reset start "
+        "stop resize import export ssh scp submit patch rollback",
+        _CLOUD,
+    ),
     "gem": _rows("push yank", _PUBLISH),
     "gh": (
         *_rows(
@@ -146,9 +154,13 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "gio": _rows("trash remove", _TRASH),
     "go": _rows("env_-w", _SETTINGS),
     "gsutil": _rows("rm rb", _CLOUD),
-    "hdiutil": _rows("erasevolume eraseKeys burn", _VOLUMES),
+    "hdiutil": _rows("erasevolume eraseKeys burn detach", _VOLUMES),
     "helm": _rows("uninstall delete rollback install upgrade", _CLOUD),
-    "heroku": _rows("pg:reset apps:destroy addons:destroy pg:push ps:scale config:set", _CLOUD),
+    "heroku": _rows(
+        "run pg:reset pg:push pg:pull pg:psql apps:destroy addons:destroy ps:scale ps:restart config:set config:unset "
+        "releases:rollback maintenance:on domains:remove",
+        _CLOUD,
+    ),
     "manage.py": _rows("flush sqlflush reset_db", _DATABASE),
     "mix": _rows("ecto.drop ecto.reset hex.publish", _DATABASE),
     "hostnamectl": _rows("set-hostname hostname", _KERNEL),
@@ -180,11 +192,19 @@ _WITH_WORDS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 
-_VERBS = frozenset("delete destroy drop purge wipe erase terminate deregister nuke obliterate format-disk".split())
+_AWS_READS = re.compile(
+    r"|help|(s3|configure|sso|sts|logs|ecr) .*|[\w-]+ (describe|list|get|head|wait|batch-get|lookup|search).*"
+)
+_AWS_OPTIONS = frozenset("--profile --region --output --endpoint-url --query --ca-bundle --color".split())
+_VERBS = frozenset(
+    "delete deploy deregister destroy drop erase nuke obliterate publish purge rollback teardown terminate undeploy "
+    "unpublish wipe".split()
+)
 _PLACES_OF_VERBS = 3
 _NO_VERBS = READERS | frozenset(
-    "ack ag ant apropos awk bazel cargo cmake git go gradle help history info jest just make man mocha mvn node npm "
-    "npx pytest python python3 rake rg rsync ruby rustc sed select sort tldr tox tr uv vitest whatis xargs yarn".split()
+    "ack ag ant apropos awk bazel cargo cmake docker git go gradle help history info jest just make man mocha mvn node "
+    "npm npx pip pip3 pnpm podman pytest python python3 rake rg rsync ruby rustc sed select sort tldr tox tr uv vitest "
+    "whatis xargs yarn".split()
 )
 """Programs whose arguments may be any words; subcommands of all others speak for themselves."""
 
@@ -201,7 +221,15 @@ def by_name(call: Call) -> Iterator[Judgement]:
     for needed, rule, why in _WITH_WORDS.get(name, ()):
         if has_words(arguments, needed):
             yield "ask", rule, why
-    if name not in _WITH_WORDS and name not in _NO_VERBS and not name.endswith((".py", ".js", ".ts", ".rb")):
+    if name == "aws" and not _AWS_READS.fullmatch(_aws_action(call)):
+        yield "ask", *_CLOUD
+    if name not in _NO_VERBS and not name.endswith((".py", ".js", ".ts", ".rb")):
         verb = next((word.text for word in call.operands[:_PLACES_OF_VERBS] if word.text in _VERBS), None)
         if verb is not None or call.has_long("--delete", "--purge", "--destroy"):
             yield "ask", "infrastructure", f"it may {verb or 'delete'} what cannot be brought back"
+
+
+def _aws_action(call: Call) -> str:
+    """Return service and operation, which options of all services may stand before."""
+    pairs = zip(("", *call.texts), call.texts, strict=False)
+    return " ".join([text for before, text in pairs if not text.startswith("-") and before not in _AWS_OPTIONS][:2])

@@ -24,7 +24,12 @@ __all__ = ["DOWNLOADERS", "Reader", "Run", "Trail", "printed"]
 Reader: TypeAlias = Literal["shell", "interpreter"]
 
 DOWNLOADERS = re.compile(r"\b(curl|wget|fetch|aria2c|http|https|xh|lwp-request|axel|scp)\b")
-_CLONES = {"git": ("clone",), "gh": ("repo", "clone"), "hg": ("clone",), "svn": ("checkout",)}
+_CLONES = {
+    "git": (("clone",), ("submodule", "add")),
+    "gh": (("repo", "clone"),),
+    "hg": (("clone",),),
+    "svn": (("checkout",),),
+}
 _BUILDERS = frozenset(
     "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
     "nox npm pip pip3 pnpm poetry pytest rake sbt scons stack swift task tox uv yarn".split()
@@ -215,8 +220,9 @@ def _absolute(places: Places, path: str) -> str:
 def _fetched(call: Call) -> Iterator[str]:
     """Yield the files and folders that a program downloads."""
     name, operands = call.name, [word for word in call.operands if word.known]
-    words = _CLONES.get(name)
-    if words is not None and [word.text for word in operands[: len(words)]] == list(words):
+    texts = [word.text for word in operands]
+    words = next((each for each in _CLONES.get(name, ()) if tuple(texts[: len(each)]) == each), None)
+    if words is not None:
         rest = [word.text for word in operands[len(words) :]]
         yield from rest[1:]
         yield from (re.sub(r"\.git/?$", "", each).rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1] for each in rest)

@@ -72,6 +72,7 @@ _WRAPPERS: dict[str, Wrapper] = {
     "cross-env": Wrapper(assigns=True),
     "cross-env-shell": Wrapper(assigns=True, text=True),
     "doas": Wrapper(flags="nsL", values="uC"),
+    "entr": Wrapper(flags="acdnprxz", values="s"),
     "env": Wrapper(flags="i0v", values="uC", assigns=True, long="--unset --chdir", closed=True),
     "exec": Wrapper(flags="cl", values="a"),
     "faketime": Wrapper(operands=1),
