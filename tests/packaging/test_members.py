@@ -110,7 +110,16 @@ def test_what_people_install_brings_the_command() -> None:
     """Installers of tools look for scripts in the distribution that they were asked for, and in no other."""
     scripts = WORKSPACE["project"]["scripts"]
 
-    assert scripts == load(ROOT / "plugins/cli")["project"]["scripts"] == {"pi": "pi_cli:main"}
+    assert scripts == {"pi": "pi_cli:main", "pluggypi": "pi_cli:main"}
+    assert load(ROOT / "plugins/cli")["project"]["scripts"] == {"pi": "pi_cli:main"}
+
+
+def test_an_upgrade_of_the_whole_upgrades_its_parts() -> None:
+    project = WORKSPACE["project"]
+    bounds = [each for each in project["dependencies"] if each.startswith("pluggypi-")]
+    major = int(project["version"].partition(".")[0])
+
+    assert [each for each in bounds if not each.endswith(f">={project['version']},<{major + 1}")] == []
 
 
 def test_what_only_some_people_need_is_an_extra() -> None:
@@ -118,4 +127,4 @@ def test_what_only_some_people_need_is_an_extra() -> None:
 
     assert names(bedrock["optional-dependencies"]["aws"]) == {"botocore"}
     assert not [folder.name for folder in FOLDERS if "botocore" in names(MEMBERS[folder]["project"]["dependencies"])]
-    assert WORKSPACE["project"]["optional-dependencies"]["bedrock"] == ["pluggypi-provider-bedrock[aws]>=1.0,<2"]
+    assert WORKSPACE["project"]["optional-dependencies"]["bedrock"] == ["pluggypi-provider-bedrock[aws]>=1.0.0,<2"]
