@@ -93,15 +93,18 @@ async def read_answer(
             async for each in received:
                 if reading is None:
                     reading, progress = reader(), Progress(Timeouts.of(options).progress)
-                advanced = False
-                for event in reading.feed(each):
-                    advanced = True
+                    feed = reading.feed
+                event = None
+                for event in feed(each):
                     if event.type in _DELTAS:
-                        size = _grown(size, event.delta)  # type: ignore[union-attr] # as its type says
+                        size += len(event.delta)  # type: ignore[union-attr] # as its type says
                     yield event
                 if reading.finished:
                     break
-                progress.note(advanced=advanced)
+                if event is None or size > _ANSWER_LIMIT:
+                    _check(progress, size)
+                else:  # the way of almost every event: no call, no look at the clock
+                    progress.since = None
         for event in reader().end():
             yield event
     except MissingKey:
@@ -111,8 +114,8 @@ async def read_answer(
         yield reader().builder.end_for(failure, options, secrets())
 
 
-def _grown(size: int, delta: str) -> int:
-    size += len(delta)
+def _check(progress: Progress, size: int) -> None:
+    """Refuse an answer that is too long, or goes on for too long without getting further."""
     if size > _ANSWER_LIMIT:
         raise oversized_failure(_ANSWER_LIMIT)
-    return size
+    progress.note(advanced=False)

@@ -13,31 +13,35 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """The time since an answer last got further.
+    """Ends an answer in which for too long everything that came said nothing.
 
-    It is looked at when something has come, so that it costs no timer. What does not come at all is the business of
-    ``Timeouts.idle``.
+    It is called when something has come, so that it costs no timer, and looks at the clock only where that said
+    nothing. What does not come at all is the business of ``Timeouts.idle``.
+
+    Attributes:
+        since: When the first thing came that said nothing; None once something did.
 
     Args:
-        seconds: How long it may take; None is no limit.
+        seconds: How long that may take; None is no limit.
     """
 
-    __slots__ = ("_last", "_seconds")
+    __slots__ = ("_seconds", "since")
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = inf if seconds is None else seconds
-        self._last = monotonic()
+        self.since: float | None = None
 
     def note(self, *, advanced: bool) -> None:
         """Take note of something received, and whether it said anything.
 
         Raises:
-            HttpFailed: It did not, and the last that did is too long ago (kind ``stuck``).
+            HttpFailed: It did not, and nothing else has for too long (kind ``stuck``).
         """
-        now = monotonic()
         if advanced:
-            self._last = now
-        elif now - self._last > self._seconds:
+            self.since = None
+        elif self.since is None:
+            self.since = monotonic()
+        elif monotonic() - self.since > self._seconds:
             from pi_provider_kit._failure import stuck_failure
 
             raise stuck_failure(self._seconds)

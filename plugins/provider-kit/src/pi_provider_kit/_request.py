@@ -193,13 +193,13 @@ async def stream_decoded(
     from pi_provider_kit._exchange import Exchange
 
     async with Exchange(http, request, options, timeouts or Timeouts.of(options), accept=accept) as exchange:
+        raise_if_aborted = exchange.raise_if_aborted
         while chunk := await exchange.read():
-            advanced = False
+            each = None
             for each in decoder.feed(chunk):
-                advanced = True
-                exchange.raise_if_aborted()
+                raise_if_aborted()
                 yield each
-            exchange.progress.note(advanced=advanced)
+            exchange.progress.note(advanced=each is not None)
         for each in decoder.close():
             yield each
 
