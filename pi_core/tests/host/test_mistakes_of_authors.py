@@ -9,7 +9,7 @@ from pi_core.host.guarded import told
 
 @pytest.fixture
 def mistake(site, problems):
-    """Return what is said of a plugin with this source, its own path as ``FILE``; its first line is the third."""
+    """Return the problems of a plugin with this source, its path as ``FILE``; the source begins in line 3."""
 
     def of(source):
         file = site.install("wrong", source)
@@ -59,7 +59,7 @@ def test_a_name_that_is_like_no_other_is_not_guessed(mistake):
     assert "Did you mean" not in message
 
 
-def test_a_function_among_the_tools_is_told_what_it_lacks(mistake):
+def test_a_function_among_the_tools_is_answered_with_what_it_lacks(mistake):
     (message,) = mistake("def count(path): ...\n\n@hookimpl\ndef register_tools():\n    return [count]\n")
 
     assert message == "the function 'count' is no Tool; put @tool over it (in FILE, line 3)"

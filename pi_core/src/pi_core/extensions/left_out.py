@@ -55,6 +55,6 @@ class LeftOut:
             return {}
         import orjson
 
-        with suppress(ValueError, TypeError, AttributeError):  # somebody wrote something else there
+        with suppress(ValueError, TypeError, AttributeError):  # it is no such file
             return {path: (int(time), str(how)) for path, (time, how) in orjson.loads(text).items()}
         return {}

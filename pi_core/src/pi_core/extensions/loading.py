@@ -24,7 +24,7 @@ _numbers = count(1)
 
 
 class _Fresh(SourceFileLoader):
-    """Compiles what the file says now: bytecode is told apart by a time of whole seconds, and people are faster."""
+    """Compiles what the file says now: bytecode is dated in whole seconds, and people are faster."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -111,7 +111,7 @@ def _run(spec: ModuleSpec, module: ModuleType) -> None:
 
 @contextmanager
 def _no_bytecode() -> Iterator[None]:
-    """Leave no ``__pycache__`` in the user's folders; what stands there could be older than the second it claims."""
+    """Leave no ``__pycache__`` in the user's folders; it could be older than the second that it claims."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield

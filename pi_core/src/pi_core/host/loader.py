@@ -128,8 +128,8 @@ class Loader:
 
     def _shut_gates(self, record: PluginRecord) -> None:
         """Let the hooks refuse in which a plugin that cannot be loaded was known to decide."""
-        said = [each.message for each in self._problems() if (each.plugin, each.step) == (record.name, "import")]
-        why = said[-1].removeprefix("not loaded: ") if said else "not loaded"
+        causes = [each.message for each in self._problems() if (each.plugin, each.step) == (record.name, "import")]
+        why = causes[-1].removeprefix("not loaded: ") if causes else "not loaded"
         self._registrar.gates.shut(record.name, record.guards, why)
 
     def _try(self, record: PluginRecord) -> str | None:
