@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_guardrails import _judge
 from pi_guardrails._findings import worst
-from pi_guardrails._judge import judge_command
+from pi_guardrails._judge import MOST_STEPS, Judge, judge_command
 from pi_guardrails._paths import Places
 from pi_guardrails._script import read_script
 from pi_guardrails._sed import sed_is_harmless
+from pi_guardrails._words import Word, is_stdin
+
+if TYPE_CHECKING:
+    from pi_guardrails._script import Script
 
 PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
 PIECES = (
@@ -211,3 +218,112 @@ def test_deep_nesting_ends(opening: str) -> None:
 
 def test_many_commands_end() -> None:
     assert worst(judge_command("ls;" * 2000, PLACES)) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "-",
+        "/dev/stdin",
+        "/dev//stdin",
+        "/dev/../dev/stdin",
+        "/dev/fd/0",
+        "/dev/fd/63",
+        "/proc/self/fd/0",
+        "/proc/4242/fd/3",
+        "/proc/thread-self/fd/0",
+        "/proc/self/task/1/fd/0",
+    ],
+)
+def test_the_standard_input_is_known_under_all_its_names(path: str) -> None:
+    assert is_stdin(Word(path))
+
+
+@pytest.mark.parametrize("path", ["stdin", "./-", "/dev/null", "/proc/self/status", "dev/stdin", "--"])
+def test_other_files_are_not_the_standard_input(path: str) -> None:
+    assert not is_stdin(Word(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'f=a; echo x > "$f"',
+        "f=a && echo x > $f",
+        'f=$(mktemp); echo x > "$f"',
+        'd=$(mktemp -d) || exit 1; echo x > "$d/a"',
+        'OUT=build/a.txt; make > "$OUT"',
+        "a=1 b=out.txt; make > $b",
+    ],
+)
+def test_a_value_that_is_certain_is_known(text: str) -> None:
+    assert worst(judge_command(text, PLACES)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'echo x > "$f"; f=a',
+        'f=a; f=b$1; echo x > "$f"',
+        'f=a; read f < list; echo x > "$f"',
+        "f=a; 're''ad' f < list; echo x > \"$f\"",
+        'f=a; \\read f < list; echo x > "$f"',
+        'f=a; . ./other; echo x > "$f"',
+        'f=a; eval "$1"; echo x > "$f"',
+        'f=a; printf -v f %s "$1"; echo x > "$f"',
+        'f=a; for f in "$@"; do echo x > "$f"; done',
+        'f=a & echo x > "$f"',
+        'true && f=a; echo x > "$f"',
+        '(f=a); echo x > "$f"',
+        'f=a | cat; echo x > "$f"',
+        'g() { f=a; }; echo x > "$f"',
+        'f=a make; echo x > "$f"',
+        'f+=a; echo x > "$f"',
+        'PWD=a; cd /; echo x > "$PWD"',
+        "IFS=x; f=axb; echo x > $f",
+        'TMPDIR=$1; f=$(mktemp); echo x > "$f"',
+        'f=$(mktemp -p "$1"); echo x > "$f"',
+    ],
+)
+def test_a_value_that_may_be_another_one_is_not_known(text: str) -> None:
+    assert worst(judge_command(text, PLACES)) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$(" * 170_000,
+        "bash -c '" * 20_000,
+        "rm a;" * 400 + "cd x;" * 9,
+        "watch --foo " + "ab " * 400,
+        "nice --foo " + "env --x " * 240,
+        "; ".join(["kubectl exec a " + "b " * 200] * 40),
+        "a" + " | a" * 490,
+        "curl " + "$a " * 499,
+        "; ".join(f"cd d{number}" for number in range(9)) + "; cp a b c d" * 400,
+        "hyperfine " + "'rm -rf a' " * 2000,
+    ],
+)
+def test_what_is_too_long_to_be_judged_is_asked_about(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    def counted(script: str, *rest: Any) -> Script:
+        sizes.append(len(script))
+        return read_script(script, *rest)
+
+    monkeypatch.setattr(_judge, "read_script", counted)
+    judge = Judge(PLACES)
+    judge.script(text, 0)
+    judge.finish()
+
+    assert worst(judge.ground.findings) is not None
+    assert judge.steps <= MOST_STEPS
+    assert sum(sizes) <= 51 * MOST_STEPS + 100 * len(sizes)
+
+
+def test_a_script_that_runs_itself_is_judged_once() -> None:
+    judge = Judge(PLACES)
+
+    judge.script("echo 'sh x.sh; sh x.sh; rm -rf /' > x.sh; sh x.sh", 0)
+    judge.finish()
+
+    assert [finding.rule for finding in judge.ground.findings].count("delete-root") == 1

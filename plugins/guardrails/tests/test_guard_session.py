@@ -1,4 +1,4 @@
-"""The guard on duty: what it lets through, asks about and refuses, and what the model is told."""
+"""The guard on duty: what it lets through, asks about and refuses, and what the model gets to read."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def test_without_anybody_to_ask_the_call_is_refused(
     said = await run(pi_session, script, command='echo "unclosed')
 
     assert not fake_tools["bash"].calls
-    assert "nobody is there who could be asked" in said
+    assert "there is no user to ask" in said
     assert not fake_ui.asked
 
 
@@ -117,6 +117,35 @@ async def test_other_files_are_written_unasked(
     pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], path: str
 ) -> None:
     await run(pi_session, script, "write", path=path, content="x")
+
+    assert len(fake_tools["write"].calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("~/notes.txt", "outside"),
+        ("/notes.txt", "outside"),
+        (".envrc", "runs-later"),
+        (".husky/pre-commit", "runs-later"),
+    ],
+)
+async def test_files_elsewhere_and_files_that_run_later_are_asked_about(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool], path: str, rule: str
+) -> None:
+    pi_session.has_ui = False
+
+    said = await run(pi_session, script, "write", path=path, content="x")
+
+    assert f"({rule})" in said
+    assert not fake_tools["write"].calls
+
+
+@ruled(protectedPaths=["!.envrc"])
+async def test_a_name_that_the_user_takes_out_is_written_unasked(
+    pi_session: AgentSession, script: ScriptedProvider, fake_tools: dict[str, FakeTool]
+) -> None:
+    await run(pi_session, script, "write", path=".envrc", content="x")
 
     assert len(fake_tools["write"].calls) == 1
 

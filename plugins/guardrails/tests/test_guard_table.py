@@ -84,6 +84,11 @@ def verdict_of(command: str) -> Verdict:
     return "allow" if gravest is None else gravest.verdict
 
 
+def _parts(command: str) -> st.SearchStrategy[str]:
+    ends = st.integers(0, len(command))
+    return st.tuples(ends, ends).map(lambda both: command[min(both) : max(both)])
+
+
 @pytest.mark.parametrize("row", ROWS, ids=[row.command.replace("\n", "↵") for row in ROWS])
 def test_a_command_of_the_table_is_judged_as_it_should_be(row: Row) -> None:
     assert not row.is_wrong, f"wanted {row.verdict}: {row.reason}"
@@ -95,6 +100,11 @@ def test_each_half_of_the_table_is_large_and_has_both_kinds(held_out: bool) -> N
 
     assert kinds[False] >= 150
     assert kinds[True] >= 75
+
+
+@given(st.lists(st.sampled_from([row.command for row in ROWS]).flatmap(_parts), max_size=4).map("".join))
+def test_any_parts_of_commands_get_a_verdict(text: str) -> None:
+    verdict_of(text)
 
 
 @given(st.sampled_from(DANGEROUS), st.sampled_from(WRAPPERS))

@@ -78,7 +78,7 @@ def _push(texts: list[str]) -> Iterator[Judgement]:
     if forced or _long([text for text in texts if not text.startswith("-")], "+", ":"):
         yield "ask", *_REWRITES
     if any(_ADDRESS.match(text) for text in texts):
-        yield "ask", "exfiltration", "it sends the history to an address that is none of the repository's own"
+        yield "ask", "exfiltration", "it sends the history to an address that is not one of the repository's remotes"
 
 
 def _reset(texts: list[str]) -> Iterator[Judgement]:
@@ -141,7 +141,7 @@ def _remove(texts: list[str]) -> Iterator[Judgement]:
 
 def _maintenance(texts: list[str]) -> Iterator[Judgement]:
     if {"start", "register"} & set(texts[:1]):
-        yield "ask", "schedule", "it runs commands later, without anybody looking"
+        yield "ask", "schedule", "it runs commands later, unattended"
 
 
 def _worktree(texts: list[str]) -> Iterator[Judgement]:

@@ -20,9 +20,9 @@ _LONGEST_SHOWN = 2000
 
 
 async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> str | None:
-    """Return why a call may not be made, in words for whoever wanted it; None when it may.
+    """Return why a call may not be made, in words for the caller, model or user; None when it may.
 
-    Where the answer is up to the user he is asked; where there is nobody to ask, that is a no.
+    A call that needs the user's consent asks for it; without a user interface it is refused.
     """
     try:
         policy = Policy.of(ctx)
@@ -35,9 +35,7 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
         if await ctx.ui.confirm(f"Let {tool} do this?", _question(tool, arguments, gravest), signal=ctx.signal):
             return None
         return _explained(gravest, tool, "the user was asked and said no")
-    return _explained(
-        gravest, tool, "nobody is there who could be asked" if gravest.verdict == "ask" else "never allowed"
-    )
+    return _explained(gravest, tool, "there is no user to ask" if gravest.verdict == "ask" else "never allowed")
 
 
 def until_mended(what: str, error: UserError) -> str:
@@ -66,9 +64,12 @@ def _file(tool: str, given: str, policy: Policy) -> Finding:
     real = places.meanings(path)[1]
     if tool in _WRITERS:
         if (pattern := places.protection(path)) is not None:
-            return Finding("ask", "protected-path", f"{given!r} is protected by the pattern {pattern!r}", path=real)
+            rule = "runs-later" if places.runs_later(pattern) else "protected-path"
+            return Finding("ask", rule, f"{given!r} is protected by the pattern {pattern!r}", path=real)
         if (folder := places.system(path)) is not None:
             return Finding("ask", "system-path", f"it writes {given!r}, in {folder}", path=real)
+        if places.is_outside(path):
+            return Finding("ask", "outside", f"it writes {given!r}, outside the working directory", path=real)
     return Finding("allow", "known", "nothing speaks against it", path=real)
 
 

@@ -145,7 +145,7 @@ class Judge:
     def finish(self) -> None:
         """Judge what is known only when everything was looked at: files that the text brings in, and runs."""
         for text in self._trail.unseen():
-            self._add("ask", "remote-code", "it runs what was downloaded, before anybody has seen it", text)
+            self._add("ask", "remote-code", "it runs what was downloaded and has not been looked at", text)
         for run, script in self._trail.scripts():
             if script is None:
                 self._add("ask", "dynamic-command", "it runs a file that another command writes", run.command)
@@ -155,7 +155,7 @@ class Judge:
                 why = "it runs code that it writes itself, in a language that is not read here"
                 self._add("ask", "inline-code", why, run.command)
         if self._trail.pushes_elsewhere:
-            self._add("ask", "exfiltration", "it sends the history to an address that it sets itself")
+            self._add("ask", "exfiltration", "it sends the history to an address that the same line sets")
 
     def _spend(self, steps: int) -> bool:
         """Whether so much more may be looked at while the agent waits; where it may not, that is asked about."""
@@ -297,7 +297,7 @@ class Judge:
 
     def _unseen(self, name: str, feeds: tuple[str, ...], text: str) -> None:
         if any(DOWNLOADERS.search(each) for each in feeds):
-            self._add("ask", "remote-code", f"{name} runs what was downloaded, before anybody has seen it", text)
+            self._add("ask", "remote-code", f"{name} runs what was downloaded and has not been looked at", text)
         else:
             self._add("ask", "dynamic-command", f"{name} runs what another command writes", text)
 

@@ -1,4 +1,4 @@
-"""Package managers: what they bring in is code that nobody has looked at, and what they take away may be the guard."""
+"""Package managers: what they install is code that has not been looked at, and what they remove may be the guard."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _REMOVES = {
 }
 _UNSEEN = "packages"
 _BRINGS = "it brings in code that has not been looked at: "
-_OFF = ("guard-off", "it takes away packages of pi, which may be this guard")
+_OFF = ("guard-off", "it uninstalls packages of pi, which may be this guard")
 
 
 def installs(call: Call) -> Iterator[Judgement]:

@@ -99,8 +99,9 @@ class Places:
         """Whether a path leads out of the working directory, and not to a folder for temporary files."""
         if not self.leaves_project(path):
             return False
-        real = self.meanings(path)[1]
-        return not any(self._inside(real, os.path.realpath(each)) for each in _TEMPORARY)
+        real, home = self.meanings(path)[1], os.path.realpath(self.home)
+        folders = [folder for folder in map(os.path.realpath, _TEMPORARY) if self._inside(real, folder)]
+        return not folders or any(self._inside(home, folder) and self._inside(real, home) for folder in folders)
 
     def leaves_project(self, path: str) -> bool:
         """Whether a path leads out of the working directory, to a folder for temporary files or elsewhere."""

@@ -56,7 +56,7 @@ def kill_by_name(call: Call) -> Iterator[Judgement]:
     like = "pkill" if call.has_letter("r") else call.name
     others = any(word.text.startswith(_BY_OWNER) and not _SIGNAL.fullmatch(word.text) for word in call.arguments)
     if others or not names or any(not word.known or _means_more(like, word.text) for word in names):
-        yield "ask", "processes", "it ends processes by name, others than meant too"
+        yield "ask", "processes", "it ends processes by name, perhaps others than intended"
 
 
 def _is_certain(source: str) -> bool:

@@ -117,11 +117,11 @@ def _move(call: Call) -> Iterator[Judgement]:
             if gone:
                 yield "ask", "delete", f"what it moves away is known only when it runs: {word.source}"
         elif places.is_precious(word.text) or places.is_outside(word.text):
-            yield "ask", "delete", f"it moves {word.text!r} away, from outside the working directory"
+            yield "ask", "delete", f"it moves {word.text!r}, which lies outside the working directory"
         elif into.known and not places.leaves_project(word.text) and places.leaves_project(into.text):
             yield "ask", "delete", f"it moves {word.text!r} out of the working directory"
     if into.known and into.text.startswith("/dev/"):
-        yield "ask", "delete", f"what it moves to {into.text!r} is lost, or replaces a device"
+        yield "ask", "delete", f"it moves files to {into.text!r}, where they are lost"
 
 
 def _truncate(call: Call) -> Iterator[Judgement]:
@@ -207,7 +207,7 @@ def _chmod(call: Call) -> Iterator[Judgement]:
     modes = [word.text for word in call.arguments if word not in plain[1:]]
     yield from _recursive_change(call, plain[1:])
     if any(_WORLD_WRITABLE.fullmatch(part) for mode in modes for part in mode.lstrip("-").split(",")):
-        yield "ask", "permissions", "it lets everybody write"
+        yield "ask", "permissions", "it lets every user write"
     if any(_SET_ID.fullmatch(part) for mode in modes for part in mode.split(",")):
         yield "ask", "permissions", "it lets a program run with its owner's rights"
     if plain and not plain[0].known:

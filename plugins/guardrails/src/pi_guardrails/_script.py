@@ -89,7 +89,7 @@ class Script:
         assigned: Names of the variables that are given a value, with the number of places.
         assignments: The same with the values.
         named: Words that may be the name of a variable that is set: ``read HOME``.
-        words: All words without their quotes, where there are assignments.
+        words: All words without their quotes and all names, where there are assignments.
         calculates: Whether it has arithmetic, where a shell runs what stands in the index of a variable.
         guesses: Plain values that variables get somewhere, of those whose value is not certain.
         bombs: Functions that multiply themselves.
@@ -131,7 +131,7 @@ def read_script(text: str, variables: Mapping[str, str], guess: Mapping[str, str
             return script
         script.problems += doubts(root)
         _name(root, script)
-        script.words = _words(root) if script.assigned else set()
+        script.words = _words(root) | script.named if script.assigned else set()
         known = {name: value for name, value in variables.items() if name not in (*script.assigned, *script.named)}
         _collect(root, script, known | dict(guess or {}))
     return script
@@ -334,6 +334,6 @@ def _function(node: Node, script: Script) -> None:
     """A function that starts itself twice, or in the background, never ends starting."""
     name = next((source(child) for child in node.named_children if child.type == "word"), "")
     calls = [each for each in nodes(node) if each.type == "command_name" and source(each) == name]
-    beside = any(not each.is_named and each.type in ("&", *_PIPES) for each in nodes(node))
-    if calls and beside:
+    parallel = any(not each.is_named and each.type in ("&", *_PIPES) for each in nodes(node))
+    if calls and parallel:
         script.bombs.append(source(node))

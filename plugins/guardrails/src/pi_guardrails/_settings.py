@@ -1,7 +1,7 @@
 """Reads the settings of the guard strictly: one that is set and cannot hold is an error, never a default.
 
 Elsewhere a wrong value, or a file that is no JSON, costs a notice, as if it were not set. A limit or a rule that
-somebody wrote and that silently does not hold would be worse than none.
+is set and silently does not hold would be worse than none.
 """
 
 from __future__ import annotations

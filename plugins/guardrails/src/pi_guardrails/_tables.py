@@ -21,17 +21,17 @@ _RULES = ("system", "it changes the firewall")
 _USERS = ("system", "it changes who may use the computer")
 _KERNEL = ("system", "it changes the running system")
 _VOLUMES = ("disk", "it changes volumes or partitions")
-_LATER = ("schedule", "it runs commands later, without anybody looking")
-_TERMINAL = ("dynamic-command", "it runs what it is told in another terminal, where nobody sees it")
-_JOBS = ("schedule", "it changes what runs later, without anybody looking")
+_LATER = ("schedule", "it runs commands later, unattended")
+_TERMINAL = ("dynamic-command", "it runs commands in another terminal, where they are not judged")
+_JOBS = ("schedule", "it changes what runs later, unattended")
 _SERVICES = ("system", "it changes services of the computer")
 _TRASH = ("delete", "it moves files to the trash")
-_PUBLISH = ("publish", "it publishes, for everybody and often for good")
+_PUBLISH = ("publish", "it publishes, which often cannot be undone")
 _CLOUD = ("infrastructure", "it deletes or changes what others may use")
 _IMAGES = ("infrastructure", "it deletes images, volumes or containers")
 _SYSTEM_PACKAGES = ("system", "it changes the programs of the computer")
 _NETWORK = ("system", "it changes the network of the computer")
-_PACKAGES = ("system", "it takes programs off the computer")
+_PACKAGES = ("system", "it uninstalls programs")
 _DATABASE = ("database", "it empties a database, or drops it")
 _SETTINGS = ("environment", "it changes settings with which later commands do something else")
 _KEYS = ("delete", "it deletes keys")
@@ -55,7 +55,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     "dropuser": ("database", "it drops a user"),
     **dict.fromkeys("update-alternatives setenforce csrutil spctl auditctl losetup".split(), _KERNEL),
     "parallel": ("dynamic-command", "what it runs is known only when it runs"),
-    "xkill": ("processes", "it ends processes by name, others than meant too"),
+    "xkill": ("processes", "it ends processes by name, perhaps others than intended"),
 }
 
 _UNLESS: dict[str, tuple[str, str, str]] = {
