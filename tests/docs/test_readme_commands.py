@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -28,3 +29,9 @@ def test_what_is_installed_goes_into_the_clones_own_environment() -> None:
 
     assert len(said) > len(folders)
     assert [each for each in said if "--python .venv " not in each] == []
+
+
+def test_the_first_command_brings_no_tools_of_developers() -> None:
+    uv = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]
+
+    assert uv["default-groups"] == []

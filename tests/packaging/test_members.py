@@ -69,7 +69,7 @@ def test_siblings_come_from_the_workspace(folder: Path) -> None:
     assert set(MEMBERS[folder]["tool"].get("uv", {}).get("sources", {})) == siblings
 
 
-def test_plain_uv_sync_installs_every_member() -> None:
+def test_the_dev_group_brings_the_members_that_pi_does_without() -> None:
     wanted = names(WORKSPACE["project"]["dependencies"]) | names(WORKSPACE["dependency-groups"]["dev"])
 
     assert {member["project"]["name"] for member in MEMBERS.values()} <= wanted
