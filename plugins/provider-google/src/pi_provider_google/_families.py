@@ -1,4 +1,4 @@
-"""What the name of a model tells of how it wants to be asked (pi.md 4.5 and 4.7)."""
+"""What a model takes in a request, derived from its name."""
 
 from __future__ import annotations
 

@@ -145,6 +145,6 @@ def _wait(retry_after_ms: int | None, longest_ms: int | None) -> str:
     if not retry_after_ms:
         return "Wait a moment"
     seconds = -(-retry_after_ms // 1000)
-    if longest_ms and retry_after_ms > longest_ms:  # decision D22
+    if longest_ms and retry_after_ms > longest_ms:  # pi does not wait so long by itself
         return f"Wait {seconds} s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself"
     return f"Wait {seconds} s"

@@ -133,7 +133,7 @@ class StreamDecoder(Protocol[T_co]):
 
 
 async def final_payload(payload: Any, model: Model, options: StreamOptions) -> Any:
-    """Return the payload to send: what ``options.on_payload`` makes of it, if anything (pi.md 4.9).
+    """Return the payload to send: what ``options.on_payload`` makes of it, if anything.
 
     Raises:
         Aborted: ``options.signal`` was set while the hook was at work.

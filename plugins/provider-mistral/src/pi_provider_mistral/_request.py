@@ -1,4 +1,4 @@
-"""The address, the headers and the body of a request, and how a model is told to think (pi.md 4.5)."""
+"""The address, the headers and the body of a request, and what it says of thinking, caching and tools."""
 
 from __future__ import annotations
 

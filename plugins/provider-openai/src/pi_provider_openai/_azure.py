@@ -1,4 +1,4 @@
-"""Where an Azure deployment is, what it is called, and what Azure wants otherwise than OpenAI (document 003, D46)."""
+"""Where an Azure deployment is, what it is called, and what Azure wants otherwise than OpenAI."""
 
 from __future__ import annotations
 

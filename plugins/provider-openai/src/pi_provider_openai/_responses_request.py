@@ -111,7 +111,7 @@ def responses_headers(
 
 
 def responses_thinking(model: Model, options: StreamOptions, compat: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how to think: an effort and summaries, or the model's word for "off" without them (pi.md 4.5)."""
+    """Return how to think: an effort and summaries, or the model's word for "off" without them."""
     if not model.reasoning or not compat["supportsReasoningEffort"]:
         return {}
     level, effort = thinking_of(model, options)

@@ -1,4 +1,4 @@
-"""What kind of failure an error text tells of: the one place that reads the words of providers (pi.md section 9).
+"""What kind of failure an error text tells of: the one place that reads the words of providers.
 
 Kinds differ in what helps: waiting (``throttle``, ``overload``, ``transient``), money (``quota``), another key
 (``auth``), a smaller conversation (``overflow``), or nothing that could be known here (``other``).
@@ -56,7 +56,7 @@ def kind_of(message: AssistantMessage, context_window: int | None = None) -> Fai
     """Return what kind of failure an answer is that stopped for an error.
 
     Throttling is never an overflow, whatever the text says of tokens; a quota that will not come back in minutes is
-    no throttling, although hosts send 429 for both (pi.md 4.8 and 9).
+    no throttling, although hosts send 429 for both.
     """
     from pi_core import is_context_overflow, is_throttling
 
