@@ -312,10 +312,12 @@ async def test_run_in_a_notebook_says_what_to_use_there(run_scripted):
         ({"prompt": 3}, TypeError, "not 3"),
         ({"prompt": ["hi"]}, TypeError, r"not \['hi'\]"),
         ({"tools": "read"}, TypeError, "tools is a list of names and patterns, not the text 'read'"),
+        ({"custom_tools": [lambda path: ""]}, TypeError, "custom_tools: the function '<lambda>' is no Tool; put @tool"),
+        ({"custom_tools": [None]}, TypeError, "custom_tools: None is no Tool"),
         ({"thinking_level": "hugo"}, UnknownName, "Unknown thinking level: hugo. Known are off, "),
         ({"cwd": "/not/there"}, UserError, "'/not/there' is not there"),
     ],
-    ids=["number", "text in a list", "tools", "thinking", "cwd"],
+    ids=["number", "text in a list", "tools", "function", "no tool", "thinking", "cwd"],
 )
 def test_a_wrong_option_is_told_with_its_value(run_scripted, options, kind, message):
     with pytest.raises(kind, match=message):

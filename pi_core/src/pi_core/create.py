@@ -9,6 +9,7 @@ from pi_core._thinking import clamp_thinking_level
 from pi_core.agent_session import AgentSession
 from pi_core.agent_session.restoring import note_choices, restored_level, restored_model, tell_of_interruption
 from pi_core.host import PluginHost
+from pi_core.host.kinds import KINDS
 from pi_core.models.registry import ModelRegistry
 from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
@@ -103,10 +104,15 @@ def create_agent_session(
         NoModel: No model is given and none can be chosen.
         UnknownName: The model, the provider or the thinking level is not known.
         UserError: ``cwd`` is no directory.
+        TypeError: Something in ``custom_tools`` is no tool.
     """
     for name, names in (("tools", tools), ("exclude_tools", exclude_tools)):
         if isinstance(names, str):
             raise TypeError(f"{name} is a list of names and patterns, not the text {names!r}")
+    for each in custom_tools:
+        problem = KINDS["register_tools"].problem(each)
+        if problem is not None:
+            raise TypeError(f"custom_tools: {problem}")
     here = Path(cwd or Path.cwd()).resolve()
     if not here.is_dir():
         raise UserError(f"The working directory {str(here)!r} is not there. Make it, or say cwd=... to work in another")
