@@ -1,6 +1,7 @@
 """A recorded conversation that uses every command, said again: the answers and events are the same to the letter.
 
-``RECORD_RPC=1`` writes it anew. Ids, times and folders are replaced by what they stand for.
+``RECORD_RPC=1`` writes it anew. Ids, times and folders are replaced by what they stand for. So is the estimate of what
+is left after a compaction: it counts the system prompt, which names the folder, whose length differs.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Names:
     def hide(self, line: dict[str, Any]) -> Any:
         shown = json.dumps(line, ensure_ascii=False)
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:-]+(\.\d+|-\d+)?Z", "<time>", shown)
-        shown = re.sub(r'("(?:timestamp|durationMs)": )\d+', r"\g<1>0", shown)
+        shown = re.sub(r'("(?:timestamp|durationMs|estimatedTokensAfter)": )\d+', r"\g<1>0", shown)
         shown = re.sub(
             r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}", lambda found: self._name("session", found[0]), shown
         )
