@@ -1,4 +1,4 @@
-"""Every event of the contract has its class (pi.md 1.5, 1.6 and 10.2)."""
+"""Every event of the contract has its class."""
 
 from __future__ import annotations
 

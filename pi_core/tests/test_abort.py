@@ -1,4 +1,4 @@
-"""An abort ends a run at any point, in good order, and nothing is left running (pi.md section 2 and 3.1)."""
+"""An abort ends a run at any point, in good order, and nothing is left running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent: its state, queues, subscribers and guards (document 000 section 1, document 001's tables)."""
+"""The agent: its state, queues, subscribers and guards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's prompt from text to settled, with plugins on every step (document 000 section 1.7, pi.md 2 and 10.2)."""
+"""A session's prompt from text to settled, with plugins on every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From options to a session: every option is optional and does what it says (decisions D11 to D16, D25, D27)."""
+"""From options to a session: every option is optional and does what it says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact order of events, case by case (pi.md section 2; decisions D1 to D5; observed RPC rows 5, 7, 8 and 10)."""
+"""The exact order of events, case by case; docs/reference/events.md has the rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that people type where a model is meant: who has the key decides, and doubt is told (pi.md 12.3)."""
+"""Names that people type where a model is meant: who has the key decides, and doubt is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text means among models: whole ids, parts of them, ``*``, and the thinking level behind (pi.md 12.3)."""
+"""What a text means among models: whole ids, parts of them, ``*``, and the thinking level behind."""
 
 from __future__ import annotations
 

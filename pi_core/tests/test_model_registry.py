@@ -1,4 +1,4 @@
-"""Which model a name means, which is chosen when none is named, and whose key goes along (decision D25)."""
+"""Which model a name means, which is chosen when none is named, and whose key goes along."""
 
 from __future__ import annotations
 

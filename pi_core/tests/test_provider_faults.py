@@ -1,4 +1,4 @@
-"""Whatever a provider does wrong is an error message in the transcript, never a traceback or a hang (pi.md 1.5)."""
+"""Whatever a provider does wrong is an error message in the transcript, never a traceback or a hang."""
 
 from __future__ import annotations
 

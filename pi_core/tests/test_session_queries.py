@@ -1,4 +1,4 @@
-"""What a program asks of a session, by the contract's names: document 002, section 3, and pi.md 16."""
+"""What a program asks of a session, by the names that it has in the original too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another conversation in place of the present one: new, stored, forked, cloned (pi.md 7.4)."""
+"""Another conversation in place of the present one: new, stored, forked, cloned."""
 
 from __future__ import annotations
 

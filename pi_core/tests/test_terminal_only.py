@@ -1,4 +1,4 @@
-"""``ctx.ui`` without a terminal: everything of pi.md 10.4 can be called, and what cannot be shown does nothing."""
+"""``ctx.ui`` without a terminal: everything can be called, and what cannot be shown does nothing."""
 
 from __future__ import annotations
 

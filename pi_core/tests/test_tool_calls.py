@@ -1,4 +1,4 @@
-"""One tool call from the model's wish to the result it reads (pi.md 3.1; decisions D1 to D8)."""
+"""One tool call from the model's wish to the result it reads."""
 
 from __future__ import annotations
 

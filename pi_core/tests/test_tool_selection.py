@@ -1,4 +1,4 @@
-"""Which tools a selection means (pi.md 12.1)."""
+"""Which tools a selection means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a branch tells the model (pi.md 7.3)."""
+"""What a branch tells the model."""
 
 from __future__ import annotations
 

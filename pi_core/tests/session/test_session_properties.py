@@ -131,7 +131,7 @@ def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
 
 
 def told_at_once(branch):
-    """Return what a branch tells the model by the rules of pi.md 7.3, with everything parsed."""
+    """Return the messages of a branch, all parsed, by the rules of docs/reference/session-files.md."""
     told, start = [], 0
     at = max((place for place, each in enumerate(branch) if isinstance(each, CompactionEntry)), default=None)
     if at is not None:

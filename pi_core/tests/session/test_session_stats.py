@@ -1,4 +1,4 @@
-"""A session in numbers (document 002, SessionStats)."""
+"""A session in numbers."""
 
 from __future__ import annotations
 

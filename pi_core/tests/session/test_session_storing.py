@@ -1,4 +1,4 @@
-"""When entries are stored, and what happens when they cannot be (decision D20)."""
+"""When entries are stored, and what happens when they cannot be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with a Claude plan, end to end: page, browser or paste, exchange, refresh (document 004, 8.5)."""
+"""Signing in with a Claude plan, end to end: page, browser or paste, exchange, refresh."""
 
 from __future__ import annotations
 

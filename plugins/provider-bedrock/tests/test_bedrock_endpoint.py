@@ -1,4 +1,4 @@
-"""Where a request goes and which region signs it (pi.md 4.2)."""
+"""Where a request goes and which region signs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our conversation as ConverseStream's input: messages, tools, thinking and cache points (pi.md 4.5 to 4.7)."""
+"""Our conversation as ConverseStream's input: messages, tools, thinking and cache points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API's events become ours: blocks, calls, usage and stop reasons (pi.md 1.5 and 4.9)."""
+"""The API's events become ours: blocks, calls, usage and stop reasons."""
 
 from __future__ import annotations
 

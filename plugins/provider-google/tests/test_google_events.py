@@ -1,4 +1,4 @@
-"""What becomes of the API's chunks: blocks, signatures, calls, usage, reasons to stop (pi.md 4.9)."""
+"""What becomes of the API's chunks: blocks, signatures, calls, usage, reasons to stop."""
 
 from __future__ import annotations
 

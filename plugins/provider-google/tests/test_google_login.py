@@ -1,4 +1,4 @@
-"""Signing in to Cloud Code Assist, end to end: page, browser or paste, exchange, project, refresh (pi.md 4.3)."""
+"""Signing in to Cloud Code Assist, end to end: page, browser or paste, exchange, project, refresh."""
 
 from __future__ import annotations
 

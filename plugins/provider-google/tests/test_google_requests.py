@@ -1,4 +1,4 @@
-"""What is sent: turns, calls and results, images, signatures, tools (pi.md 4.7, observed requests)."""
+"""What is sent: turns, calls and results, images, signatures, tools."""
 
 from __future__ import annotations
 

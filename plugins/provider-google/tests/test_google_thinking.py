@@ -1,4 +1,4 @@
-"""How hard the model is told to think (pi.md 4.5, observed requests)."""
+"""How hard the model is told to think."""
 
 from __future__ import annotations
 

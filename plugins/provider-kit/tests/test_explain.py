@@ -16,7 +16,7 @@ from pi_provider_kit._explain import _BY_KIND, _BY_STATUS
 STATUSES = (400, 401, 402, 403, 404, 407, 408, 413, 429, 500, 502, 503, 504, 529)
 KINDS = sorted({*_BY_KIND, "event", "status"})
 
-# pi.md section 9 (retryable, never retryable) and 4.8 (overflow), as far as a sentence might hold them.
+# Words of retryable, never retryable and overflow errors, as far as a sentence might hold them.
 PATTERNS = re.compile(
     r"overloaded|rate.?limit|too many requests|429|50[0-4]|service.?unavailable|server error|internal error"
     r"|connection.?error|connection.?refused|other side closed|fetch failed|upstream.?connect|reset before headers"

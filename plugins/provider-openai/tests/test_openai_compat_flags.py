@@ -1,4 +1,4 @@
-"""Every flag of pi.md 4.4, and which hosts have which."""
+"""Every compatibility flag, and which hosts have which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kind of failure an error text tells of (pi.md section 9)."""
+"""Which kind of failure an error text tells of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a session's file is, what it looks like, and who may read it (pi.md 7.1)."""
+"""Where a session's file is, what it looks like, and who may read it."""
 
 from __future__ import annotations
 

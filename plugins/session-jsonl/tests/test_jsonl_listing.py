@@ -1,4 +1,4 @@
-"""Lists of sessions (pi.md 7.4, list info): right, and fast the second time."""
+"""Lists of sessions: right, and fast the second time."""
 
 from __future__ import annotations
 

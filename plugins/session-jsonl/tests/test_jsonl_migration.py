@@ -1,4 +1,4 @@
-"""Files of older versions: read as today's, written once, the original kept (pi.md 7.2, decisions D17 to D19)."""
+"""Files of older versions: read as today's, written once, the original kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHORT = """\
 {"type":"branch","id":"b1","parentId":"m2","label":"Alternative approach"}
 {"type":"message","id":"m3","parentId":"m2","message":{"role":"user","content":"Try again"}}
 {"type":"compaction","id":"c1","parentId":"m3","summary":"...","firstKeptId":"m3"}
-"""  # document 003's example
+"""  # a short form of an early version
 
 
 def opened(store, tmp_path, text):

@@ -9,9 +9,7 @@ import pytest
 from pi_core import Agent
 from pi_testing import EventRecorder, make_tool, text, thinking, tool_call
 
-TEXT_TURN = (
-    "agent_start, turn_start, ms(user), me(user), ms(assistant), mu, me(assistant), turn_end, agent_end"  # pi.md 2
-)
+TEXT_TURN = "agent_start, turn_start, ms(user), me(user), ms(assistant), mu, me(assistant), turn_end, agent_end"
 
 
 async def test_outline_is_in_the_contracts_notation(pi_agent, script, recorder):

@@ -352,7 +352,7 @@ _EXCLUSIVE = {
     "resume": ("no_session",),
     "export": ("session", "continue_", "resume", "fork", "session_id", "no_session", "name"),
 }
-"""Options that say different things of the same (pi.md 12.1)."""
+"""Options that say different things of the same."""
 
 
 def _option(name: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["check", "print_key"]
 
 _EXIT_CODES = {"ready": 0, "not ready": 1, "invalid": 2}
-"""pi.md 12.2."""
+"""Exit codes of ``pi auth check``."""
 
 _REFUSED = range(400, 500)
 _TRY_LATER = (408, 429)

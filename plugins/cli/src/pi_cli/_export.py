@@ -1,4 +1,4 @@
-"""``--export IN [OUT]``: a stored session as a document (pi.md 12.1)."""
+"""``--export IN [OUT]``: a stored session as a document."""
 
 from __future__ import annotations
 

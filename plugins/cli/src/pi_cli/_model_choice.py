@@ -1,4 +1,4 @@
-"""Which model a command line means, how hard it is to think, and which others it may be changed for (pi.md 12.3)."""
+"""Which model a command line means, how hard it is to think, and which others it may be changed for."""
 
 from __future__ import annotations
 

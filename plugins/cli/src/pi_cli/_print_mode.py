@@ -1,7 +1,7 @@
 """The front end that prints: prompts in, answers out, one after another, and an exit code.
 
 At a terminal the text of every turn appears as it comes. Into a pipe goes the last answer alone, so that
-what follows in the pipe gets text and nothing else; all the rest is on stderr (pi.md 12.3).
+what follows in the pipe gets text and nothing else; all the rest is on stderr.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ __all__ = ["resource_loader", "told", "told_options"]
 
 
 def told_options() -> list[click.Option]:
-    """Return the options (pi.md 12.1)."""
+    """Return the options."""
     return [
         _text("--system-prompt", metavar="TEXT|FILE", help="Say this in place of pi's own system prompt"),
         _text("--append-system-prompt", metavar="TEXT|FILE", multiple=True, help="Say this, too *"),

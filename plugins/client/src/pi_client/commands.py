@@ -1,4 +1,4 @@
-"""The 33 commands of the protocol, one class each: its fields, and what it is answered with (pi.md 13.2).
+"""The 33 commands of the protocol, one class each: its fields, and what it is answered with.
 
 pi parses requests with these classes, the client writes them, and the JSON schemas are made of them.
 """

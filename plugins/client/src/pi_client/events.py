@@ -1,4 +1,4 @@
-"""What pi says unasked: events (pi.md 1.6) and requests to the user interface (pi.md 13.3), with their fields."""
+"""What pi says unasked: events and requests to the user interface, with their fields."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class UiRequest:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What a ``select`` lets choose from; both shapes are read (decisions D33 to D36)."""
+        """What a ``select`` lets choose from; both shapes are read."""
         given = self.data.get("options") or ()
         return tuple(str(each.get("value", each.get("label")) if isinstance(each, dict) else each) for each in given)
 

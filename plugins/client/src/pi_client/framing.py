@@ -1,4 +1,4 @@
-"""Lines as both ends of the protocol cut them: at LF alone, so that U+2028 and its like are data (pi.md 13.1)."""
+"""Lines as both ends of the protocol cut them: at LF alone, so that U+2028 and its like are data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pi answers, as values (pi.md 13.2). Messages, models and session entries stay JSON objects, as they came."""
+"""What pi answers, as values. Messages, models and session entries stay JSON objects, as they came."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ NODE = object_with(
 
 @frozen(kw_only=True)
 class Image(Record):
-    """An image for the model: base64 without a data-URL prefix. The shape of document 004 is read, too."""
+    """An image for the model: base64 without a data-URL prefix. An older shape is read, too."""
 
     data: str = field(metadata=wire(TEXT), repr=False)
     mime_type: str = field(metadata=wire(TEXT))
@@ -80,7 +80,7 @@ class Image(Record):
 
     @classmethod
     def from_wire(cls, data: Any) -> Image:
-        """Return the image, in either shape (decisions D33 to D36)."""
+        """Return the image, in either shape."""
         source = OBJECT.read(data).get("source")
         if source is None:
             return super().from_wire(data)
@@ -320,7 +320,7 @@ class LastText(Record):
 
 @frozen(kw_only=True)
 class Command(Record):
-    """Something that the user can call with ``/name`` (decision D37).
+    """Something that the user can call with ``/name``.
 
     Attributes:
         source: ``extension``, ``prompt``, ``skill``, or a plugin's own word.

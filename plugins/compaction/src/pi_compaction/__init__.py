@@ -1,4 +1,4 @@
-"""Makes long conversations short: compaction, and summaries of branches that are left (pi.md section 8)."""
+"""Makes long conversations short: compaction, and summaries of branches that are left."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Question", "ask", "budget"]
 
 CHARS_PER_TOKEN = 3.5
-"""A request is taken for a little larger than a context is, so that it fits (pi.md 8, request-size clamp)."""
+"""A request is taken for a little larger than a context is, so that it fits."""
 
 ATTEMPTS = 4
 """How often the question is asked when it does not fit, each time half as long."""

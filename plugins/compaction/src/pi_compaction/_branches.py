@@ -1,4 +1,4 @@
-"""One summary of a branch that the conversation leaves (pi.md 8, from "branch budget" on)."""
+"""One summary of a branch that the conversation leaves."""
 
 from __future__ import annotations
 

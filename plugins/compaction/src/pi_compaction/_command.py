@@ -1,4 +1,4 @@
-"""``/compact``: by hand, and back again (pi.md 8, manual)."""
+"""``/compact``: by hand, and back again."""
 
 from __future__ import annotations
 

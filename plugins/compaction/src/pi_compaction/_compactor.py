@@ -1,4 +1,4 @@
-"""One compaction: says what would go, has it summed up, and keeps a receipt (pi.md section 8)."""
+"""One compaction: says what would go, has it summed up, and keeps a receipt."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Where a conversation is cut: what stays begins at a message that may stand first, and no call loses its result.
 
-The rules are those of pi.md 8, from "valid cut points" to "split turn".
+The rules are those of the original, so that both cut a conversation at the same place.
 """
 
 from __future__ import annotations

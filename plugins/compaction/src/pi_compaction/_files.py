@@ -54,7 +54,7 @@ class FileLists:
             self._changed.update(_paths(details.get("modifiedFiles")))
 
     def details(self) -> dict[str, Any]:
-        """Return the lists as they stand in the entry (pi.md 8, details)."""
+        """Return the lists as they stand in the entry."""
         return {"readFiles": self.read, "modifiedFiles": self.modified}
 
     def text(self) -> str:

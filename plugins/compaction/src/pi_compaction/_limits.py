@@ -1,4 +1,4 @@
-"""When a conversation is too long and how much of it stays: the settings under ``compaction`` (pi.md 8, settings)."""
+"""When a conversation is too long and how much of it stays: the settings under ``compaction``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
     @property
     def full(self) -> int:
-        """A context above this is to be compacted (pi.md 8, trigger)."""
+        """A context above this is to be compacted."""
         return self.window - self.reserve
 
 

@@ -1,4 +1,4 @@
-"""What the summariser is asked; the headings are those of pi.md 8, so that summaries of all versions read the same."""
+"""What the summariser is asked; the headings are the original's, so that summaries of all versions read the same."""
 
 from __future__ import annotations
 
@@ -104,5 +104,5 @@ def question(conversation: str, instructions: str, *, previous: str | None = Non
 
 
 def merged(history: str | None, prefix: str) -> str:
-    """Return the summary of a conversation that is cut inside a turn (pi.md 8, merged split summary)."""
+    """Return the summary of a conversation that is cut inside a turn."""
     return f"{history or _NO_HISTORY}\n\n---\n\n**Turn Context (split turn):**\n\n{prefix}"

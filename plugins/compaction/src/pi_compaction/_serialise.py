@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["fitted", "serialise"]
 
 RESULT_CHARS = 2000
-"""Of a tool's result the summariser reads this much (pi.md 8, serialisation)."""
+"""Of a tool's result the summariser reads this much."""
 
 _LEAST_CHARS = 200
 
 
 def serialise(messages: Iterable[AgentMessage]) -> list[str]:
-    """Return a text for each part of a conversation: ``[User]: ...``, ``[Assistant tool calls]: ...`` (pi.md 8)."""
+    """Return a text for each part of a conversation: ``[User]: ...``, ``[Assistant tool calls]: ...``."""
     return [part for message in convert_to_llm(messages) for part in _parts(message)]
 
 

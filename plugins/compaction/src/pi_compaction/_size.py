@@ -17,7 +17,7 @@ __all__ = ["ContextSize", "branch_tokens", "text_tokens"]
 
 
 def text_tokens(text: str) -> int:
-    """Return about how many tokens a text is (pi.md 8, token estimate)."""
+    """Return about how many tokens a text is."""
     return -(-len(text) // 4)
 
 

@@ -1,4 +1,4 @@
-"""What entries tell the model, after context edits; failed answers tell it nothing (pi.md 4.7 and 7.3)."""
+"""What entries tell the model, after context edits; failed answers tell it nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def since_compaction(branch: Sequence[SessionEntry]) -> tuple[list[SessionEntry]
     """Return the entries that the model is told word for word, and the last compaction, which is not among them.
 
     They begin where that compaction began to keep, so that nothing is lost between two summaries; where it points at
-    an entry that the branch does not have, they begin after it (pi.md 7.3). Older entries are not looked at.
+    an entry that the branch does not have, they begin after it. Older entries are not looked at.
     """
     later: list[SessionEntry] = []
     backwards = reversed(branch)

@@ -1,6 +1,6 @@
 """When a session is compacted without being asked: before a prompt, between turns, after a run, after an overflow.
 
-Deciding that nothing is to be done costs the same however long the conversation is (pi.md 8 and 9).
+Deciding that nothing is to be done costs the same however long the conversation is.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Triggers:
         return None
 
     async def _recover(self, answer: AssistantMessage, ctx: PiContext) -> AgentBeforeSettleResult | None:
-        """Compact and try again, once for each message of the user (pi.md 9, overflow recovery)."""
+        """Compact and try again, once for each message of the user."""
         if self._recovered:
             if answer.stop_reason == "error":
                 from pi_hookspecs import CompactionEndEvent

@@ -1,4 +1,4 @@
-"""Writes a session as one HTML page, and brings ``/export`` (pi.md 7.4)."""
+"""Writes a session as one HTML page, and brings ``/export``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/export``: writes the session where the user says, in any format that is installed (pi.md 14.1)."""
+"""``/export``: writes the session where the user says, in any format that is installed."""
 
 from __future__ import annotations
 

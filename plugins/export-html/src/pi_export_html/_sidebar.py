@@ -43,7 +43,7 @@ FILTERS = {
     "labeled": "Labeled",
     "all": "All",
 }
-"""What the tree may be limited to (pi.md 14.4, tree view)."""
+"""What the tree may be limited to."""
 
 _DEEPEST = 12
 _LONGEST = 120

@@ -36,7 +36,7 @@ _ROLES = {
     "page": ("pageBg",),
     "card": ("cardBg",),
 }
-"""Variable of the page to the theme's roles that it may come from (pi.md 11, theme tokens; ``export`` ones last)."""
+"""Variable of the page to the theme's roles that it may come from (``export`` roles last)."""
 
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _OKLCH = re.compile(r"oklch\([0-9.%]{1,9} [0-9.%]{1,9} [0-9.]{1,9}(?:deg)?\)")

@@ -175,7 +175,7 @@ def _as_diff(edit: Mapping[str, str]) -> str:
 
 
 def _diff_of(result: ToolResultMessage | None) -> str | None:
-    """Return the diff that an edit tells for people (pi.md 6.3, edit details)."""
+    """Return the diff that an edit tells for people."""
     details = result.details if result is not None and not result.is_error else None
     diff = details.get("diff") if isinstance(details, dict) else None
     return diff if isinstance(diff, str) and diff else None

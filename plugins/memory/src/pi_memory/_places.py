@@ -1,4 +1,4 @@
-"""Where memory is kept: MEMORY.md of the user, and of the project where that is trusted (document 003, 7.2)."""
+"""Where memory is kept: MEMORY.md of the user, and of the project where that is trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two languages of a template: how arguments are told apart, and where they go (pi.md 11).
+"""The two languages of a template: how arguments are told apart, and where they go.
 
 Both are read once from left to right: what an argument says is never looked at again.
 """

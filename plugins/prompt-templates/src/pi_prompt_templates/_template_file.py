@@ -1,4 +1,4 @@
-"""What a template's file says of itself (pi.md 11, template name/description)."""
+"""What a template's file says of itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variable ``ANTHROPIC_AUTH_TOKEN``: a token that is sent as bearer, whatever it looks like (pi.md 4.2)."""
+"""The variable ``ANTHROPIC_AUTH_TOKEN``: a token that is sent as bearer, whatever it looks like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How hosts of the Messages API differ, as data: ``model.compat`` (pi.md 4.4) and what a host's name tells."""
+"""How hosts of the Messages API differ, as data: ``model.compat`` and what a host's name tells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOSTS: dict[str, dict[str, Any]] = {
     "openrouter.ai": {"keyHeader": "authorization"},
     "services.ai.azure.com": {"sdkClient": "foundry"},
 }
-"""Host, or the end of its name, to switches; those of the model's own data win (merge order of pi.md 4.4)."""
+"""Host, or the end of its name, to switches; those of the model's own data win."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Who a request says it comes from: headers, key, betas, and the tool names of a subscription (pi.md 4.3)."""
+"""Who a request says it comes from: headers, key, betas, and the tool names of a subscription."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with a Claude plan (document 004, 8.5, and decision D32)."""
+"""Signing in with a Claude plan."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AnthropicLogin:
             return await self._sign_in(ui, pkce.verifier, pkce.challenge, callback)
 
     async def refresh(self, credential: dict[str, Any]) -> dict[str, Any]:
-        """Return a fresh credential (document 004, 8.5.4).
+        """Return a fresh credential.
 
         Raises:
             RequestFailed: The server refused, or could not be asked.
@@ -80,7 +80,7 @@ class AnthropicLogin:
             "scope": SCOPES,
             "code_challenge": challenge,
             "code_challenge_method": "S256",
-            "state": verifier,  # as document 004, 8.5.2 has it: the server compares the two
+            "state": verifier,  # the server compares the two
         }
         url = authorize_url(endpoint(self.name, AUTHORIZE_URL), parameters)
         code = await authorization_code(ui, url, provider=self.name, state=verifier, callback=callback)

@@ -21,7 +21,7 @@ __all__ = ["mark_last", "to_messages"]
 _IMAGE_ALONE = "(see attached image)"
 
 _RESULT_IMAGES = "Attached image(s) from tool result:"
-"""Caption of the images of a failed call: the API takes only text in a result that is an error (pi.md 4.7)."""
+"""Caption of the images of a failed call: the API takes only text in a result that is an error."""
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 

@@ -7,7 +7,7 @@ import os
 __all__ = ["AUTHENTICATED", "AwsCredentials"]
 
 AUTHENTICATED = "<authenticated>"
-"""Stands in for a key where the request is signed with credentials (pi.md 4.2)."""
+"""Stands in for a key where the request is signed with credentials."""
 
 _VENDOR = "/sys/class/dmi/id/sys_vendor"
 """Says ``Amazon EC2`` on a machine whose instance may have a role."""

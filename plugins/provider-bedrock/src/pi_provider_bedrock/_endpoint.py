@@ -1,4 +1,4 @@
-"""Where a request goes and which region signs it: ARNs, variables, profiles, cross-region prefixes (pi.md 4.2)."""
+"""Where a request goes and which region signs it: ARNs, variables, profiles, cross-region prefixes."""
 
 from __future__ import annotations
 

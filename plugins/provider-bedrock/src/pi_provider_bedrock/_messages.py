@@ -24,7 +24,7 @@ __all__ = ["to_messages"]
 _IMAGE_ALONE = "(see attached image)"
 
 _RESULT_IMAGES = "Attached image(s) from tool result:"
-"""Caption of the images of a failed call: Claude takes only text in a result that is an error (pi.md 4.7)."""
+"""Caption of the images of a failed call: Claude takes only text in a result that is an error."""
 
 _NO_OUTPUT = "(no output)"
 """What a result without any content says: it must not be empty."""

@@ -1,4 +1,4 @@
-"""The whole body of a request: output limit, thinking (pi.md 4.5), and where the cache points stand (4.6)."""
+"""The whole body of a request: output limit, thinking, and where the cache points stand (4.6)."""
 
 from __future__ import annotations
 

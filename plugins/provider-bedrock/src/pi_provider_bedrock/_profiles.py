@@ -23,7 +23,7 @@ _PAIRS = (
     ("AWS_CONTAINER_CREDENTIALS_FULL_URI",),
     ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"),
 )
-"""Variables that lead to credentials (pi.md 4.2)."""
+"""Variables that lead to credentials."""
 
 _SOURCES = ("aws_access_key_id", "role_arn", "sso_session", "sso_start_url", "credential_process", "login_session")
 """Keys of a profile that has credentials."""

@@ -1,4 +1,4 @@
-"""Signing in to GitHub Copilot with a code, and the short-lived tokens that the login stands for (pi.md 4.3)."""
+"""Signing in to GitHub Copilot with a code, and the short-lived tokens that the login stands for."""
 
 from __future__ import annotations
 

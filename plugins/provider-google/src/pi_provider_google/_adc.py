@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["AMBIENT", "AmbientCredentials", "AmbientToken", "ambient_token"]
 
 AMBIENT = "<authenticated>"
-"""What stands for a key where the machine is signed in (pi.md 4.2); the token is fetched with the request."""
+"""What stands for a key where the machine is signed in; the token is fetched with the request."""
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
@@ -64,7 +64,7 @@ class AmbientCredentials:
     def available(self, provider: str) -> bool | None:
         """Tell whether a request could be made, by the environment and the file system alone.
 
-        It could where credentials are there, and project and location are named (pi.md 4.2). Where only some of that
+        It could where credentials are there, and project and location are named. Where only some of that
         is there, or nothing, it is not known: a request then says what is missing.
         """
         if provider != self.name:

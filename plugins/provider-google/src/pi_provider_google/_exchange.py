@@ -25,7 +25,7 @@ _ELSEWHERE = (403, 404, 429)
 """Statuses below 500 with which another host may still answer."""
 
 _TOO_LARGE = 413
-"""A message that begins with it is known as an overflow (pi.md 4.8)."""
+"""A message that begins with it is known as an overflow."""
 
 _UNANSWERED = ("dns", "refused", "tls", "proxy", "connect", "timeout")
 

@@ -1,4 +1,4 @@
-"""Signing in to Cloud Code Assist with a Google account: as Gemini CLI, or as Antigravity (pi.md 4.3)."""
+"""Signing in to Cloud Code Assist with a Google account: as Gemini CLI, or as Antigravity."""
 
 from __future__ import annotations
 

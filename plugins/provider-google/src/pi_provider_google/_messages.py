@@ -1,4 +1,4 @@
-"""Our conversation as the API's ``contents`` (pi.md 4.7)."""
+"""Our conversation as the API's ``contents``."""
 
 from __future__ import annotations
 

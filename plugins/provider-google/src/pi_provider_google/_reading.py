@@ -89,7 +89,7 @@ class Reading:
         if self._finish not in _WELL:
             raise _refusal(self._finish, self._why)
         yield from self._close()
-        # A call comes whole: it runs even where the answer then became too long (pi.md 4.9).
+        # A call comes whole: it runs even where the answer then became too long.
         yield self.builder.done("length" if self._finish == "MAX_TOKENS" and not self._ids else "stop")
 
     # What stands beside the answer

@@ -1,4 +1,4 @@
-"""How hard to think, in the API's words, and the output limit that goes with it (pi.md 4.5)."""
+"""How hard to think, in the API's words, and the output limit that goes with it."""
 
 from __future__ import annotations
 

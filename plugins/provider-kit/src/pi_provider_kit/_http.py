@@ -54,7 +54,7 @@ def _tls_context(client: ModuleType, _file: str | None, _folder: str | None) -> 
 
 
 def user_agent() -> str:
-    """Return what requests are signed with: ``pi/<version> (platform; runtime; arch)`` (pi.md 4.9)."""
+    """Return what requests are signed with: ``pi/<version> (platform; runtime; arch)``."""
     import platform
 
     python = ".".join(map(str, sys.version_info[:3]))

@@ -1,4 +1,4 @@
-"""A conversation becomes one that a given model accepts, whoever answered before (pi.md 4.7).
+"""A conversation becomes one that a given model accepts, whoever answered before.
 
 Calls and results are matched turn by turn, not by one map for the whole transcript: local servers begin to count their
 ids anew in every turn.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_RESULT", "same_model", "system_prompt_of", "transform_messages"]
 
 NO_RESULT = "No result provided"
-"""What a call without a result gets (decision D24)."""
+"""What a call without a result gets."""
 
 _NO_IMAGE = "(image omitted: model does not support images)"
 _NO_TOOL_IMAGE = "(tool image omitted: model does not support images)"

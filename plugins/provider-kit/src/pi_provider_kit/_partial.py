@@ -1,4 +1,4 @@
-"""Tool arguments that are still being received, as far as they can be read (pi.md 1.5)."""
+"""Tool arguments that are still being received, as far as they can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a server asks to wait: in headers, and in the words of an error (pi.md 4.9, document 003 section 5.3)."""
+"""How long a server asks to wait: in headers, and in the words of an error."""
 
 from __future__ import annotations
 

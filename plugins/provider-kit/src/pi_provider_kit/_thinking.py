@@ -1,4 +1,4 @@
-"""How hard a model may think, and how many tokens that leaves for the answer (pi.md 4.5, decision D26)."""
+"""How hard a model may think, and how many tokens that leaves for the answer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def clamp_thinking_level(model: Model, level: ThinkingLevel | None) -> ThinkingL
 
 
 def budget_level(level: ThinkingLevel) -> ThinkingLevel:
-    """Return the level as APIs with budgets know it: ``xhigh`` and ``max`` are ``high`` (decision D26)."""
+    """Return the level as APIs with budgets know it: ``xhigh`` and ``max`` are ``high``."""
     return "high" if level in _ONLY_IF_MAPPED else level
 
 
@@ -117,7 +117,7 @@ def claude_thinking(
 
 
 def sampling_params(model: Model, reasoning: ThinkingLevel | None) -> dict[str, Any]:
-    """Return the model's own request fields (pi.md 5, model extras); they replace what the codec would send.
+    """Return the model's own request fields; they replace what the codec would send.
 
     Those of the level at which the model thinks, ``samplingParamsByThinkingLevel``, win over its ``samplingParams``.
     """

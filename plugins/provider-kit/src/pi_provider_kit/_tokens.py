@@ -1,4 +1,4 @@
-"""How large a request is, as an estimate (pi.md section 8)."""
+"""How large a request is, as an estimate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which ids of tool calls each API accepts (pi.md 4.7): functions from any id to one of its own kind.
+"""Which ids of tool calls each API accepts: functions from any id to one of its own kind.
 
 ``transform_messages`` takes one of them and keeps the results unique.
 """

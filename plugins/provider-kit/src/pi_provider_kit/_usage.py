@@ -1,4 +1,4 @@
-"""What a request cost (pi.md 1.4)."""
+"""What a request cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation as Mistral's ``messages`` (pi.md 4.7): parts, thinking chunks, ids of nine characters."""
+"""A conversation as Mistral's ``messages``: parts, thinking chunks, ids of nine characters."""
 
 from __future__ import annotations
 

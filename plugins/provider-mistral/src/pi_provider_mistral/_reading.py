@@ -24,7 +24,7 @@ _REASONS: dict[str, StopReason] = {
     "model_length": "length",
     "tool_calls": "toolUse",
 }
-"""``model_length`` is a full window. Every other reason is a failure, as with Completions (pi.md 4.9)."""
+"""``model_length`` is a full window. Every other reason is a failure, as with Completions."""
 
 _NO_ID = ("", "null")
 """What stands in the place of an id that the server did not give; the vendor's own client writes ``"null"``."""

@@ -33,7 +33,7 @@ _INSTRUCTIONS = "You are a helpful assistant."
 
 
 def codex_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
-    """Return the body (pi.md 4.5, Codex)."""
+    """Return the body."""
     compat = responses_compat(model)
     prompt = context.system_prompt if compat["supportsMidConvoSystemMessages"] else system_prompt_of(context)
     payload: dict[str, Any] = {
@@ -122,7 +122,7 @@ def codex_limit(problem: Exception) -> Exception:
 
 
 def _effort(model_id: str, effort: str) -> str:
-    """Return the effort that a model of the backend knows, where the model's data does not say it (pi.md 4.5)."""
+    """Return the effort that a model of the backend knows, where the model's data does not say it."""
     name = model_id.rpartition("/")[2]
     if name.startswith("gpt-5.1-codex-mini"):
         return "high" if effort in ("high", "xhigh", "max") else "medium"

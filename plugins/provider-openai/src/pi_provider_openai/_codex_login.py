@@ -1,4 +1,4 @@
-"""Signing in with a ChatGPT plan (pi.md 4.3, OpenAI Codex)."""
+"""Signing in with a ChatGPT plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which quirks a host of Chat Completions has: found by its address, corrected by what the model says (pi.md 4.4)."""
+"""Which quirks a host of Chat Completions has: found by its address, corrected by what the model says."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _REASONS: dict[str, StopReason] = {
     "tool_calls": "toolUse",
     "function_call": "toolUse",
 }
-"""pi.md 4.9; every other reason is a failure."""
+"""Finish reasons and what they mean; every other reason is a failure."""
 
 _MOST_DOLLARS = 10**9
 

@@ -1,4 +1,4 @@
-"""A conversation as the ``messages`` of Chat Completions (pi.md 4.4 and 4.7)."""
+"""A conversation as the ``messages`` of Chat Completions."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _json(signature: str | None) -> Any:
 def mark_for_cache(
     messages: list[dict[str, Any]], tools: list[dict[str, Any]], retention: str, compat: Mapping[str, Any]
 ) -> None:
-    """Mark the system prompt, the last tool and the end of the conversation as Anthropic's models ask (pi.md 4.6)."""
+    """Mark the system prompt, the last tool and the end of the conversation as Anthropic's models ask."""
     if compat["cacheControlFormat"] != "anthropic" or retention == "none":
         return
     mark = {"type": "ephemeral"}

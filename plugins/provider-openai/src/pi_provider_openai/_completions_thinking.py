@@ -1,4 +1,4 @@
-"""How a host of Chat Completions is told to think: a dozen formats for one wish (pi.md 4.4 and 4.5)."""
+"""How a host of Chat Completions is told to think: a dozen formats for one wish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of Entra for Azure: of a managed identity, a signed-in developer, a service principal (document 003)."""
+"""Tokens of Entra for Azure: of a managed identity, a signed-in developer, a service principal."""
 
 from __future__ import annotations
 

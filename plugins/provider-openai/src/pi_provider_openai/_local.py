@@ -144,7 +144,7 @@ def ollama_url(host: str) -> str:
 
 
 def _model(listed: dict[str, Any], row: ProviderInfo) -> Model:
-    """Return a model; what the server does not say of it is the default (pi.md 5)."""
+    """Return a model; what the server does not say of it is the default."""
     meta = listed.get("meta")
     windows = (
         listed.get("max_model_len"),  # vLLM

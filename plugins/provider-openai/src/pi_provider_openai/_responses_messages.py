@@ -23,7 +23,7 @@ _ITEM_ID = 64
 
 
 class TextSignature(NamedTuple):
-    """What a text block of Responses keeps for its replay (pi.md 1.1, text signature V1)."""
+    """What a text block of Responses keeps for its replay."""
 
     id: str
     phase: str | None = None

@@ -68,7 +68,7 @@ class Thinking(NamedTuple):
 def thinking_of(
     model: Model, options: StreamOptions, names: Mapping[str, str | None] | None = None, *, off: str | None = "none"
 ) -> Thinking:
-    """Return what the options ask for, as far as the model can (pi.md 4.5).
+    """Return what the options ask for, as far as the model can.
 
     Args:
         model: Its ``thinking_level_map`` has the API's values; null for ``off`` says that it cannot be turned off.

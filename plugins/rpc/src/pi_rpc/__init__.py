@@ -1,4 +1,4 @@
-"""Adds the front end ``rpc``: other programs drive pi with lines of JSON on stdin and stdout (pi.md 13)."""
+"""Adds the front end ``rpc``: other programs drive pi with lines of JSON on stdin and stdout."""
 
 from __future__ import annotations
 

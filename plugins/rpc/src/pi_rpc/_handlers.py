@@ -1,4 +1,4 @@
-"""What each command does to the session, and what it answers (pi.md 13.2)."""
+"""What each command does to the session, and what it answers."""
 
 from __future__ import annotations
 

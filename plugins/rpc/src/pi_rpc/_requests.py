@@ -1,4 +1,4 @@
-"""From a line to the command that it is, or to what is wrong with it (pi.md 13.1)."""
+"""From a line to the command that it is, or to what is wrong with it."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class Server:
             raise
 
     async def _prompt(self, asked: Any, reply: _Reply) -> None:
-        """Say something; answered when it is accepted, what fails later is an event (pi.md 13.1)."""
+        """Say something; answered when it is accepted, what fails later is an event."""
         try:
             await self._session.prompt(
                 asked.message,

@@ -1,4 +1,4 @@
-"""The user at the other end: dialogs go out as requests and come back as replies (pi.md 13.3).
+"""The user at the other end: dialogs go out as requests and come back as replies.
 
 Timeouts are kept here, not by the client, so that a client that forgets a dialog holds up nobody for ever.
 """
@@ -23,7 +23,7 @@ __all__ = ["RpcUI"]
 
 
 class RpcUI:
-    """Implements ``UserInterface`` over the wire; what only a terminal has does nothing (pi.md 13.3).
+    """Implements ``UserInterface`` over the wire; what only a terminal has does nothing.
 
     Args:
         outbox: Where requests go.
@@ -47,7 +47,7 @@ class RpcUI:
     ) -> str | None:
         """Let the user choose; an answer that is none of the options is no choice.
 
-        Options may be ``{"label", "value"}`` (decisions D33 to D36): the client is told the labels.
+        Options may be ``{"label", "value"}``: the client is told the labels.
         """
         choices = {_label(each): _value(each) for each in options}
         reply = await self._ask("select", signal, timeout, title=title, options=[*choices])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ToolCalls"]
 
 _UNFINISHED = ("error", "aborted")
-"""Why answers end whose calls were never meant to be run (pi.md 4.7)."""
+"""Why answers end whose calls were never meant to be run."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""What entries looked like in older versions and in other programs, and how that reads today (decisions D17 to D19)."""
+"""What entries looked like in older versions and in other programs, and how that reads today."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _MISSING_IN_ENTRY: dict[str, dict[str, Any]] = {
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with empty values for what it should have and has not, as short forms of document 003 do.
+    """Return an entry with empty values for what it should have and has not, as short forms of early versions do.
 
     A message may have no content, or null; an edit of the context, the new content alone.
     """

@@ -22,7 +22,7 @@ from pi_core.session.told import collector_at_rest
 __all__ = ["VERSION", "Damage", "Lines", "NoSession", "first_value", "parse_line", "read_lines"]
 
 VERSION = 3
-"""The version of session files that is written (pi.md 7.1)."""
+"""The version of session files that is written."""
 
 _USUAL = re.compile(
     rb'\{"type":"([a-z_]+)","id":"([^"\\\x00-\x1f\x7f-\xff]+)","parentId":(?:null|"([^"\\\x00-\x1f\x7f-\xff]+)")[,}]'
@@ -37,7 +37,7 @@ _NONSENSE = 1_000_000
 
 
 class NoSession(ValueError):
-    """Bytes that are no session: their first value is no header with an id (pi.md 7.1, validity)."""
+    """Bytes that are no session: their first value is no header with an id."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Files of versions 1 and 2: written once as version 3, with the original kept beside them (pi.md 7.2)."""
+"""Files of versions 1 and 2: written once as version 3, with the original kept beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which folder and which file a session has (pi.md 7.1)."""
+"""Which folder and which file a session has."""
 
 from __future__ import annotations
 

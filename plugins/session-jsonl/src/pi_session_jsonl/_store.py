@@ -1,4 +1,4 @@
-"""The store ``jsonl``: sessions as files, found, opened and copied (pi.md 7.1, 7.4).
+"""The store ``jsonl``: sessions as files, found, opened and copied.
 
 A new session needs little of this package: what opens and lists sessions is imported by the calls that do.
 """

@@ -1,4 +1,4 @@
-"""What a list shows of a session, found by looking at as few bytes of its file as that takes (pi.md 7.4, list info).
+"""What a list shows of a session, found by looking at as few bytes of its file as that takes.
 
 Most lines are told apart by how they begin and end; only names, the user's first message and what is written in no
 usual way are parsed.

@@ -1,4 +1,4 @@
-"""The tool ``create_skill``: the model writes down how something is done (document 003, 7.1). Off by default."""
+"""The tool ``create_skill``: the model writes down how something is done. Off by default."""
 
 from __future__ import annotations
 

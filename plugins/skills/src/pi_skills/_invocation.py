@@ -1,4 +1,4 @@
-"""``/skill:name args``: what the model is told, and which of them there are (pi.md 11)."""
+"""``/skill:name args``: what the model is told, and which of them there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool ``load_skill``, for models that have no tool to read files with (document 003, 7.3; decision D43)."""
+"""The tool ``load_skill``, for models that have no tool to read files with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["load_skill_tool"]
 
 
 def load_skill_tool() -> Tool:
-    """Return the tool; it is not active by default (decision D11)."""
+    """Return the tool; it is not active by default."""
     return Tool(  # the decorator's way to it would cost every session its imports
         name="load_skill",
         label="Load skill",

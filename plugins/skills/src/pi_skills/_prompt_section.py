@@ -1,4 +1,4 @@
-"""How the system prompt names the skills (pi.md 11, skill prompt section)."""
+"""How the system prompt names the skills."""
 
 from __future__ import annotations
 

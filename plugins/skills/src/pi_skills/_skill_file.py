@@ -1,4 +1,4 @@
-"""Which files are skills, what one of them says, and what is wrong with it (pi.md 11, decision D43)."""
+"""Which files are skills, what one of them says, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_skill(file: ResourceFile, text: str) -> ResourceContent:
     """Return a skill's name, its description in one line, and of the rest what is used.
 
     ``data`` has ``hidden: True`` (``disable-model-invocation``) and ``allowedTools``, each where the file says so. What
-    breaks a rule is told and used nevertheless; only a skill without description is not (pi.md 11, skill validation).
+    breaks a rule is told and used nevertheless; only a skill without description is not.
     """
     from pi_core import parse_frontmatter  # every session asks which files are skills, few have any to read
 
@@ -75,7 +75,7 @@ def _data(values: dict[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     if values.get("disable-model-invocation") is True:
         data["hidden"] = True
-    tools = values.get("allowed-tools", values.get("tools"))  # document 003 says tools
+    tools = values.get("allowed-tools", values.get("tools"))  # some skills say tools
     if isinstance(tools, str):
         data["allowedTools"] = re.findall(_TOOL, tools)
     elif isinstance(tools, list):

@@ -61,7 +61,7 @@ __getattr__ = lazy_exports(__name__, _HOMES)
 
 @hookimpl
 def register_tools() -> Sequence[Tool]:
-    """Add the seven; grep, find and ls are there to be activated (decisions D11 to D13)."""
+    """Add the seven; grep, find and ls are there to be activated."""
     from pi_tools._factories import session_tools
 
     return session_tools()

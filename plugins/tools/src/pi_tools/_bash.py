@@ -1,4 +1,4 @@
-"""The tool ``bash``: a command's output as it comes, its end, and what the model reads of both (pi.md 6.3)."""
+"""The tool ``bash``: a command's output as it comes, its end, and what the model reads of both."""
 
 from __future__ import annotations
 

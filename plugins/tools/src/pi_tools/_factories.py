@@ -1,4 +1,4 @@
-"""The tools as objects, one by one and in the groups of document 001; nothing else of the package knows all seven."""
+"""The tools as objects, one by one and in the groups that programs use; nothing else of the package knows all seven."""
 
 from __future__ import annotations
 
@@ -84,57 +84,57 @@ def _directory(cwd: _Path) -> str:
 
 
 def create_read_tool(cwd: _Path, options: ReadOptions | None = None) -> Tool:
-    """Return ``read`` for a directory (document 001)."""
+    """Return ``read`` for a directory."""
     return read_tool(_directory(cwd), options)
 
 
 def create_bash_tool(cwd: _Path, options: BashOptions | None = None) -> Tool:
-    """Return ``bash`` for a directory (document 001)."""
+    """Return ``bash`` for a directory."""
     return bash_tool(_directory(cwd), options)
 
 
 def create_edit_tool(cwd: _Path, options: EditOptions | None = None) -> Tool:
-    """Return ``edit`` for a directory (document 001)."""
+    """Return ``edit`` for a directory."""
     return edit_tool(_directory(cwd), options)
 
 
 def create_write_tool(cwd: _Path, options: WriteOptions | None = None) -> Tool:
-    """Return ``write`` for a directory (document 001)."""
+    """Return ``write`` for a directory."""
     return write_tool(_directory(cwd), options)
 
 
 def create_grep_tool(cwd: _Path, options: GrepOptions | None = None) -> Tool:
-    """Return ``grep`` for a directory (document 001)."""
+    """Return ``grep`` for a directory."""
     return grep_tool(_directory(cwd), options)
 
 
 def create_find_tool(cwd: _Path, options: FindOptions | None = None) -> Tool:
-    """Return ``find`` for a directory (document 001)."""
+    """Return ``find`` for a directory."""
     return find_tool(_directory(cwd), options)
 
 
 def create_ls_tool(cwd: _Path, options: LsOptions | None = None) -> Tool:
-    """Return ``ls`` for a directory (document 001)."""
+    """Return ``ls`` for a directory."""
     return ls_tool(_directory(cwd), options)
 
 
 def create_coding_tools(cwd: _Path, options: ToolsOptions | None = None) -> list[Tool]:
-    """Return read, bash, edit and write for a directory (decision D12)."""
+    """Return read, bash, edit and write for a directory."""
     return [*_several(_CODING, cwd, options).values()]
 
 
 def create_read_only_tools(cwd: _Path, options: ToolsOptions | None = None) -> list[Tool]:
-    """Return read, grep, find and ls for a directory (decision D13)."""
+    """Return read, grep, find and ls for a directory."""
     return [*_several(_READ_ONLY, cwd, options).values()]
 
 
 def create_all_tools(cwd: _Path, options: ToolsOptions | None = None) -> dict[str, Tool]:
-    """Return all seven for a directory, by name (document 001)."""
+    """Return all seven for a directory, by name."""
     return _several(_MAKERS, cwd, options)
 
 
 def create_tool_definition(name: str, cwd: _Path, options: Any = None) -> Tool:
-    """Return one tool by its name, with that tool's options (document 001).
+    """Return one tool by its name, with that tool's options.
 
     Raises:
         UnknownName: There is no such tool here.

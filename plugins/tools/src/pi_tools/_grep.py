@@ -1,4 +1,4 @@
-"""The tool ``grep``: ripgrep's matches as lines of text, as many as were asked for (pi.md 6.3)."""
+"""The tool ``grep``: ripgrep's matches as lines of text, as many as were asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool ``ls``: one entry per line, in the order people expect of names (pi.md 6.3; observed tools, ls)."""
+"""The tool ``ls``: one entry per line, in the order people expect of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One change of a file at a time: parallel writes and edits of one file queue up (pi.md 6.2)."""
+"""One change of a file at a time: parallel writes and edits of one file queue up."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class EditOptions(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BashOptions(Value):
-    """For ``bash`` (pi.md 6.3, bash options).
+    """For ``bash``.
 
     Attributes:
         operations: Where commands run; None is this machine.

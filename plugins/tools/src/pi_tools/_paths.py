@@ -1,4 +1,4 @@
-"""What a path of the model means (pi.md 6.2): the working directory, ``~``, ``@``, ``file://``, Unicode spaces."""
+"""What a path of the model means: the working directory, ``~``, ``@``, ``file://``, Unicode spaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool ``read``: text by lines, images as images, a note for what is neither (pi.md 6.3)."""
+"""The tool ``read``: text by lines, images as images, a note for what is neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limits of what the model is shown, and the record of what was left out (pi.md 6.2, document 004 5.4)."""
+"""The limits of what the model is shown, and the record of what was left out."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def truncate_head(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX
     """Keep whole lines from the beginning, as many as both limits allow.
 
     Returns:
-        The record of pi.md 6.2, ``details.truncation`` on the wire: content, truncated, truncatedBy
+        What ``details.truncation`` is on the wire: content, truncated, truncatedBy
         (``lines``, ``bytes`` or None), totalLines, totalBytes, outputLines, outputBytes,
         lastLinePartial, firstLineExceedsLimit, maxLines, maxBytes. Without truncation ``content`` is the text.
     """

@@ -1,4 +1,4 @@
-"""The tool ``write``: a file with this content, parents made, whole or not at all (pi.md 6.3, document 004)."""
+"""The tool ``write``: a file with this content, parents made, whole or not at all."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _EXCERPT = 120
 
 
 def pasted_code(text: str, state: str, *, provider: str) -> str:
-    """Return the code in what was pasted (document 004, 8.5.2). A bare code counts as one of this login.
+    """Return the code in what was pasted. A bare code counts as one of this login.
 
     Args:
         text: As the user pasted it.

@@ -1,4 +1,4 @@
-"""The proof that whoever exchanges a code is who asked for it (RFC 7636, pi.md 4.3)."""
+"""The proof that whoever exchanges a code is who asked for it (RFC 7636)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["EXPIRY_MARGIN_MS", "TokenRefused", "credential_of", "token_request"]
 
 EXPIRY_MARGIN_MS = 5 * 60 * 1000
-"""How long before its end a token counts as expired (document 004, 8.5.3)."""
+"""How long before its end a token counts as expired."""
 
 _SECONDS = 30.0
 """How long a request may take in all; whoever refreshes a token holds a lock that others wait for."""
@@ -104,7 +104,7 @@ async def token_request(
 
 
 def credential_of(answer: Mapping[str, Any], *, margin_ms: int = EXPIRY_MARGIN_MS) -> dict[str, Any]:
-    """Return the credential to store for a token endpoint's answer (pi.md 4.3).
+    """Return the credential to store for a token endpoint's answer.
 
     ``expires`` counts from now on this computer's clock, so that a clock that is wrong does no harm. A refresh whose
     answer has no new refresh token leaves the old one as it is: the field is not there.

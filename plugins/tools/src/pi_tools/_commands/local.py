@@ -1,4 +1,4 @@
-"""Commands on this machine: started contained, ended with all that they started (pi.md 6.3, bash process handling)."""
+"""Commands on this machine: started contained, ended with all that they started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command's output while it grows: its tail in memory, all of it in a file once it is long (pi.md 6.3, bash)."""
+"""A command's output while it grows: its tail in memory, all of it in a file once it is long."""
 
 from __future__ import annotations
 

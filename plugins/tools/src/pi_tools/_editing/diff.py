@@ -1,4 +1,4 @@
-"""What an edit changed, for people (numbered lines) and for programs (unified patch): pi.md 6.3, edit details."""
+"""What an edit changed, for people (numbered lines) and for programs (unified patch)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the text of an edit stands in a file, and the file with all edits made (pi.md 6.3, edit).
+"""Where the text of an edit stands in a file, and the file with all edits made.
 
 A file is lines, each with the ending it has. Matching sees the lines joined by a line feed; the
 answer is put back line by line, so that a line nobody touched keeps its bytes, its ending included.

@@ -1,4 +1,4 @@
-"""Images small enough for a model: at most 2000x2000 pixels and 4.5 MB of base64 (pi.md 6.3, read, image)."""
+"""Images small enough for a model: at most 2000x2000 pixels and 4.5 MB of base64."""
 
 from __future__ import annotations
 

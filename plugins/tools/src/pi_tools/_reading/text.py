@@ -194,7 +194,7 @@ def _assemble(
 
 
 def show(piece: Slice, path: str, limit: int | None) -> tuple[str, dict[str, Any] | None]:
-    """Return the text for the model, with the notice about what is missing (pi.md 6.3), and ``details``."""
+    """Return the text for the model, with the notice about what is missing, and ``details``."""
     record = truncate_head(piece.text)
     if not piece.whole:
         record["totalLines"], record["totalBytes"] = piece.lines, piece.size

@@ -1,4 +1,4 @@
-"""ripgrep's JSON messages as the lines that ``grep`` shows: one block per match, with its context (pi.md 6.3)."""
+"""ripgrep's JSON messages as the lines that ``grep`` shows: one block per match, with its context."""
 
 from __future__ import annotations
 
