@@ -82,6 +82,6 @@ def _question(tool: str, arguments: Mapping[str, Any], finding: Finding) -> str:
 def _explained(finding: Finding, tool: str, decision: str) -> str:
     return (
         f"Guardrails refused this call ({finding.rule}): {finding.why}; {decision}."
-        " Do not try to reach the same in another way. If it is needed, tell the user, who can allow it with"
+        " Do not try to reach the same in another way. If it is needed, ask the user, who can allow it with"
         f" {how_to_allow(finding, tool)}."
     )

@@ -32,6 +32,7 @@ __all__ = ["judge_command"]
 
 _DEEPEST = 6
 _MOST_ARGUMENTS = 500
+_MOST_STARTED = 3
 MOST_STEPS = 2500
 """A step is a word of a command in one of the folders that it may run in, or 50 characters of a script."""
 
@@ -46,7 +47,7 @@ _STARTED = frozenset(
 """Programs that are looked for behind the names of programs which may start others, though it is not known here."""
 
 _ASSIGNS = frozenset("env sudo doas make gmake export declare typeset readonly local cross-env".split())
-_MODULES = {"pip": "pip", "pipx": "pipx", "uv": "uv", "pi_cli": "pi", "http.server": "http.server", "twine": "twine"}
+_MODULES = {name: name for name in ("pip", "pipx", "uv", "http.server", "twine")} | {"pi_cli": "pi"}
 """Modules behind Python's ``-m`` that are judged as the program of that name."""
 
 _CODE_MODULES = {"timeit": "", "pdb": "-c", "IPython": "-c", "code": ""}
@@ -77,8 +78,8 @@ class Judge:
         self._values: dict[str, list[str]] = {}
         self._trail = Trail()
 
-    def script(self, text: str, depth: int) -> None:
-        """Judge a text that a shell runs, ``depth`` scripts inside the first one."""
+    def script(self, text: str, depth: int, shell: Command | None = None) -> None:
+        """Judge a text that a shell runs, ``depth`` scripts inside the first one; its commands read what that reads."""
         if depth > _DEEPEST:
             self._add("ask", "unparsed", "commands stand inside commands, too deeply to follow")
             return
@@ -92,11 +93,11 @@ class Judge:
         self._evaluated(script)
         self._assigned(script, depth)
         self.ground.follow(script)
-        self._statements(script, depth)
+        self._statements(script, depth, shell)
         self._databases(script)
         for guess in combined(script.guesses):
             if self._spend(len(text) // 50 + 1):
-                self._statements(read_script(text, self._variables, guess), depth)
+                self._statements(read_script(text, self._variables, guess), depth, shell)
 
     def _assigned(self, script: Script, depth: int) -> None:
         """Judge the variables that a script gives a value, and remember what they get."""
@@ -107,12 +108,16 @@ class Judge:
             self._values.setdefault(name, []).append(origin)
             self._variable(name, Word(UNKNOWN, origin), depth)
 
-    def _statements(self, script: Script, depth: int) -> None:
+    def _statements(self, script: Script, depth: int, shell: Command | None) -> None:
         for redirect in script.redirects:
             self.ground.redirect(redirect)
             for base in self.ground.bases:
                 self._trail.redirect(redirect, base)
+        callers = [each for each in script.commands if each.words and each.words[0].text in script.functions]
+        shells = [each for each in script.commands if [word.text for word in each.words] == ["exec"]]
         for command in script.commands:
+            for caller in (*(callers if command.is_called else ()), *shells, *((shell,) if shell is not None else ())):
+                command = command.reading_like(caller)  # noqa: PLW2901 - the first that reads something counts
             self.command(command, depth)
 
     def command(self, command: Command, depth: int) -> None:
@@ -146,6 +151,8 @@ class Judge:
         """Judge what is known only when everything was looked at: files that the text brings in, and runs."""
         for text in self._trail.unseen():
             self._add("ask", "remote-code", "it runs what was downloaded and has not been looked at", text)
+        for text in self._trail.rules():
+            self._add("ask", "inline-code", "it follows rules that it writes itself, which are not read here", text)
         for run, script in self._trail.scripts():
             if script is None:
                 self._add("ask", "dynamic-command", "it runs a file that another command writes", run.command)
@@ -218,15 +225,15 @@ class Judge:
     def _runs_text(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]
         for script in texts_of(name, arguments):
-            self._text(script, depth, text)
+            self._text(script, depth, text, command)
         if name == "eval":
-            self._text(" ".join(word.text for word in arguments), depth, text)
+            self._text(" ".join(word.text for word in arguments), depth, text, command)
         elif name in ("trap", "alias"):
             for word in arguments[:1] if name == "trap" else arguments:
                 self._text(word.text.partition("=")[2] if name == "alias" else word.text, depth, text)
         elif name in ("find", "fd", "fdfind"):
             for words in (commands_of_find if name == "find" else commands_of_fd)(arguments):
-                self.command(Command(words), depth + 1)
+                self.command(evolve(command, words=words), depth + 1)
         elif name in (".", "source") and arguments:
             self._sourced(arguments[0], command, depth, text)
         else:
@@ -245,10 +252,13 @@ class Judge:
 
     def _started(self, command: Command, depth: int) -> None:
         """Judge what a program may start that is not known as one that does: ``uv run rm -rf /``."""
-        for place, word in enumerate(command.words[1:], 1):
-            if word.text.rsplit("/", 1)[-1].lower() in _STARTED:
-                self.command(evolve(command, words=command.words[place:]), depth + 1)
-                return
+        places = [
+            place
+            for place, word in enumerate(command.words)
+            if place and word.text.rsplit("/", 1)[-1].lower() in _STARTED
+        ]
+        for place in places[:_MOST_STARTED]:
+            self.command(evolve(command, words=command.words[place:]), depth + 1)
 
     def _wrapped(self, name: str, wrapper: Wrapper, arguments: tuple[Word, ...], command: Command, depth: int) -> None:
         """Judge what a wrapper starts; ``arguments`` are its own without its subcommand."""
@@ -267,7 +277,7 @@ class Judge:
             self._shell("sh", evolve(command, words=(Word("sh"),)), depth + 1, text)
         for words in inner_commands(wrapper, arguments):
             if wrapper.text:
-                self._text(" ".join(word.text for word in words), depth, text)
+                self._text(" ".join(word.text for word in words), depth, text, command)
                 continue
             piped = command.piped and name != "xargs"
             self.command(evolve(command, words=words, piped=piped), depth + 1)
@@ -276,7 +286,7 @@ class Judge:
         """A shell runs the text after ``-c``, a file, or else what it reads."""
         rest, takes_text = after_shell_options(name, list(command.words[1:]))
         if takes_text or (rest and not rest[0].known and not self._is_stdin(rest[0])):
-            self._text(rest[0].text if rest else UNKNOWN, depth, text)
+            self._text(rest[0].text if rest else UNKNOWN, depth, text, command)
         elif not rest or self._is_stdin(rest[0]):
             self._reads_script(name, command, depth, text)
         else:
@@ -309,11 +319,11 @@ class Judge:
         found = printed(commands[0]) if len(commands) == 1 else None
         return [found] if found is not None else []
 
-    def _text(self, script: str, depth: int, text: str) -> None:
+    def _text(self, script: str, depth: int, text: str, shell: Command | None = None) -> None:
         """Judge a text that becomes a script."""
         if UNKNOWN in script:
             self._add("ask", "dynamic-command", "part of the script that it runs is known only when it runs", text)
-        self.script(script.replace(UNKNOWN, '"$unknown"'), depth + 1)
+        self.script(script.replace(UNKNOWN, '"$unknown"'), depth + 1, shell)
 
     def _interpreter(self, name: str | None, command: Command, depth: int, text: str) -> None:
         if name is None:
@@ -323,8 +333,9 @@ class Judge:
         needed = _CODE_MODULES.get(start.module or "")
         is_code = needed is not None and not texts & {"-h", "--help"} and (not needed or needed in texts)
         fed = start.reads and (command.piped or command.stdin or any(not word.known for word in command.reads))
-        if start.module in _MODULES:
-            self.command(evolve(command, words=(Word(_MODULES[start.module]), *start.rest)), depth + 1)
+        module = start.module if start.module is None or not start.module.startswith("pi_cli.") else "pi_cli"
+        if module in _MODULES:
+            self.command(evolve(command, words=(Word(_MODULES[module]), *start.rest)), depth + 1)
         elif fed and any(
             DOWNLOADERS.search(each) for each in (*command.feeds, *(each.source for each in command.reads))
         ):
@@ -342,8 +353,9 @@ class Judge:
             self._add("ask", "dynamic-command", "the script that it runs is known only when it runs", text)
             return
         self._runs_file(file, text, "interpreter")
-        if file.text.rsplit("/", 1)[-1] in ("manage.py", "artisan"):
-            self.command(evolve(command, words=(Word(file.text.rsplit("/", 1)[-1]), *rest)), depth + 1)
+        name = "pi" if "pi_cli/" in file.text else file.text.rsplit("/", 1)[-1]
+        if name in ("manage.py", "artisan", "pi"):
+            self.command(evolve(command, words=(Word(name), *rest)), depth + 1)
 
     def _runs_file(self, file: Word, text: str, reader: Reader | None) -> None:
         for base in self.ground.bases:

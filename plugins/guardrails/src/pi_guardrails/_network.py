@@ -36,11 +36,16 @@ _REROUTED = ("--resolve", "--connect-to", "--proxy", "--socks", "--preproxy", "-
 
 _SUBSTITUTION = re.compile(r"\$\((?!\()|`|[<>]\(")
 _SECRET = re.compile(r"\$\{?(\w*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH(?!OR)|PRIVATE)\w*)", re.IGNORECASE)
-_VALUE_BEFORE = re.compile(
-    r"-[a-zA-Z]*[AbcDdeEFHKmoPTuwXy]|--(data|form|header|output|user|cookie|request|json|upload|cert|key|cacert|max|"
-    r"connect-timeout|retry|write-out|range|post|body|method|timeout|tries).*"
-)
-"""Options of programs for the web whose next argument is no address."""
+_VALUE_BEFORE = {
+    "curl": re.compile(
+        r"-[a-zA-Z]*[AbcDdeEFHKmoPTuwXy]|--(data|form|header|output|user|cookie|request|json|upload|cert|key|cacert|max"
+        r"|connect-timeout|retry|write-out|range).*"
+    ),
+    "wget": re.compile(
+        r"-[a-zA-Z]*[OPoaTwtQUADRIXe]|--(post|body|method|header|user|timeout|tries|output|directory-p).*"
+    ),
+}
+"""Options of programs for the web whose next argument is not an address."""
 
 _SAYS_NOTHING = frozenset(
     "arch basename date dirname dpkg echo expr mktemp node nproc printf python python3 seq sw_vers tr uname "
@@ -49,6 +54,7 @@ _SAYS_NOTHING = frozenset(
 """Programs whose output in an address is a version, a number or a name."""
 
 _GIT_SAYS_NOTHING = ("rev-parse", "describe", "symbolic-ref", "branch --show-current")
+_NEVER = re.compile("(?!)")
 _LONGEST = 20_000
 _MOST_LOOKS = 50
 
@@ -108,8 +114,9 @@ def _worth_a_look(call: Call) -> list[Word]:
 def _is_local(call: Call) -> bool:
     """Whether every address among the arguments is one of this computer."""
     addresses = []
+    takes_value = _VALUE_BEFORE.get(call.name, _NEVER)
     for before, word in zip(("", *call.texts), call.arguments, strict=False):
-        is_value = _VALUE_BEFORE.fullmatch(before) is not None and "://" not in word.text
+        is_value = takes_value.fullmatch(before) is not None and "://" not in word.text
         if not word.text.startswith("-") and not is_value and (not word.known or _is_address(word.text)):
             addresses.append(word)
     here = [word for word in addresses if _is_local_host(word.text)]
@@ -152,7 +159,7 @@ def _says_nothing(source: str) -> bool:
             names[-1] = "echo"
         if names[-1] in ("python", "python3", "node") and not re.fullmatch(r"\S+ (-V|-v|--version)", text):
             return False
-        if command.reads or not command.words:
+        if command.reads or not command.words or re.search(r" -f| --file| -r", text):
             return False
         if command.stdin and (printed(command) is None or UNKNOWN in "".join(command.stdin)):
             return False

@@ -41,6 +41,8 @@ PROTECTED = (
     ".pi/settings.json",
     ".pi/extensions",
     ".pi/mcp.json",
+    "site-packages/pi_*",
+    "site-packages/pluggypi*",
 )
 """Guarded wherever they lie, with all that is below them. ``!`` takes a name out again."""
 

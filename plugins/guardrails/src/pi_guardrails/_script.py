@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from pi_guardrails._doubts import doubts, is_too_large, nodes
 from pi_guardrails._values import plain_values, settled_value
-from pi_guardrails._words import Word, fields, for_parser, source, text_between
+from pi_guardrails._words import UNKNOWN, Word, fields, for_parser, source, text_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,6 +52,7 @@ class Command:
         piped: Whether it reads what another command writes.
         feeds: Words of the commands before it in its pipeline.
         reads: Files that it reads as its standard input.
+        is_called: Whether it stands in a function, and reads what the function reads.
     """
 
     words: tuple[Word, ...]
@@ -59,6 +60,18 @@ class Command:
     piped: bool = False
     feeds: tuple[str, ...] = ()
     reads: tuple[Word, ...] = ()
+    is_called: bool = False
+
+    @property
+    def has_input(self) -> bool:
+        """Whether it is known to read something other than its caller does."""
+        return bool(self.piped or self.stdin or self.reads)
+
+    def reading_like(self, caller: Command) -> Command:
+        """Return the same command, with the standard input of the one that starts it unless it has its own."""
+        if self.has_input or not caller.has_input:
+            return self
+        return evolve(self, stdin=caller.stdin, piped=caller.piped, feeds=caller.feeds, reads=caller.reads)
 
 
 @frozen(eq=False)
@@ -92,6 +105,7 @@ class Script:
         words: All words without their quotes and all names, where there are assignments.
         calculates: Whether it has arithmetic, where a shell runs what stands in the index of a variable.
         guesses: Plain values that variables get somewhere, of those whose value is not certain.
+        functions: Names of functions.
         bombs: Functions that multiply themselves.
         prompts: Expansions that run the text of a variable.
         problems: Why the text is not understood.
@@ -106,6 +120,7 @@ class Script:
     words: set[str] = field(factory=set)
     calculates: bool = False
     guesses: dict[str, list[str]] = field(factory=dict)
+    functions: set[str] = field(factory=set)
     bombs: list[str] = field(factory=list)
     prompts: list[str] = field(factory=list)
     problems: list[str] = field(factory=list)
@@ -217,9 +232,18 @@ def _command(node: Node, variables: Mapping[str, str]) -> Command:
             texts.append(" ".join(word.text for word in fields(redirect.named_children[-1], variables)))
         elif redirect.type == "heredoc_redirect":
             texts.append(_here_document(redirect, variables))
-        elif _operator(redirect) == "<":
-            files += [word for target in _targets(redirect)[:1] for word in fields(target, variables)]
-    return Command(tuple(words), tuple(texts), feeds is not None, feeds or (), tuple(files))
+        elif _operator(redirect) in ("<", "<&"):
+            targets = [word for target in _targets(redirect)[:1] for word in fields(target, variables)]
+            files += [Word(UNKNOWN, source(redirect)) if _operator(redirect) == "<&" else word for word in targets]
+    is_called = any(each.type == "function_definition" for each in _around(node))
+    return Command(tuple(words), tuple(texts), feeds is not None, feeds or (), tuple(files), is_called)
+
+
+def _around(node: Node) -> Iterator[Node]:
+    at = node.parent
+    while at is not None:
+        yield at
+        at = at.parent
 
 
 def _inputs(node: Node) -> Iterator[Node]:
@@ -333,6 +357,7 @@ def _declared(node: Node, variables: Mapping[str, str]) -> Word:
 def _function(node: Node, script: Script) -> None:
     """A function that starts itself twice, or in the background, never ends starting."""
     name = next((source(child) for child in node.named_children if child.type == "word"), "")
+    script.functions.add(name)
     calls = [each for each in nodes(node) if each.type == "command_name" and source(each) == name]
     parallel = any(not each.is_named and each.type in ("&", *_PIPES) for each in nodes(node))
     if calls and parallel:

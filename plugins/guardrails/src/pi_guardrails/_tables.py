@@ -44,7 +44,7 @@ _ALWAYS: dict[str, tuple[str, str]] = {
     **dict.fromkeys("cryptsetup lvremove vgremove pvremove mdadm hdparm".split(), _VOLUMES),
     **dict.fromkeys("at batch systemd-run launchctl".split(), _LATER),
     **dict.fromkeys("trash trash-put trash-empty rmtrash".split(), _TRASH),
-    **dict.fromkeys("mosh ansible ansible-playbook telnet rsh rlogin".split(), _REMOTE),
+    **dict.fromkeys("mosh ansible ansible-playbook telnet rsh rlogin ssh-copy-id".split(), _REMOTE),
     **dict.fromkeys("xterm gnome-terminal konsole kitty alacritty xfce4-terminal wezterm osascript".split(), _TERMINAL),
     **dict.fromkeys("remove-item schtasks ldapdelete".split(), ("delete", "it deletes, or plans what runs later")),
     **dict.fromkeys(

@@ -36,10 +36,21 @@ _BUILDERS = frozenset(
 )
 """What they do stands in files of the folder in which they start."""
 
+_RULES = (
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "package.json",
+    "Justfile",
+    "justfile",
+    "Rakefile",
+    "setup.py",
+    "build.rs",
+)
+
 _FOLDERS = re.compile(r"(?:-C|--(?:directory|prefix|project|manifest-path|cwd|file)=?|-f)(.*)", re.DOTALL)
 _URL = re.compile(r"\w+://[^/]+/(?:[^?#]*/)?([^/?#]+)")
 _SHEBANG = re.compile(r"#!.*\b(sh|bash|dash|zsh|ksh)\b")
-_OTHER_ESCAPE = re.compile(r"\\[^n]")
 _COPIERS = frozenset("cp mv install ln gunzip unxz unzstd".split())
 _PRINTERS = frozenset({"echo", "printf"})
 
@@ -154,6 +165,12 @@ class Trail:
             if self._is_fetched(folder):
                 yield command
 
+    def rules(self) -> Iterator[str]:
+        """Yield the commands that follow rules which the same line writes."""
+        for folder, command in self.builds:
+            if any(os.path.join(folder, name) in self.written for name in _RULES):
+                yield command
+
     def scripts(self) -> Iterator[tuple[Run, str | None]]:
         """Yield what is run of the files that the line writes, with their texts; None for a text that is not known."""
         seen: set[str] = set()
@@ -196,15 +213,20 @@ def printed(command: Command) -> str | None:
         return None
     while rest and rest[0] in ("-n", "-e", "-E", "-ne", "-en", "--"):
         rest.pop(0)
-    text = " ".join(rest) if name == "echo" else _formatted(rest[0], rest[1:]) if rest else ""
-    return text.replace("\\n", "\n") if _OTHER_ESCAPE.search(text) is None else None
+    if name == "echo":
+        text = " ".join(rest)
+        return text if "\\" not in text else None
+    return _formatted(rest[0], rest[1:]) if rest else ""
 
 
-def _formatted(pattern: str, values: list[str]) -> str:
-    """Return what ``printf`` makes of a pattern; each of its turns ends with a new line, which changes no verdict."""
-    parts = re.split(r"%[-+ #0\d.]*[a-zA-Z]", pattern)
+def _formatted(pattern: str, values: list[str]) -> str | None:
+    """Return what ``printf`` makes of a pattern, of which only new lines and plain texts are read."""
+    pattern = pattern.replace("\\n", "\n")
+    parts = pattern.split("%s")
+    if "\\" in pattern or "%" in "".join(parts):
+        return None
     if len(parts) == 1:
-        return pattern.replace("%%", "%")
+        return pattern
     turns, waiting = [], list(values) or [""]
     while waiting:
         taken, waiting = waiting[: len(parts) - 1], waiting[len(parts) - 1 :]
