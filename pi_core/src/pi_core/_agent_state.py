@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from attrs import define, field
+from attrs import define, evolve, field
 
-from pi_hookspecs import MessageEndEvent, TurnEndEvent
+from pi_hookspecs import AssistantMessage, MessageEndEvent, TextContent, ToolCall, TurnEndEvent
 from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
@@ -57,6 +57,15 @@ class AgentState(Shown):
     def streaming_message(self) -> AgentMessage | None:
         """The message that is being received, as it stands now."""
         return cast("AgentMessage", self._growing.message) if self._growing is not None else None
+
+    def broken_answer(self, model: Model) -> AssistantMessage:
+        """Return what was received of the answer in the making, without tool calls; an empty one where nothing was."""
+        begun = self.streaming_message
+        if isinstance(begun, AssistantMessage):
+            return evolve(begun, content=tuple(block for block in begun.content if not isinstance(block, ToolCall)))
+        return AssistantMessage(
+            content=(TextContent(""),), api=model.api, provider=model.provider, model=model.id, stop_reason="pending"
+        )
 
     def follow(self, event: AgentEvent) -> None:
         """Take in what an event of the run says."""

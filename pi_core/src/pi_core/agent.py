@@ -29,7 +29,6 @@ from pi_hookspecs import (
     PiError,
     StreamOptions,
     TextContent,
-    ToolCall,
     TurnEndEvent,
     UserMessage,
 )
@@ -65,12 +64,14 @@ class _Run(Shown):
     """The run that is going on.
 
     Attributes:
+        prompts: The messages that it begins with.
         new: The messages that it has added.
         over: ``agent_end`` was told.
     """
 
     abort: AbortController
     context: AgentContext
+    prompts: Sequence[AgentMessage]
     new: list[AgentMessage] = field(factory=list)
     over: bool = False
 
@@ -329,7 +330,7 @@ class Agent:
         self._idle.clear()
         state.begin_run()
         context = AgentContext(state.system_prompt, list(state.messages), state.tools)
-        self._run = run = _Run(AbortController(), context)
+        self._run = run = _Run(AbortController(), context, prompts)
         try:
             config = self._loop_config(model, skip_first_poll=skip_first_poll)
             await run_loop(prompts, context, config, run.abort.signal, self._emit)
@@ -377,16 +378,13 @@ class Agent:
         if run.over:
             return
         reason: Literal["aborted", "error"] = "aborted" if run.abort.signal.aborted else "error"
-        answer = AssistantMessage(
-            content=(TextContent(""),), api=model.api, provider=model.provider, model=model.id, stop_reason="pending"
-        )
-        begun = self.state.streaming_message
-        if isinstance(begun, AssistantMessage):
-            whole = tuple(block for block in begun.content if not isinstance(block, ToolCall))
-            answer = evolve(begun, content=whole)
-        else:
+        begun, answer = self.state.streaming_message, self.state.broken_answer(model)
+        if not isinstance(begun, AssistantMessage):
             if begun is not None:
                 await self._tell_anyway(MessageEndEvent(message=begun))
+            for message in run.prompts[len(run.new) :]:  # what the user said is kept, whatever happened before
+                await self._tell_anyway(MessageStartEvent(message=message))
+                await self._tell_anyway(MessageEndEvent(message=message))
             await self._tell_anyway(MessageStartEvent(message=answer))
         answer = evolve(answer, stop_reason=reason, error_message=why)
         await self._tell_anyway(MessageEndEvent(message=answer))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TASK = """
 import asyncio
@@ -56,6 +61,20 @@ from pi_hookspecs import hookimpl
 def {hook}(event, ctx):
     ctx.ui.notify("blocked")
     time.sleep(50)
+"""
+
+STOPS = """
+import asyncio
+from pi_hookspecs import hookimpl
+
+@hookimpl
+async def turn_start(event):
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(60)
+
+@hookimpl
+def session_shutdown(event):
+    pass
 """
 
 CANCELS = """
@@ -114,8 +133,18 @@ def test_thread_that_ends_in_time_is_waited_for(fake):
     assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n", "")
 
 
-@pytest.mark.parametrize("hook", ["session_start", "input", "agent_end", "session_shutdown"])
-def test_plugin_that_cancels_pi_is_told_in_one_line(fake, hook):
+@pytest.mark.parametrize(
+    ("hook", "stored"),
+    [
+        ("session_start", None),
+        ("input", ["user"]),
+        ("before_agent_start", ["user"]),
+        ("turn_start", ["user", "assistant"]),
+        ("agent_end", ["user", "assistant"]),
+        ("session_shutdown", ["user", "assistant"]),
+    ],
+)
+def test_plugin_that_cancels_pi_is_named_in_one_line_and_the_prompt_is_kept(fake, hook, stored):
     fake.install("cancelling", CANCELS.format(hook=hook))
 
     done = fake.run("--model", "fake/echo", "-p", "hello")
@@ -123,6 +152,26 @@ def test_plugin_that_cancels_pi_is_told_in_one_line(fake, hook):
     assert done.returncode == 1
     assert done.stderr.startswith("Error: ")
     assert done.stderr.count("\n") == 1
+    assert f"hook that ran: {hook} of plugin 'cancelling'" in done.stderr
+    assert roles_stored(fake.agent_dir) == stored
+
+
+def roles_stored(agent_dir: Path) -> list[str] | None:
+    """Return the roles of the messages in the one session that is stored; None where none is."""
+    for file in (agent_dir / "sessions").glob("*/*.jsonl"):
+        entries = [json.loads(line) for line in file.read_text().splitlines()]
+        return [each["message"]["role"] for each in entries if each["type"] == "message"]
+    return None
+
+
+def test_error_that_nobody_expects_comes_with_the_last_hook_of_the_run(fake):
+    fake.install("stopping", STOPS)
+
+    done = fake.run("--model", "fake/echo", "-p", "hello")
+
+    assert done.returncode == 1
+    assert "Error: unexpected RuntimeError: Event loop stopped" in done.stderr
+    assert "(the last hook that ran: turn_start of plugin 'stopping')" in done.stderr
 
 
 def test_one_polite_kill_ends_a_blocked_event_loop(fake):

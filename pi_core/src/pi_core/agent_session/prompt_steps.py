@@ -6,6 +6,7 @@ What happens inside the run is the agent's; what a session is, the session's.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.agent_session.hook_bridge import custom_message
@@ -16,7 +17,7 @@ from pi_hookspecs import AgentBusy, AgentSettledEvent, MessageEndEvent, MessageS
 from pi_hookspecs.specs import agent as agent_specs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pi_core.agent_session import AgentSession
     from pi_core.agent_session.prompt_call import PromptCall
@@ -97,7 +98,8 @@ class PromptSteps:
         """Return what the user said as plugins left it; None when a command or a plugin dealt with it."""
         if expand and await self.command(text):
             return None
-        said = await self.input(text, images, source, behavior)
+        with self._kept([user_message(text, images)]):
+            said = await self.input(text, images, source, behavior)
         if said is None or not expand:
             return said
         return await self.expand(said[0]), said[1]
@@ -142,11 +144,29 @@ class PromptSteps:
         """Run a prompt until it has settled."""
         session = self._session
         try:
-            injected = await self.before_agent_start(text, images)
+            with self._kept(messages):
+                injected = await self.before_agent_start(text, images)
             await session.agent.prompt([*messages, *injected])
             await self.run_on_as_long_as_wanted(stop)
         finally:
             await self.settle(stop)
+
+    @contextmanager
+    def _kept(self, messages: Sequence[AgentMessage]) -> Iterator[None]:
+        """Store messages, which nothing will answer, where the block before their run is cancelled or fails.
+
+        Nothing is stored before the first answer otherwise, and what the user wrote would be lost.
+        """
+        session = self._session
+        try:
+            yield
+        except BaseException:
+            if not session.agent.state.is_streaming:
+                for message in messages:
+                    session.agent.append_message(message)
+                    session.session_manager.append_message(message)
+                session.session_manager.begin_storing()
+            raise
 
     async def resume(self, stop: AbortSignal) -> None:
         """Go on from the transcript until that has settled."""

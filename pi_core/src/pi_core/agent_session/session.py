@@ -160,6 +160,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         if self._ended:
             return
         self._ended = True
+        self.hooks.keep_last_hook()
         self.parts.end()
         await self.abort("Session ended")
         if self._started:

@@ -140,6 +140,19 @@ class HookDispatcher:
     def trace(self, trace: Callable[[HookTrace], None] | None) -> None:
         self._invoker.trace = trace
 
+    @property
+    def last_hook(self) -> str | None:
+        """The hook that ran last, or in which the task was cancelled, as ``turn_end of plugin 'x'``; None before one.
+
+        For the message about an end that nothing else explains.
+        """
+        last = self._invoker.suspect or self._invoker.last
+        return None if last is None else f"{last.hook} of plugin {last.plugin!r}"
+
+    def keep_last_hook(self) -> None:
+        """Let ``last_hook`` stay as it is: the hooks that are called from here on belong to the end."""
+        self._invoker.suspect = self._invoker.suspect or self._invoker.last
+
     # Who is called
 
     def implementations(self, name: str) -> tuple[HookImplementation, ...]:

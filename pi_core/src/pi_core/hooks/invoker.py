@@ -35,6 +35,8 @@ class Invoker:
 
     Attributes:
         watchdog: Ends the calls that take too long.
+        last: The implementation that was called last.
+        suspect: The one in which a cancellation of the whole task arrived last.
     """
 
     def __init__(
@@ -46,6 +48,8 @@ class Invoker:
         self._report = report
         self._quarantine = quarantine
         self.trace = trace
+        self.last: HookImplementation | None = None
+        self.suspect: HookImplementation | None = None
         self.watchdog = Watchdog(Invoker.invoke.__code__, self._stalled, self._ignored, self._blocking)
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
@@ -60,6 +64,7 @@ class Invoker:
         running = RunningCall(call, implementation)
         token = current_call.set(running)
         self.watchdog.enter(running)
+        self.last = implementation
         suspended = problem = None
         try:
             answer = implementation.call(event, call.ctx)
@@ -108,6 +113,7 @@ class Invoker:
         elif not (cancelled and running.cancelled_by_others):
             self._blame(running, "raised", *description)
         if await running.take_back():
+            self.suspect = implementation
             raise error if cancelled else asyncio.CancelledError
 
     async def _counts(self, running: RunningCall) -> bool:
@@ -119,6 +125,7 @@ class Invoker:
         leave_if_child()
         self.watchdog.notice_afterwards(running)
         if await running.take_back():
+            self.suspect = running.implementation
             raise asyncio.CancelledError
         if self._overran(running):
             return False

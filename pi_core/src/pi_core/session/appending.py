@@ -172,6 +172,10 @@ class SessionAppends(SessionReads):
         """Store what waits, if it can be, and let go of the session."""
         self._writer.close()
 
+    def begin_storing(self) -> None:
+        """Store what waits and what is added from now on, though no answer has come."""
+        self._writer.begin()
+
     def stop_storing(self) -> None:
         """Store nothing any more and leave the store alone: this process is a copy of the one that has the session."""
         self._writer.stop()

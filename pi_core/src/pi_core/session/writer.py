@@ -58,8 +58,12 @@ class SessionWriter:
         """Store an entry, or let it wait; never raises for a store that fails."""
         self.waiting.append(entry)
         if self.begun or _is_answer(entry):
-            self.begun = True
-            self.flush()
+            self.begin()
+
+    def begin(self) -> None:
+        """Store what waits, and from now on each entry, though no answer has come."""
+        self.begun = True
+        self.flush()
 
     def flush(self) -> bool:
         """Store what waits; returns whether nothing waits any more."""

@@ -18,15 +18,22 @@ from pi_cli._report import warn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_core.agent_session import AgentSession
+
 __all__ = ["LastMoment", "leave_exit_handlers", "leave_threads"]
 
 _SECONDS = 5.0
 
 
 class LastMoment:
-    """Ends the process when the event loop does not get done with tasks and threads after the work is over."""
+    """Ends the process when the event loop does not get done with tasks and threads after the work is over.
+
+    Attributes:
+        session: The session that the event loop runs, once there is one.
+    """
 
     def __init__(self) -> None:
+        self.session: AgentSession | None = None
         self._timer: threading.Timer | None = None
 
     def begins(self, exit_code: int) -> None:

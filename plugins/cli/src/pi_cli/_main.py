@@ -69,7 +69,8 @@ def _tell_unexpected(error: BaseException, *, verbose: bool) -> None:
         return
     name = type(error).__name__
     hint = "" if verbose else ". Run again with --verbose to see where"
-    say(f"Error: unexpected {name}: {one_line(str(error)) or '(no message)'}{hint}")
+    notes = "".join(f" ({one_line(note)})" for note in getattr(error, "__notes__", ()))
+    say(f"Error: unexpected {name}: {one_line(str(error)) or '(no message)'}{notes}{hint}")
     if verbose:
         import traceback
 

@@ -36,6 +36,12 @@ def run_mode(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ:
     last_moment = LastMoment()
     try:
         return asyncio.run(_run(mode, options, host, cwd, environ, last_moment))
+    except (PiError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if last_moment.session is not None and last_moment.session.hooks.last_hook is not None:
+            error.add_note(f"the last hook that ran: {last_moment.session.hooks.last_hook}")
+        raise
     finally:
         last_moment.is_over()
 
@@ -95,6 +101,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         for problem in (*host.settings.problems, *host.problems, *models.warnings):
             warn(problem)
         raise
+    last_moment.session = session
     if choice.scope:
         from pi_core.agent_session.choices import ScopedModel
 

@@ -32,12 +32,14 @@ class Job:
         is_prompt: It is for the model; what the model has not seen yet can be taken back.
         accepted: Set when the next line may begin.
         taken_back: It is on the line again.
+        stopped: The user, or the end of pi, has stopped it.
     """
 
     typed: Typed
     is_prompt: bool = True
     accepted: asyncio.Event = field(factory=asyncio.Event)
     taken_back: bool = False
+    stopped: bool = False
     task: asyncio.Task[None] | None = None
 
 
@@ -86,6 +88,7 @@ class Jobs:
         """Stop everything that runs."""
         for job in self._running:
             if job.task is not None:
+                job.stopped = True
                 job.task.cancel()
 
     async def settled(self) -> None:
