@@ -294,7 +294,7 @@ def test_a_value_that_may_be_another_one_is_not_known(text: str) -> None:
         "$(" * 170_000,
         "bash -c '" * 20_000,
         "rm a;" * 400 + "cd x;" * 9,
-        "watch --foo " + "ab " * 400,
+        "watch --foo " + "a " * 490,
         "nice --foo " + "env --x " * 240,
         "; ".join(["kubectl exec a " + "b " * 200] * 40),
         "a" + " | a" * 490,

@@ -166,9 +166,10 @@ class Judge:
 
     def _spend(self, steps: int) -> bool:
         """Whether so much more may be looked at while the agent waits; where it may not, that is asked about."""
-        if self.steps + steps <= MOST_STEPS:
+        if self.steps + steps < MOST_STEPS:
             self.steps += steps
             return True
+        self.steps = MOST_STEPS  # nothing more fits, however small it is
         self._add("ask", "unparsed", "it has more commands than can be looked at")
         return False
 
