@@ -67,7 +67,7 @@ class Call:
         return not self.letters.isdisjoint(letters)
 
     def sources(self, word: Word) -> list[str]:
-        """Return how an argument is written, and what the script assigns to the variables that stand in it."""
+        """Return how an argument is written, and what the script assigns to the variables in it."""
         found = [word.source or word.text]
         for source in found:
             for name in _VARIABLE.findall(source):
@@ -103,7 +103,7 @@ def flags(arguments: Sequence[Word]) -> tuple[set[str], list[str]]:
 
 
 def has_words(arguments: Sequence[Word], needed: str) -> bool:
-    """Whether the words stand among the arguments in this order.
+    """Whether the words are among the arguments, in this order.
 
     What is known only when it runs may be any of them, at the place of a subcommand.
     """

@@ -107,7 +107,7 @@ def _gaps(node: Node, whole: bytes, start: int) -> Iterator[str]:
         broken = ("\n" in rest and node.type in _ONE_LINE) or (gap and node.type == "variable_assignment")
         joined = gap and not rest and before.is_named and after.is_named
         if broken or joined or _BLANK.fullmatch(rest) is None or (not gap and _never_touch(node, before, after)):
-            yield f"what stands between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear"
+            yield f"the text between {source(before)[-20:]!r} and {source(after)[:20]!r} is unclear"
             return
 
 
@@ -135,7 +135,7 @@ def _leaf(node: Node) -> Iterator[str]:
     """Find substitutions that the grammar took for text, and parts that are none."""
     parent = node.parent
     if node.type in ("regex", "extglob_pattern") and parent is not None and parent.type == "command":
-        yield f"{source(node)[:20]!r} stands where it is not understood"
+        yield f"{source(node)[:20]!r} is in a place where it is not understood"
     if node.type == "file_descriptor" and not source(node).isdigit():
         yield f"what {source(node)[:20]!r} is for is unclear"
     assigns = parent is not None and parent.type in ("variable_assignment", "subscript")

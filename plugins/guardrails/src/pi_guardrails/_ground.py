@@ -107,7 +107,7 @@ class Ground:
 
     def _matches(self, path: str, base: Places) -> tuple[str, ...]:
         if self._matched > _MOST_FILES:
-            self.add("ask", "unparsed", "its patterns stand for more files than can be looked at")
+            self.add("ask", "unparsed", "its patterns match more files than can be looked at")
             return ()
         found = tuple(base.matches(path))
         self._matched += len(found) + 1

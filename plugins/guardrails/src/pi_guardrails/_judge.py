@@ -81,7 +81,7 @@ class Judge:
     def script(self, text: str, depth: int, shell: Command | None = None) -> None:
         """Judge a text that a shell runs, ``depth`` scripts inside the first one; its commands read what that reads."""
         if depth > _DEEPEST:
-            self._add("ask", "unparsed", "commands stand inside commands, too deeply to follow")
+            self._add("ask", "unparsed", "commands are nested too deeply to follow")
             return
         if not self._spend(len(text) // 50):
             return
@@ -215,13 +215,13 @@ class Judge:
     def _evaluated(self, script: Script) -> None:
         """Judge texts that arithmetic, or an expansion, takes for commands."""
         for prompt in script.prompts:
-            self._add("ask", "dynamic-command", f"{prompt} runs what stands in the variable")
+            self._add("ask", "dynamic-command", f"{prompt} runs the text in the variable")
         texts = [value.text for _, value in script.assignments]
         if script.calculates:
             texts += [word.text for command in script.commands for word in command.words]
             texts += [text for command in script.commands for text in command.stdin]
         if any(has_index_that_runs(text) for text in texts):
-            self._add("ask", "dynamic-command", "the shell runs what stands in the index of a variable")
+            self._add("ask", "dynamic-command", "the shell runs a command in the index of a variable")
 
     def _runs_text(self, name: str, command: Command, depth: int, text: str) -> None:
         arguments = command.words[1:]

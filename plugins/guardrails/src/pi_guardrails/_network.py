@@ -169,7 +169,7 @@ def _says_nothing(source: str) -> bool:
 
 
 def _standard_input(call: Call) -> Iterator[Judgement]:
-    """What a program reads is sent, unless it is a text that stands in the command."""
+    """What a program reads is sent, unless the text is part of the command."""
     command = call.command
     files = [word for word in command.reads if word.text != "/dev/null"]
     if files:
@@ -181,7 +181,7 @@ def _standard_input(call: Call) -> Iterator[Judgement]:
 
 
 def _is_plain(feed: str) -> bool:
-    """Whether what a command writes stands in its own words."""
+    """Whether the output of a command is known from its own words."""
     if len(feed) > _LONGEST:
         return False
     script = read_script(feed, {})

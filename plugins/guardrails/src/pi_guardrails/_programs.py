@@ -259,7 +259,7 @@ def _sed(call: Call) -> Iterator[Judgement]:
 
 def _subscript(call: Call) -> Iterator[Judgement]:
     if any(has_index_that_runs(word.text) for word in call.arguments):
-        yield "ask", "dynamic-command", "the shell runs what stands in the index of a variable"
+        yield "ask", "dynamic-command", "the shell runs a command in the index of a variable"
     if call.name in ("declare", "typeset", "local") and call.has_letter("n"):
         yield "ask", "dynamic-command", "it gives a variable another name, under which it may be set"
 

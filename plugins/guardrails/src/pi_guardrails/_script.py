@@ -1,4 +1,4 @@
-"""From a text to the commands that a shell would run: all of them, wherever they stand, or why that is not certain.
+"""From a text to the commands that a shell would run: all of them, wherever they are, or why that is not certain.
 
 The tree comes from tree-sitter's grammar of bash. Where grammar and shell are known to differ, and wherever the tree
 holds something that this module does not know, the script has a problem, and may not be called understood.
@@ -52,7 +52,7 @@ class Command:
         piped: Whether it reads what another command writes.
         feeds: Words of the commands before it in its pipeline.
         reads: Files that it reads as its standard input.
-        is_called: Whether it stands in a function, and reads what the function reads.
+        is_called: Whether it is part of a function, and reads what the function reads.
     """
 
     words: tuple[Word, ...]
@@ -103,7 +103,7 @@ class Script:
         assignments: The same with the values.
         named: Words that may be the name of a variable that is set: ``read HOME``.
         words: All words without their quotes and all names, where there are assignments.
-        calculates: Whether it has arithmetic, where a shell runs what stands in the index of a variable.
+        calculates: Whether it has arithmetic, where a shell runs commands in the index of a variable.
         guesses: Plain values that variables get somewhere, of those whose value is not certain.
         functions: Names of functions.
         bombs: Functions that multiply themselves.

@@ -230,6 +230,6 @@ def by_name(call: Call) -> Iterator[Judgement]:
 
 
 def _aws_action(call: Call) -> str:
-    """Return service and operation, which options of all services may stand before."""
+    """Return service and operation, which options of all services may precede."""
     pairs = zip(("", *call.texts), call.texts, strict=False)
     return " ".join([text for before, text in pairs if not text.startswith("-") and before not in _AWS_OPTIONS][:2])

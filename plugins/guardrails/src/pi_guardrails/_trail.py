@@ -34,7 +34,7 @@ _BUILDERS = frozenset(
     "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
     "nox npm pip pip3 pnpm poetry pytest rake sbt scons stack swift task tox uv yarn".split()
 )
-"""What they do stands in files of the folder in which they start."""
+"""Files of the folder in which they start say what they run."""
 
 _RULES = (
     "Makefile",

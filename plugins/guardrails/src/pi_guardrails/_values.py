@@ -29,7 +29,7 @@ _OF_THE_SHELL = re.compile(
 """Such names get another value from the shell, or make one of it that is not looked at here."""
 
 _PLAIN = re.compile(r"[\w./:@%+,=-]{1,1000}", re.ASCII)
-"""What the shell leaves as it is, with quotes and without; no text that takes time when it stands in many places."""
+"""What the shell leaves as it is, with quotes and without; short, as it may be put in many places."""
 
 _MOST_GUESSES = 4
 

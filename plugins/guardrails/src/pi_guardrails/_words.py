@@ -56,7 +56,7 @@ class Word:
     """One argument.
 
     Attributes:
-        text: As the program will get it; ``UNKNOWN`` stands where that is decided at run time.
+        text: As the program will get it; ``UNKNOWN`` replaces what is decided at run time.
         source: As it was written.
         globs: Whether the shell may put names of files in its place.
         splits: Whether it may become several arguments, or none.
