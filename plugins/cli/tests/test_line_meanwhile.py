@@ -121,12 +121,14 @@ def test_options_of_a_plugin_send_the_terminal_no_escape_sequences(talk):
 def test_what_is_said_during_an_answer_that_a_plugin_asked_for_is_taken_in(talk, fake):
     terminal = talk(model="fake/wait", script=FULL)
     (fake.cwd / "do-run").touch()
+    terminal.until("waiting")
 
-    seen = say(terminal, "and this", "waiting")  # text without a line's end is shown before the next line begins
+    seen = say(terminal, "and this", "Steering: and this")
 
     assert "Error" not in seen
     terminal.type("\x03")
-    terminal.until("Stopped")
+    terminal.until("Stopped")  # and what waited is on the line again
+    say(terminal, "", "> and this\r\n")
     say(terminal, "/session", "said 1")
 
 
