@@ -242,3 +242,123 @@ def test_the_last_answer_goes_to_the_terminals_clipboard(talk):
 def test_an_answer_that_terminals_would_drop_is_no_sequence():
     assert clipboard_sequence("x" * 74_992) is None
     assert len(clipboard_sequence("x" * 74_991)) < 100_000
+
+
+# Commands
+
+
+def test_the_options_of_a_question_are_above_it_and_nothing_is_drawn_over(talk):
+    terminal = talk()
+    terminal.type("half")
+    terminal.sees("> half")
+    terminal.type("\x15/model\r")
+    shown = terminal.sees("Number or name:")
+
+    assert re.search(r"> /model\n\nWhich model\?\n +1 fake/echo\n", shown)
+    terminal.type("fake/echo\r")
+    shown = terminal.sees("Number or name: fake/echo\nfake/echo, thinking")
+    assert shown.split("\n")[-2].startswith("fake/echo · ")
+
+
+def test_a_question_is_dismissed_by_a_key_and_the_line_is_as_it_was(talk):
+    terminal = talk()
+    terminal.type("/model\r")
+    terminal.sees("Number or name:")
+    terminal.type("\x1b")
+
+    terminal.sees("fake/tools, thinking", "\n>")
+
+
+def test_the_name_of_a_model_is_completed(talk):
+    terminal = talk()
+    terminal.type("/model ech\t")
+    terminal.sees("> /model fake/echo")
+    terminal.type("\r")
+
+    terminal.sees("fake/echo, thinking")
+
+
+def test_a_file_of_the_folder_is_completed_and_enter_takes_it(talk, fake):
+    (fake.cwd / "src").mkdir()
+    (fake.cwd / "src" / "tide.py").touch()
+    terminal = talk(model="fake/echo")
+    terminal.type("look at @ti\t")
+    terminal.sees("> look at @src/tide.py")
+    terminal.type("\r")
+    terminal.type(" please\r")
+
+    terminal.sees("> look at @src/tide.py please\n")
+
+
+def test_a_fork_ends_before_a_message_and_has_it_on_the_line(talk):
+    terminal = talk(model="fake/echo")
+    for text in ("one", "two"):
+        terminal.type(f"{text}\r")
+        terminal.sees(f"> {text}\n\n{text}\n")
+    terminal.type("/fork\r")
+    terminal.sees("   1 one\n   2 two\n")
+    terminal.type("2\r")
+
+    terminal.sees("2 messages, fake/echo.")
+    terminal.when(lambda shown: shown.endswith("> two"), "the message on the line")
+
+
+def test_a_clone_is_another_file(talk, fake):
+    terminal = talk(model="fake/echo")
+    terminal.type("one\r")
+    terminal.sees("\none\n")
+    terminal.type("/clone\r")
+    terminal.sees("A copy: ")
+
+    assert len([*(fake.agent_dir / "sessions").rglob("*.jsonl")]) == 2
+
+
+def test_the_tree_is_drawn_and_leads_to_another_place(talk):
+    terminal = talk(model="fake/echo")
+    for text in ("one", "two"):
+        terminal.type(f"{text}\r")
+        terminal.sees(f"> {text}\n\n{text}\n")
+    terminal.type("/tree\r")
+    terminal.sees("1 • you: one\n2 • pi: one\n3 • you: two\n4 • pi: two ← here\n", "Number or name:")
+    terminal.type("3\r")
+    terminal.sees("Sum up for the model what is left behind? [y/N]:")
+    terminal.type("\r")
+    terminal.when(lambda shown: shown.endswith("> two"), "the message on the line")
+    terminal.type("\x15three\r")
+    terminal.sees("\nthree\n")
+    terminal.type("/tree\r")
+
+    terminal.sees("3 ├─   you: two\n4 │    pi: two\n5 └─ • you: three\n6    • pi: three ← here\n")
+
+
+def test_a_key_is_stored_and_forgotten_without_being_shown(talk, fake):
+    terminal = talk()
+    terminal.type("/login openai\r")
+    terminal.sees("API key of openai (not shown):")
+    terminal.type("sk-very-secret\r")
+    terminal.sees("The key of openai is stored.")
+    stored = (fake.agent_dir / "auth.json").read_text()
+    terminal.type("/logout openai\r")
+    terminal.sees("What was stored for openai is removed.")
+
+    assert "sk-very-secret" in stored
+    assert b"secret" not in terminal.seen
+    assert "sk-very-secret" not in (fake.agent_dir / "prompt-history.jsonl").read_text()
+
+
+def test_an_unknown_command_is_kept_and_sent_when_it_is_meant(talk):
+    terminal = talk(model="fake/echo")
+    terminal.type("/usr/bin is a folder\r")
+    assert terminal.sees("Unknown command: /usr/bin.", "Enter sends it").endswith("> /usr/bin is a folder")
+    terminal.type("\r")
+
+    terminal.sees("> /usr/bin is a folder\n\n/usr/bin is a folder\n")
+
+
+def test_what_a_command_of_the_user_prints_is_shown_as_it_comes(talk):
+    terminal = talk()
+    terminal.type("!echo one; sleep 100\r")
+    terminal.sees("> !echo one; sleep 100\n\none\n")
+    terminal.type("\x03")
+
+    terminal.sees("Command cancelled")

@@ -89,8 +89,9 @@ def test_ctrl_c_is_a_signal_only_while_pi_works_and_throws_nothing_away(keyboard
         line.set_signals(True)
         assert flags() & termios.ISIG
         assert flags() & termios.NOFLSH
-        with line.raw_mode():
-            line.set_signals(False)
+        with line.for_a_question().raw_mode():
+            assert not flags() & termios.ISIG
+        line.set_signals(False)
         assert not flags() & termios.ISIG
     assert flags() == before
 

@@ -5,20 +5,20 @@ Nothing else writes to the terminal meanwhile, so that text and typing cannot mi
 
 from __future__ import annotations
 
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pi_cli.line.streams import StandIn
+
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
     from typing import TextIO
 
     from prompt_toolkit.application import Application
 
     from pi_cli.line.terminal import LineInput, LineOutput
 
-__all__ = ["Above", "StrayLines"]
+__all__ = ["Above"]
 
 _FRAME_SECONDS = 0.03
 """How long text gathers before the line is drawn anew."""
@@ -27,7 +27,7 @@ _LENT_SECONDS = 0.2
 """How often it is looked whether another program has given the terminal back."""
 
 
-class Above:
+class Above(StandIn):
     """A stream whose rows go above the line.
 
     Args:
@@ -50,7 +50,7 @@ class Above:
     ) -> None:
         self.row = ""
         self._growing = ""
-        self._stream = stream
+        super().__init__(stream)
         self._input = input
         self.output = output
         self._loop = loop
@@ -70,14 +70,12 @@ class Above:
             self._due = self._loop.call_later(_FRAME_SECONDS if self._apps else 0, self._show)
         return len(text)
 
-    def flush(self) -> None:
-        """Do nothing: what was written is shown within the next frame."""
-
     def begin(self, app: Application[Any]) -> None:
-        """Write above this line from now on; what was written before it is shown before it."""
-        if not self._apps and self._due is not None:
-            self._due.cancel()
-            self._show()
+        """Write above this line from now on, which is not drawn yet; what was written before is shown before it."""
+        rows, self._rows = "".join(self._rows), []
+        with suppress(OSError):  # as in _show
+            self._stream.write(rows)
+            self._stream.flush()
         self._apps.append(app)
 
     def end(self, app: Application[Any]) -> None:
@@ -114,57 +112,9 @@ class Above:
             else:
                 app.invalidate()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
 
 def _draw(app: Application[Any]) -> None:
     """Draw a line now; ``invalidate`` would leave the terminal without one until the loop comes to it."""
     if app.context is not None:  # filters of the library ask which line is the present one
         app.render_counter += 1  # what was drawn before is kept under this number
         app.context.copy().run(app.renderer.render, app, app.layout)
-
-
-class StrayLines:
-    """Stands in for ``sys.stdout`` and ``sys.stderr``: what anybody prints becomes whole lines between all others.
-
-    Args:
-        stream: What it stands in for.
-        line: Writes a line.
-        loop: The loop in which lines are written; printing may be done in any thread.
-    """
-
-    def __init__(self, stream: TextIO, line: Callable[[str], object], loop: asyncio.AbstractEventLoop) -> None:
-        self._stream = stream
-        self._line = line
-        self._loop = loop
-        self._lock = threading.Lock()
-        self._thread = threading.get_ident()
-        self._begun = ""
-
-    def write(self, text: str) -> int:
-        """Write text; its last line is kept until it is whole."""
-        with self._lock:
-            lines, end, self._begun = (self._begun + text).rpartition("\n")
-        if end:
-            self._pass_on(lines)
-        return len(text)
-
-    def flush(self) -> None:
-        """Do nothing: a line is written when it is whole."""
-
-    def close(self) -> None:
-        """Write the line that has no end."""
-        with self._lock:
-            rest, self._begun = self._begun, ""
-        if rest:
-            self._pass_on(rest)
-
-    def _pass_on(self, lines: str) -> None:
-        if threading.get_ident() == self._thread:
-            self._line(lines)
-        elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._line, lines)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)

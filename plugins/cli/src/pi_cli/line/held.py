@@ -198,7 +198,7 @@ class HeldLine:
                 is_password=secret,
                 key_bindings=keys,
                 interrupt_exception=Interrupted,
-                input=self._input,
+                input=self._input.for_a_question(),
                 output=self._output,
             )
             asked.app.ttimeoutlen = asked.app.timeoutlen = _ESCAPE_SECONDS
@@ -208,6 +208,7 @@ class HeldLine:
                     return await self._answered(asked, question, draft)
             finally:
                 self._input.stays_raw = False
+                self._input.apply()  # what has changed during the question
 
     async def _answered(self, asked: PromptSession[str], question: str, draft: str) -> str | None:
         self._question = asked

@@ -15,6 +15,7 @@ from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.utils import is_dumb_terminal
 
+from pi_cli.line.streams import StandIn
 from pi_cli.line.typed import Interrupted, Typed
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class _MakeWay(Exception):
     """The line is wanted for a question."""
 
 
-class Around:
+class Around(StandIn):
     """A stream whose rows go around what is being typed: a row of their own, then the line again.
 
     Args:
@@ -45,7 +46,7 @@ class Around:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._shares = stream.isatty()
         self._typing: PromptSession[str] | None = None
         self._prompt = ""
@@ -80,9 +81,6 @@ class Around:
     def close(self) -> None:
         """Write what has not been shown yet."""
         self.end()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 class PlainLine:

@@ -12,7 +12,7 @@ from prompt_toolkit.application import get_app_session
 from prompt_toolkit.utils import is_dumb_terminal
 
 from pi_cli._screen import Screen
-from pi_cli.line.above import Above, StrayLines
+from pi_cli.line.above import Above
 from pi_cli.line.commands import complete_argument
 from pi_cli.line.completing import line_completer
 from pi_cli.line.conversation import Conversation
@@ -20,6 +20,7 @@ from pi_cli.line.editing import editor_command
 from pi_cli.line.history import PromptHistory
 from pi_cli.line.plain import Around, PlainLine
 from pi_cli.line.plugin_keys import PluginKeys
+from pi_cli.line.streams import StrayLines
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -51,7 +52,8 @@ async def run_line(session: AgentSession, options: Options) -> int:
         _ = get_app_session().output  # made once, of stdout, which is the terminal; stderr may be a file
         around = Around(sys.stdout)
     shared = cast("TextIO", around)
-    screen = Screen(shared, shared if sys.stderr.isatty() else sys.stderr, color=options.color, wraps=True)
+    errors = shared if sys.stderr.isatty() else sys.stderr
+    screen = Screen(shared, errors, color=options.color, wraps=isinstance(around, Above))
     conversation = Conversation(session, options, screen)
     conversation.line = _line(conversation, keys, around)
     stray = StrayLines(sys.stderr, screen.line, loop)

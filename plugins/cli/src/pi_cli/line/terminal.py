@@ -63,32 +63,36 @@ class LineInput(Vt100Input):
         super().__init__(stdin)
         self.lent = False
         self.stays_raw = False
-        self._marks_pastes = marks_pastes(term)
+        self._term = term
         self._signals = False
         self._raw = 0
         self._typed_before = 0
 
+    def for_a_question(self) -> LineInput:
+        """Return keys of the same terminal for a line that is read in between, with a memory of its own.
+
+        A line waits for what may follow an escape; it would take the escape of the other one for its own.
+        """
+        return LineInput(self.stdin, self._term)
+
     def set_signals(self, on: bool) -> None:  # noqa: FBT001 - the one thing that it is about
         """Let Ctrl-C be a signal, or a key."""
         self._signals = on
-        if self._raw and not self.lent:
-            self._apply()
+        self.apply()
 
     @contextmanager
     def raw_mode(self) -> Iterator[None]:
         """Get keys as they are typed, without echo."""
         cooked = self._is_cooked()
-        try:
-            with super().raw_mode():
-                self._raw += 1
-                if cooked:
-                    self._typed_before += self._waiting()
-                self._apply()
+        with super().raw_mode():
+            self._raw += 1
+            if cooked:
+                self._typed_before += self._waiting()
+            self._apply()
+            try:
                 yield
-        finally:
-            self._raw -= 1
-            if self._raw:
-                self._apply()  # a line within a line puts back what was before it
+            finally:
+                self._raw -= 1
 
     @contextmanager
     def cooked_mode(self) -> Iterator[None]:
@@ -111,7 +115,7 @@ class LineInput(Vt100Input):
             data = data.replace("\n", "\r")
         for sent, meant in _NEW_LINE_KEYS.items():
             data = data.replace(sent, meant)
-        if not self._marks_pastes and _looks_pasted(data):
+        if not marks_pastes(self._term) and _looks_pasted(data):
             data = self._marked(data)
         self.vt100_parser.feed(data)
         keys, self._buffer = self._buffer, []
@@ -130,6 +134,11 @@ class LineInput(Vt100Input):
             data += more
         body = data.rstrip("\r")
         return _MARKED.format(body) + ("\r" if len(body) < len(data) else "")
+
+    def apply(self) -> None:
+        """Tell the terminal what Ctrl-C is, while its keys are read."""
+        if self._raw and not self.lent:
+            self._apply()
 
     def _apply(self) -> None:
         with suppress(termios.error):
