@@ -367,3 +367,31 @@ async def test_headers_of_a_model_stay_here(talk):
     model = (await talk.call("get_state"))["data"]["model"]
 
     assert (model["id"], "headers" in model) == ("model", False)
+
+
+def cancelling(hook):
+    """Return a plugin that cancels the task in which pi calls it."""
+
+    async def cancel(event):
+        asyncio.current_task().cancel()
+        await asyncio.sleep(0)
+
+    return type("Cancelling", (), {hook: staticmethod(hookimpl(cancel))})()
+
+
+@pytest.mark.pi(plugins={"cancelling": cancelling("input")})
+async def test_a_prompt_that_a_plugin_cancels_before_it_is_accepted_is_answered_with_its_name(talk):
+    response = await talk.call("prompt", message="Hello")
+
+    assert response["success"] is False
+    assert response["error"].endswith("The last hook that ran: input of plugin 'cancelling'")
+
+
+@pytest.mark.pi(plugins={"cancelling": cancelling("turn_start")})
+async def test_a_run_that_a_plugin_cancels_is_reported_with_its_name(talk):
+    await talk.call("prompt", message="Hello")
+
+    event = await talk.event("extension_error")
+
+    assert event["error"].endswith("The last hook that ran: turn_start of plugin 'cancelling'")
+    assert (await talk.call("get_state"))["data"]["isStreaming"] is False

@@ -60,6 +60,7 @@ class PromptSteps:
         await session.start()
         await session.left_stream_settled()
         if not session.is_streaming:
+            session.hooks.forget_last_hook()
             await session.parts.ready_for_prompt()
         if isinstance(prompt, str):
             said = await self.text_of_user(prompt, tuple(images), source, behavior, expand=expand)

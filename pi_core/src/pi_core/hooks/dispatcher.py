@@ -149,6 +149,15 @@ class HookDispatcher:
         last = self._invoker.suspect or self._invoker.last
         return None if last is None else f"{last.hook} of plugin {last.plugin!r}"
 
+    def explain_cancellation(self) -> str:
+        """Say what may have cancelled a run that neither the user nor the program has ended."""
+        last = f"The last hook that ran: {self.last_hook}" if self.last_hook is not None else "See pi plugins"
+        return f"The run was cancelled from inside: a plugin cancelled the task in which pi called it. {last}"
+
+    def forget_last_hook(self) -> None:
+        """Begin anew: what ran before has nothing to do with what comes."""
+        self._invoker.last = self._invoker.suspect = None
+
     def keep_last_hook(self) -> None:
         """Let ``last_hook`` stay as it is: the hooks that are called from here on belong to the end."""
         self._invoker.suspect = self._invoker.suspect or self._invoker.last

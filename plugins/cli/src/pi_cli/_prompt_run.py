@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PromptRun", "has_failed"]
 
-_CANCELLED = "The run was cancelled from inside: a plugin cancelled the task in which pi called it"
-
 
 def has_failed(answer: AssistantMessage | None) -> TypeGuard[AssistantMessage]:
     """Whether an answer ended with an error, or was aborted."""
@@ -90,7 +88,7 @@ class PromptRun:
                 code = await self.say_all(end)
             except asyncio.CancelledError:
                 if end.exit_code is None:
-                    raise PiError(self.cancelled_from_inside()) from None
+                    raise PiError(session.hooks.explain_cancellation()) from None
             finally:
                 end.cleaning_up()
                 screen.end_text()
@@ -121,11 +119,6 @@ class PromptRun:
             return False
         self.session.request_abort("Interrupted by the user")
         return True
-
-    def cancelled_from_inside(self) -> str:
-        """Say what may have cancelled a run that neither the user nor a signal has ended."""
-        last = self.session.hooks.last_hook
-        return f"{_CANCELLED}. The last hook that ran: {last}" if last is not None else f"{_CANCELLED}. See pi plugins"
 
     def on_extension_error(self, event: Any) -> None:
         """Tell of a plugin that failed."""

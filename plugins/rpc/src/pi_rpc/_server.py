@@ -187,8 +187,14 @@ class Server:
             else:
                 self._session.complain("(prompt)", "prompt", _text_of(error))
         except asyncio.CancelledError:
-            reply.refuse(_ENDING)
-            raise
+            if self._ended.done():
+                reply.refuse(_ENDING)
+                raise
+            cancelled = self._session.hooks.explain_cancellation()
+            if not reply.given.done():
+                reply.refuse(cancelled)
+            else:
+                self._session.complain("(prompt)", "prompt", cancelled)
 
     # Events
 

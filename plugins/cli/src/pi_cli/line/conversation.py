@@ -269,7 +269,7 @@ class Conversation(ShownRun):
                 await self._prompt(job, text)
         except asyncio.CancelledError:
             if not job.taken_back:
-                self.say("Stopped" if job.stopped else f"Error: {self.cancelled_from_inside()}")
+                self.say("Stopped" if job.stopped else f"Error: {self.session.hooks.explain_cancellation()}")
         except PiError as error:
             self.say(f"Error: {one_line(str(error))}")
         except Exception as error:  # noqa: BLE001 - a mistake of ours does not cost the user the conversation
