@@ -216,6 +216,35 @@ async def test_what_an_abandoned_implementation_has_asked_itself_is_abandoned_to
     await idle(asked)
 
 
+async def test_the_timeouts_of_an_abandoned_implementation_do_not_end_what_goes_on():
+    timeouts: list[asyncio.Timeout] = []
+
+    async def patient(event: Any) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(FOR_EVER) as timeout, asyncio.timeout(FOR_EVER) as inner:
+                    timeouts[:] = timeout, inner
+                    await swallow_once()
+            except BaseException:  # noqa: BLE001, S112 - as above
+                continue
+
+    async def swallow_once() -> None:
+        with suppress(asyncio.CancelledError):
+            async with asyncio.timeout(FOR_EVER) as timeout:
+                timeouts.append(timeout)
+                await asyncio.sleep(FOR_EVER)
+
+    asked = Asked(patient=patient)
+
+    async with asyncio.timeout(FOR_EVER) as around:
+        await asked.notify(TurnStartEvent())
+
+        assert [each.when() for each in timeouts] == [None, None, None]
+        assert around.when() is not None
+    assert asked.kinds == [("patient", "ignored"), ("patient", "deadline")]
+    await idle(asked)
+
+
 def signal_is_given_back() -> bool:
     return not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from time import perf_counter as clock
-from types import CoroutineType, coroutine
+from types import CoroutineType, MethodType, coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class Suspended:
             except BaseException as error:  # noqa: BLE001 - it is raised again inside the coroutine
                 raised = error
             if raised is not None and call.is_given_up():
+                _stop_timeouts(generator)
                 _keep_unfinished(generator)
                 raise Abandoned
             call.resumed = clock()
@@ -102,6 +103,24 @@ def _close(generator: Generator[Any, Any, None]) -> None:
         generator.close()
     if getattr(waiting, "cr_frame", None) is not None:  # it ignores even that
         _keep_unfinished(waiting)
+
+
+def _stop_timeouts(generator: Generator[Any, Any, None]) -> None:
+    """Stop each ``asyncio.timeout`` inside which a coroutine waits: when it expires it cancels the task, which goes on.
+
+    The block that waits holds the timeout, or its method ``__aexit__``, where only the garbage collector sees it.
+    """
+    import gc
+    from asyncio import Timeout
+
+    waiting: Any = generator
+    while waiting is not None:
+        for held in gc.get_referents(waiting):
+            timeout: Any = held.__self__ if type(held) is MethodType else held
+            if issubclass(type(timeout), Timeout):
+                with suppress(RuntimeError):  # it is not entered, or over
+                    timeout.reschedule(None)
+        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
 
 
 def _keep_unfinished(waiting: object) -> None:
