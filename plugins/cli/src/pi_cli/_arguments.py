@@ -13,7 +13,7 @@ import click
 from attrs import frozen
 
 from pi_cli._options import Options
-from pi_cli._told import told, told_options
+from pi_cli._prompt_options import parsed_prompt_options, prompt_options
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def option_groups() -> dict[str, list[click.Option]]:
             ),
             _switch("--all", "all_models", help="With --list-models: those without a key, too"),
         ],
-        "What the model is told": told_options(),
+        "What the model is told": prompt_options(),
         "Tools and plugins": [
             _value("-t", "--tools", metavar="A,B", help="Offer these: names, patterns (*), +NAME, -NAME"),
             _value("-xt", "--exclude-tools", metavar="A,B", help="Offer all but these"),
@@ -322,7 +322,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         export=params["export"],
         disabled=tuple(params["disabled"] or ()),
         approve=True if params["approve"] else False if params["no_approve"] else None,
-        told=told(params),
+        prompt_options=parsed_prompt_options(params),
         extensions=tuple(params["extensions"] or ()),
         no_extensions=params["no_extensions"],
         watch=params["watch"],

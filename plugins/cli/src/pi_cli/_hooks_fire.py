@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, fields, has
 
 from pi_cli._look import session_to_look_at
-from pi_cli._options import Told
+from pi_cli._options import PromptOptions
 from pi_cli._report import print_json, print_lines
 from pi_cli._words import one_line, shorten
 from pi_hookspecs import UnknownName, UserError, answers_of
@@ -94,7 +94,7 @@ def _check(hook: str, host: PluginHost, plugin: str | None) -> None:
 
 async def _ask(hook: str, event: Any, host: PluginHost, plugin: str | None) -> tuple[list[Call], Any, str | None]:
     """Ask within a session that is started for it: what plugins do in ``activate`` counts."""
-    async with session_to_look_at(host, Told()) as session:
+    async with session_to_look_at(host, PromptOptions()) as session:
         known = [each.plugin for each in session.hooks.implementations(hook)]
         if plugin is not None and plugin not in known:
             if not host.has(plugin):

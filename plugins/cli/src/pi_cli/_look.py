@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pi_cli._prompt_options import resource_loader
 from pi_cli._report import warn
-from pi_cli._told import resource_loader
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from pi_cli._options import Told
+    from pi_cli._options import PromptOptions
     from pi_core import AgentSession
     from pi_core.host import PluginHost
 
@@ -22,13 +22,13 @@ __all__ = ["session_to_look_at"]
 
 @asynccontextmanager
 async def session_to_look_at(
-    host: PluginHost, said: Told, tools: Sequence[str] | None = None
+    host: PluginHost, options: PromptOptions, tools: Sequence[str] | None = None
 ) -> AsyncIterator[AgentSession]:
     """Yield a started session of this folder; what is wrong is told on stderr.
 
     Args:
         host: The plugins.
-        said: The options about what the model is told.
+        options: About system prompt, skills, templates and themes.
         tools: Names of the tools to offer; those that are active by default when None.
     """
     from pi_core.agent_session import AgentSession
@@ -36,7 +36,7 @@ async def session_to_look_at(
     from pi_core.session import SessionManager
     from pi_core.tools.toolbox import Toolbox
 
-    cwd, loader = Path.cwd(), resource_loader(said)
+    cwd, loader = Path.cwd(), resource_loader(options)
     loader.use(cwd=cwd, settings=host.settings, host=host)
     host.load_listeners()
     session = AgentSession(
@@ -46,8 +46,8 @@ async def session_to_look_at(
         session_manager=SessionManager.in_memory(cwd),
         toolbox=Toolbox(host, tools),
         cwd=cwd,
-        system_prompt=said.system_prompt,
-        append_system_prompt=said.append_system_prompt,
+        system_prompt=options.system_prompt,
+        append_system_prompt=options.append_system_prompt,
         resources=loader,
     )
     session.subscribe(lambda event: warn(event.error), "extension_error")

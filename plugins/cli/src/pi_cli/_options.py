@@ -11,7 +11,7 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from pi_hookspecs import ImageContent
 
-__all__ = ["Options", "Prompt", "Told"]
+__all__ = ["Options", "Prompt", "PromptOptions"]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -23,8 +23,8 @@ class Prompt(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Told(Value):
-    """What the options say of what the model is told.
+class PromptOptions(Value):
+    """The options about system prompt, skills, templates and themes.
 
     Attributes:
         system_prompt: A text, or the path of a file that holds it, as are those that are appended.
@@ -70,7 +70,7 @@ class Options(Value):
         models: Patterns from ``--models``.
         disabled: Plugins from ``--disable``.
         approve: Whether files of the project itself are used; None leaves it to what was decided before.
-        told: What the model is told beside the prompt.
+        prompt_options: What the system prompt is made of, and where skills, templates and themes are found.
         extensions: Files, packages and requirements from ``-e``.
         no_extensions: Load no local extensions but those.
         offline: Install nothing, and fetch nothing, for extensions.
@@ -105,7 +105,7 @@ class Options(Value):
     export: str | None = None
     disabled: tuple[str, ...] = ()
     approve: bool | None = None
-    told: Told = field(factory=Told)
+    prompt_options: PromptOptions = field(factory=PromptOptions)
     extensions: tuple[str, ...] = ()
     no_extensions: bool = False
     watch: bool = False

@@ -155,10 +155,10 @@ async def _measure(told: dict[str, Any], host: PluginHost) -> None:
     """
     from pi_cli._hooks_fire import fire
     from pi_cli._look import session_to_look_at
-    from pi_cli._options import Told
+    from pi_cli._options import PromptOptions
     from pi_hookspecs.samples import sample_event
 
-    async with session_to_look_at(host, Told()) as session:
+    async with session_to_look_at(host, PromptOptions()) as session:
         hooks = implemented(told["name"], host, session.hooks)
         told["hooks"] = [_hook(hook, told["name"], host, session.hooks) for hook in hooks]
         for hook in told["hooks"]:

@@ -10,8 +10,8 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._look import session_to_look_at
+from pi_cli._prompt_options import parsed_prompt_options, prompt_options
 from pi_cli._report import print_json, print_lines
-from pi_cli._told import told, told_options
 from pi_cli._words import one_line
 from pi_core.terminal_text import clean_text
 from pi_hookspecs import UnknownName, UserError
@@ -72,7 +72,7 @@ def _command() -> click.Command:
         "pi prompt",
         params=[
             *common_options(),
-            *told_options(),
+            *prompt_options(),
             click.Option(["--tokens"], is_flag=True),
             click.Option(["--plain"], is_flag=True),
             click.Option(["--json"], is_flag=True),
@@ -86,7 +86,7 @@ def _command() -> click.Command:
 async def _show(params: dict[str, Any], host: PluginHost) -> None:
     tools = params["tools"]
     names = None if tools is None else [name for name in map(str.strip, tools.split(",")) if name]
-    async with session_to_look_at(host, told(params), names) as session:
+    async with session_to_look_at(host, parsed_prompt_options(params), names) as session:
         prompt = await session.system_prompts.build()
         changing = list(dict.fromkeys(each.plugin for each in session.hooks.implementations("before_agent_start")))
     if params["plain"]:

@@ -10,8 +10,8 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._look import session_to_look_at
+from pi_cli._prompt_options import parsed_prompt_options, prompt_options
 from pi_cli._report import print_json, print_lines
-from pi_cli._told import told, told_options
 from pi_cli._words import one_line, shorten, width_of
 from pi_hookspecs import UnknownName
 
@@ -78,7 +78,7 @@ def _command() -> click.Command:
         "pi resources",
         params=[
             *common_options(),
-            *told_options(),
+            *prompt_options(),
             click.Option(["--json"], is_flag=True),
             click.Argument(["kinds"], nargs=-1),
         ],
@@ -87,7 +87,7 @@ def _command() -> click.Command:
 
 
 async def _find(params: dict[str, Any], host: PluginHost) -> list[ResourceSet]:
-    async with session_to_look_at(host, told(params)) as session:
+    async with session_to_look_at(host, parsed_prompt_options(params)) as session:
         known = session.resources.kinds()
         kinds = [kind for kind in _TITLES if kind in known] + [kind for kind in known if kind not in _TITLES]
         for name in params["kinds"]:

@@ -57,8 +57,8 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     """Create a session and hand it to the front end, which starts it and shuts it down."""
     import gc
 
+    from pi_cli._prompt_options import resource_loader
     from pi_cli._session_choice import choose_session
-    from pi_cli._told import resource_loader
     from pi_core.create import create_agent_session
     from pi_core.models.registry import ModelRegistry
 
@@ -88,7 +88,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
             model_registry=models,
             tools=options.tools,
             exclude_tools=options.exclude_tools,
-            resource_loader=resource_loader(options.told, environ),
+            resource_loader=resource_loader(options.prompt_options, environ),
             settings=host.settings,
             host=host,
             mode=mode.name,

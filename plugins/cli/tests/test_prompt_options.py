@@ -36,7 +36,7 @@ async def turn_end(event, ctx):
 )
 def test_each_option_is_read(arguments, field, value):
     for options in (parse([*arguments, "hi"]), peek([*arguments, "hi"])):
-        assert getattr(options.told, field) == value
+        assert getattr(options.prompt_options, field) == value
         assert options.messages == ("hi",)
 
 

@@ -1,4 +1,4 @@
-"""The options that say what the model is told: their grammar, and the resource loader that they make."""
+"""The options about system prompt, skills, templates and themes: their grammar, and the resource loader they make."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pi_cli._options import Told
+from pi_cli._options import PromptOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_core.resources import DefaultResourceLoader
 
-__all__ = ["resource_loader", "told", "told_options"]
+__all__ = ["parsed_prompt_options", "prompt_options", "resource_loader"]
 
 
-def told_options() -> list[click.Option]:
+def prompt_options() -> list[click.Option]:
     """Return the options."""
     return [
         _text("--system-prompt", metavar="TEXT|FILE", help="Say this in place of pi's own system prompt"),
@@ -31,9 +31,9 @@ def told_options() -> list[click.Option]:
     ]
 
 
-def told(params: Mapping[str, Any]) -> Told:
-    """Return what the parsed options say."""
-    return Told(
+def parsed_prompt_options(params: Mapping[str, Any]) -> PromptOptions:
+    """Return the values of the parsed options."""
+    return PromptOptions(
         system_prompt=params["system_prompt"],
         append_system_prompt=tuple(params["append_system_prompt"] or ()),
         no_context_files=params["no_context_files"],
@@ -46,21 +46,21 @@ def told(params: Mapping[str, Any]) -> Told:
     )
 
 
-def resource_loader(said: Told, environ: Mapping[str, str] | None = None) -> DefaultResourceLoader:
-    """Return the loader that looks where the options say; the session adds what it knows."""
+def resource_loader(chosen: PromptOptions, environ: Mapping[str, str] | None = None) -> DefaultResourceLoader:
+    """Return a loader that looks where the options say; the session adds its folder, settings and plugins."""
     from pi_core.resources import DefaultResourceLoader
 
     return DefaultResourceLoader(
-        no_context_files=said.no_context_files,
-        no_skills=said.no_skills,
-        no_prompt_templates=said.no_prompt_templates,
-        no_themes=said.no_themes,
-        additional_skill_paths=said.skills,
-        additional_prompt_template_paths=said.prompt_templates,
-        additional_theme_paths=said.themes,
+        no_context_files=chosen.no_context_files,
+        no_skills=chosen.no_skills,
+        no_prompt_templates=chosen.no_prompt_templates,
+        no_themes=chosen.no_themes,
+        additional_skill_paths=chosen.skills,
+        additional_prompt_template_paths=chosen.prompt_templates,
+        additional_theme_paths=chosen.themes,
         additional_source="cli",
-        system_prompt=said.system_prompt,
-        append_system_prompt=said.append_system_prompt,
+        system_prompt=chosen.system_prompt,
+        append_system_prompt=chosen.append_system_prompt,
         environ=environ,
     )
 
