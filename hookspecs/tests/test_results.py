@@ -7,10 +7,13 @@ import pytest
 from pi_hookspecs import (
     AgentBeforeSettleResult,
     BeforeAgentStartResult,
+    CommandsDiscoverResult,
     ContextResult,
     CustomMessage,
     NewEntry,
+    PromptSection,
     ResourcesDiscoverResult,
+    SystemPromptResult,
     TextContent,
     ToolResultResult,
     TurnEndResult,
@@ -37,5 +40,27 @@ def test_what_is_not_given_stays_as_it_was():
 
 
 def test_one_path_is_not_taken_for_a_list_of_its_letters():
-    with pytest.raises(TypeError, match=r"Give a list of paths, \['/a'\]"):
+    with pytest.raises(TypeError, match=r"takes a list, such as \['/a/path'\], not '/a'"):
         ResourcesDiscoverResult(theme_paths="/a")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda: ToolResultResult(content="clean"),
+            r"content takes a list, such as \[TextContent\('...'\)\], not 'clean'",
+        ),
+        (lambda: ToolResultResult(content=TextContent("t")), r"not TextContent\("),
+        (lambda: ToolResultResult(content={"type": "text"}), r"not \{'type': 'text'\}"),
+        (lambda: SystemPromptResult(sections=PromptSection(name="a", text="b")), r"sections takes a list, such as"),
+        (lambda: ContextResult(messages=NOTE), r"messages takes a list, such as \[\*event.messages, ...\]"),
+        (lambda: BeforeAgentStartResult(messages="note"), r"messages takes a list, such as \[CustomMessage"),
+        (lambda: TurnEndResult(entries=NewEntry(custom_type="e")), r"entries takes a list, such as \[NewEntry"),
+        (lambda: CommandsDiscoverResult(commands="name"), r"commands takes a list, such as \[CommandInfo"),
+        (lambda: ContextResult(messages=7), r"not 7"),
+    ],
+)
+def test_one_value_in_place_of_a_list_is_refused_with_a_right_one(make, said):
+    with pytest.raises(TypeError, match=said):
+        make()

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from attrs import frozen
 
 from pi_core.hooks.dispatcher import HookDispatcher, HookRefused
 from pi_core.host.plugin_manager import PluginManager
@@ -153,6 +154,56 @@ async def test_the_report_names_the_innermost_line_of_the_plugins_own_package(tm
     assert asked.failure.message.endswith(f" (in {package / 'inner.py'}, line 5)")
     assert asked.failure.stack is not None
     assert "acme_lib.py" in asked.failure.stack
+
+
+def appends(event: Any) -> None:
+    event.messages.append(ANSWER)
+
+
+def sets_an_item(event: Any) -> None:
+    event.messages[0] = ANSWER
+
+
+def sets_a_field(event: Any) -> None:
+    event.messages = ()
+
+
+def sets_a_field_of_a_value(event: Any) -> None:
+    event.messages[0].content = "clean"
+
+
+@pytest.mark.parametrize("change", [appends, sets_an_item, sets_a_field, sets_a_field_of_a_value])
+async def test_who_changes_an_event_in_place_reads_what_to_return_instead(change):
+    asked = Asked("context", broken=change)
+
+    await asked.hooks.call(request.context, ContextEvent(messages=(UserMessage(content="hi"),)), CTX)
+
+    assert asked.failure.message.endswith(
+        ". Events are not changed in place: return ContextResult(...) with what is to be different"
+    )
+    assert f"(in {__file__}, line {change.__code__.co_firstlineno + 1})" in asked.failure.message
+
+
+@frozen
+class Own:
+    field: int = 0
+
+
+def changes_its_own_value(event: Any) -> None:
+    Own().field = 1  # type: ignore[misc]
+
+
+def changes_its_own_tuple(event: Any) -> None:
+    (1, 2).append(3)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("change", [changes_its_own_value, changes_its_own_tuple])
+async def test_what_a_plugin_does_to_values_of_its_own_is_no_change_of_an_event(change):
+    asked = Asked("context", broken=change)
+
+    await asked.hooks.call(request.context, ContextEvent(messages=()), CTX)
+
+    assert "in place" not in asked.failure.message
 
 
 async def test_a_coroutine_that_is_closed_while_it_waits_is_closed_inside_and_nothing_is_reported():

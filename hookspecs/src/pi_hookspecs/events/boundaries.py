@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class NewEntry(Value):
 
 
 def _entries(entries: Iterable[NewEntry]) -> tuple[NewEntry, ...]:
-    return tuple(entries)
+    return listed(entries, "entries", "[NewEntry(...)]")
 
 
 def _no_entry(entries: tuple[Any, ...]) -> str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class CommandsDiscoverEvent(Shown):
 
 
 def _commands(commands: Iterable[CommandInfo]) -> tuple[CommandInfo, ...]:
-    return tuple(commands)
+    return listed(commands, "commands", "[CommandInfo(...)]")
 
 
 @frozen(kw_only=True, eq=False, repr=False)

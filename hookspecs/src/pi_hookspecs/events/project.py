@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ class ProjectTrustResult(Value):
 
 
 def _paths(paths: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(paths, str):
-        raise TypeError(f"Give a list of paths, [{paths!r}]: a single text would be taken for a list of its letters.")
-    return tuple(paths)
+    return listed(paths, "this field", "['/a/path']")
 
 
 @frozen(kw_only=True, eq=False, repr=False)

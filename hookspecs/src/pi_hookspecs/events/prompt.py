@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class SystemPromptEvent(Shown):
 
 
 def _sections(sections: Iterable[PromptSection]) -> tuple[PromptSection, ...]:
-    return tuple(sections)
+    return listed(sections, "sections", "[PromptSection(...)]")
 
 
 @frozen(kw_only=True, eq=False, repr=False)

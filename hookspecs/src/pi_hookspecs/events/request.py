@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class ContextEvent(Shown):
 
 
 def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ...] | None:
-    return None if messages is None else tuple(messages)
+    return None if messages is None else listed(messages, "messages", "[*event.messages, ...]")
 
 
 @frozen(kw_only=True, eq=False, repr=False)

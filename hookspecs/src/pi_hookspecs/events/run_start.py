@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def _no_message(value: object) -> bool:
 
 
 def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
-    return tuple(messages)  # a plain ``tuple`` tells type checkers nothing of what goes in
+    return listed(messages, "messages", "[CustomMessage(...)]")
 
 
 @frozen(kw_only=True, eq=False, repr=False)

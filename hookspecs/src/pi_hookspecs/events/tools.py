@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
+from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class ToolResultEvent(Shown):
 
 
 def _blocks(blocks: Iterable[TextContent | ImageContent] | None) -> tuple[TextContent | ImageContent, ...] | None:
-    return None if blocks is None else tuple(blocks)
+    return None if blocks is None else listed(blocks, "content", "[TextContent('...')]")
 
 
 @frozen(kw_only=True, eq=False, repr=False)

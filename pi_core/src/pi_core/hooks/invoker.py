@@ -6,7 +6,6 @@ import asyncio
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core._plugin_text import described
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.running_call import RunningCall, current_call
@@ -79,7 +78,9 @@ class Invoker:
             if isinstance(error, KeyboardInterrupt) or (suspended is not None and suspended.closing):
                 raise
             # A plugin may raise anything, and describing it runs the plugin's code: under the watch, therefore.
-            description = None if running.marks else described(error, implementation.function)
+            from pi_core.hooks.descriptions import describe
+
+            description = None if running.marks else describe(error, implementation.function, hook, event)
             await self._failed(running, error, description)
             return _no_answer(call, implementation)
         finally:

@@ -1,0 +1,28 @@
+"""Fields that take several values refuse a single one, and a text, where it is given: in the author's own line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["listed"]
+
+T = TypeVar("T")
+
+
+def listed(values: Iterable[T], field: str, example: str) -> tuple[T, ...]:
+    """Return values as a tuple.
+
+    Args:
+        values: What was given.
+        field: The name of the field.
+        example: A right value, as code.
+
+    Raises:
+        TypeError: They are no list: one value alone, a text, a dict.
+    """
+    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{field} takes a list, such as {example}, not {values!r:.60}")
+    return tuple(values)
