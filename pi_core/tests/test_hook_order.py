@@ -100,7 +100,7 @@ def test_a_circle_is_reported_once_and_load_order_decides():
 
     assert order(hooks) == ["a", "c", "b"]
     assert [(failure.kind, failure.hook) for failure in failures] == [("order", "turn_start")]
-    assert "go round in a circle (a -> c -> b -> a); load order decides" in str(failures[0])
+    assert "form a cycle (a -> c -> b -> a); load order decides" in str(failures[0])
 
 
 def test_wishes_outside_of_the_circle_are_obeyed():

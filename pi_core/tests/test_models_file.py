@@ -252,9 +252,9 @@ BROKEN = [
     ('{"providers": {\n"": {"baseUrl": "u", "api": "chat"}}}', 2, "'' cannot be typed as a provider's name"),
     ('{"providers": {\n" a": {"baseUrl": "u", "api": "chat"}}}', 2, "' a' cannot be typed as a provider's name"),
     ('{"providers": {\n"a\\nb": {"baseUrl": "u", "api": "chat"}}}', 2, "'a\\nb' cannot be typed as a provider's name"),
-    (HEAD + '"name": "A"},\n"ACME": {"name": "B"}}}', 5, "'acme' stands in the file already, in other letters"),
-    (HEAD + '"name": "A"},\n"acme": {"name": "B"}}}', 5, "provider 'acme' stands in the file more than once"),
-    (HEAD + '"models": [{"id": "m"},\n{"id": "M"}]}}}', 5, "model 'M' stands in 'acme' more than once"),
+    (HEAD + '"name": "A"},\n"ACME": {"name": "B"}}}', 5, "'acme' is in the file already, in other letters"),
+    (HEAD + '"name": "A"},\n"acme": {"name": "B"}}}', 5, "provider 'acme' is in the file more than once"),
+    (HEAD + '"models": [{"id": "m"},\n{"id": "M"}]}}}', 5, "model 'M' is in 'acme' more than once"),
     (HEAD + '"models": [{"id": "m",\n"api": "none"}]}}}', 5, "no installed plugin speaks 'none'"),
     ('{"providers": {"acme": {"name": "//"}, // mine\n"x": {"baseUrl": 5},}}', 2, "baseUrl is 5"),
     ('{"providers": {"acme": {"name": "A"} // mine\n"x": {}}}', 2, "this is not JSON: Expecting ',' delimiter"),
@@ -335,6 +335,6 @@ def test_a_key_that_stands_twice_counts_as_the_last(registry):
     models = registry('{"providers": {"acme": {"name": "A"},\n"acme": {\n"name": 5}}}')
 
     assert [each.partition("line ")[2] for each in models.warnings] == [
-        "2: provider 'acme' stands in the file more than once; only this one counts.",
+        "2: provider 'acme' is in the file more than once; only this one counts.",
         "3: name is 5, it must be a text. What it says of 'acme' is ignored.",
     ]

@@ -89,7 +89,7 @@ class TestDecisions:
         assert (trust.is_trusted, trust.decided) == (False, False)
         assert trust.skipped == trust.resources == (project / ".pi" / "settings.json",)
         assert trust.notice == (
-            f"{project} is not trusted (nobody has decided yet); not used: {Path('.pi', 'settings.json')}."
+            f"{project} is not trusted (it has not been decided yet); not used: {Path('.pi', 'settings.json')}."
             " Run pi trust to use them from now on, or add --approve for this run"
         )
 

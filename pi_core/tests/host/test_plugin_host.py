@@ -156,7 +156,7 @@ def test_a_plugin_that_fails_to_import_is_reported_and_the_rest_works(site, prob
         (":nothing", "has no attribute 'nothing'"),
         (":none", " is None"),
         (":Class", "Class is a class; a plugin is a module or an instance, made with @define(eq=False)"),
-        (":unhashable", "cannot be told from its equals; define its class with @define(eq=False)"),
+        (":unhashable", "cannot be distinguished from its equals; define its class with @define(eq=False)"),
         (":text", "implements no hook; mark its functions with @hookimpl"),
     ],
 )

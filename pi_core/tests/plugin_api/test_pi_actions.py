@@ -272,7 +272,7 @@ async def test_handlers_that_answer_each_other_end_and_are_told_once(activated, 
     held[0].events.emit("quiet")
 
     assert len(rounds) < 1000
-    assert [each for each in problems() if "goes round in a circle" in each] == problems()
+    assert [each for each in problems() if "has a cycle" in each] == problems()
     assert len(problems()) == 2  # once for each handler of the channel that began it
 
 

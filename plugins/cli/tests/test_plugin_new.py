@@ -129,7 +129,7 @@ def test_what_was_written_runs_without_being_installed(pi, path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "pi plugin needs to be told what to do"),
+        ([], "pi plugin needs a command"),
         (["show"], "Unknown command of pi plugin: show"),
         (["new", "--kind", "tool"], "pi plugin new takes one name, not 0"),
         (["new", "Word_Count", "--kind", "tool"], "'Word_Count' cannot be a plugin's name"),

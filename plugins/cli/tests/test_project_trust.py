@@ -35,7 +35,7 @@ def test_nothing_counts_before_and_the_user_is_told(project):
     counts, said = project.answers()
 
     assert not counts
-    assert f"Warning: {project.cwd} is not trusted (nobody has decided yet); not used: .pi/settings.json." in said
+    assert f"Warning: {project.cwd} is not trusted (it has not been decided yet); not used: .pi/settings.json." in said
     assert "Run pi trust" in said
 
 

@@ -109,7 +109,7 @@ def test_no_key_is_needed_and_nothing_is_stored(pi):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "pi prompt needs to be told what to do: pi prompt show"),
+        ([], "pi prompt needs a command: pi prompt show"),
         (["shwo"], "Unknown command of pi prompt: shwo. Did you mean show?"),
         (["show", "x"], "pi prompt show takes no argument, not 'x'"),
         (["show", "--tokens", "--json"], "--tokens and --json exclude each other. Give one of them"),

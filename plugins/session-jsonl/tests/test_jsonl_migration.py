@@ -110,7 +110,7 @@ def test_a_file_in_use_is_migrated_in_memory_alone(store, tmp_path, said):
     session = store.open(str(path))
     session.append([said("next", session.entries.index.ids[-1])])
     assert path.read_text(encoding="utf-8").startswith(FIRST)
-    assert "stays as it is: somebody else works on it" in session.notices[0]
+    assert "stays as it is: another process works on it" in session.notices[0]
     session.close()
     other.close()
 

@@ -72,7 +72,7 @@ class Bus:
         except _Circle:
             if len(self._emitting) > 1:
                 raise
-            message = f"Channel {channel!r} goes round in a circle: its handlers emit what calls them again"
+            message = f"Channel {channel!r} has a cycle: its handlers emit what calls them again"
             self._complain(plugin, "events", message, None)
         except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
             self._blame(plugin, channel, error)

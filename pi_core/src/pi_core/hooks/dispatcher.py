@@ -209,7 +209,7 @@ class HookDispatcher:
             for circle in circles:
                 if circle not in hook.circles:
                     hook.circles.append(circle)
-                    message = f"before= and after= go round in a circle ({' -> '.join(circle)}); load order decides"
+                    message = f"before= and after= form a cycle ({' -> '.join(circle)}); load order decides"
                     self._invoker.tell_failure(hook=name, plugin=circle[0], kind="order", message=message)
         self._watchdog.shortest = min(
             (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0

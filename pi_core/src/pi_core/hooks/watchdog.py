@@ -197,7 +197,7 @@ class Watchdog:
 
 def _where(frame: FrameType | None) -> str:
     if frame is None:
-        return "code that cannot be told"
+        return "unknown code"
     return f"{frame.f_code.co_qualname} ({frame.f_code.co_filename}, line {frame.f_lineno})"
 
 

@@ -189,5 +189,5 @@ def _object_problem(plugin: object) -> str | None:
     if isinstance(plugin, type):
         return f"{plugin.__name__} is a class; a plugin is a module or an instance, made with @define(eq=False)"
     if type(plugin).__hash__ is None:
-        return f"{shown(plugin)} cannot be told from its equals; define its class with @define(eq=False)"
+        return f"{shown(plugin)} cannot be distinguished from its equals; define its class with @define(eq=False)"
     return None

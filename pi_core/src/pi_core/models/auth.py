@@ -195,7 +195,7 @@ class ModelAuth:
             available = getattr(source, "available", None)
             told = available(provider) if callable(available) else None
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and others have keys, too
-            self._warn(f"Whether there is a key for {provider} cannot be told: {shown(source)} failed: {said(error)}")
+            self._warn(f"Whether there is a key for {provider} is not known: {shown(source)} failed: {said(error)}")
             return False
         return None if told is None else bool(told)
 

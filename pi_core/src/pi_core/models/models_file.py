@@ -104,7 +104,7 @@ class ModelsFile:
         providers, text = self._loaded()
         if any(text.count(f'"{name}"') > 1 for name in providers):
             for name, line in repeated_keys(text, ("providers",)):
-                self._tell(line, f"provider {name!r} stands in the file more than once; only this one counts")
+                self._tell(line, f"provider {name!r} is in the file more than once; only this one counts")
         for name, data in providers.items():
             try:
                 self._provide(name, data, base_of(name))
@@ -141,7 +141,7 @@ class ModelsFile:
         if not name.isprintable() or name != name.strip() or not name:
             raise Wrong(f"{name!r:.60} cannot be typed as a provider's name")
         if provider_id in self._configs:
-            raise Wrong(f"{provider_id!r} stands in the file already, in other letters")
+            raise Wrong(f"{provider_id!r} is in the file already, in other letters")
         self._configs[provider_id] = provider_config(provider_id, data, base)
 
     def _look_at_models(self, text: str, name: str, data: Mapping[str, Any]) -> None:
@@ -151,7 +151,7 @@ class ModelsFile:
         for index, model in enumerate(data.get("models") or ()):
             if model["id"].lower() in seen:
                 line = line_of(text, ("providers", name, "models", index))
-                self._tell(line, f"model {model['id']!r} stands in {name!r} more than once; the last one counts")
+                self._tell(line, f"model {model['id']!r} is in {name!r} more than once; the last one counts")
             seen.add(model["id"].lower())
             places.append((("models", index), model))
         for path, named in places:

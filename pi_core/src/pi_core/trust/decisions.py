@@ -70,7 +70,7 @@ class ProjectTrust(Value):
         """
         folder = _resolved(cwd)
         is_trusted: bool | None = None
-        why, remedy = "nobody has decided yet", _DECIDE
+        why, remedy = "it has not been decided yet", _DECIDE
         try:
             saved = TrustStore(agent_dir).decision(folder, environ)
         except UserError as error:  # what it says may be no: the default does not count either

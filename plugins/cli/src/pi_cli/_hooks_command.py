@@ -154,7 +154,7 @@ def _rules(spec: Callable[..., Any], declared: Answers | None) -> Iterator[tuple
         yield "failure", _documented(spec, "On error")
         return
     refuses = declared.on_failure is OnFailure.REFUSE
-    yield "failure", "refuse: whoever fails has refused" if refuses else "skip: reported, counts as no answer"
+    yield "failure", "refuse: a failure counts as a refusal" if refuses else "skip: reported, counts as no answer"
     yield "deadline", f"{declared.deadline.value:g} s for each plugin"
 
 

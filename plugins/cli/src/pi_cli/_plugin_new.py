@@ -121,7 +121,7 @@ def _checked(params: dict[str, Any], host: PluginHost) -> tuple[str, str]:
     words, kind = params["words"], params["kind"]
     if not words or words[0] != "new":
         if not words:
-            raise UserError("pi plugin needs to be told what to do: pi plugin new NAME --kind KIND")
+            raise UserError("pi plugin needs a command: pi plugin new NAME --kind KIND")
         raise UnknownName("command of pi plugin", words[0], ["new"], "pi plugins, with an s, lists and shows them")
     if len(words) != 2:  # noqa: PLR2004 - the command and its name
         raise UserError(f"pi plugin new takes one name, not {len(words) - 1}")

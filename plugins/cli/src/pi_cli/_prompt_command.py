@@ -55,7 +55,7 @@ def run_prompt(arguments: Sequence[str], host: PluginHost) -> int:
         return 0
     words: tuple[str, ...] = params["words"]
     if not words:
-        raise UserError("pi prompt needs to be told what to do: pi prompt show")
+        raise UserError("pi prompt needs a command: pi prompt show")
     if words[0] != "show":
         raise UnknownName("command of pi prompt", words[0], ["show"], "There is only show")
     if len(words) > 1:

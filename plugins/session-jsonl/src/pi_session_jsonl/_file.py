@@ -32,7 +32,7 @@ class SessionFile:
         path: Where it is.
         writable: Whether it can be appended to.
         is_new: Whether it was made here and is not yet known to be on the disk.
-        locked: Whether the lock is ours; False when somebody else works on it.
+        locked: Whether the lock is ours; False when another process works on it.
         stored: How many lines of the last ``append`` are in the file.
     """
 

@@ -88,7 +88,7 @@ def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list
         return file, lines, []
     data = migrated(lines)
     if not file.writable or not file.locked:
-        why = "it may only be read" if not file.writable else "somebody else works on it"
+        why = "it may only be read" if not file.writable else "another process works on it"
         return file, read_lines(data), [_not_written(file, lines, why)]
     try:
         backup = replace_with(file.path, data, len(lines.data), lines.version)

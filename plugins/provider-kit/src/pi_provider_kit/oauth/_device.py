@@ -108,7 +108,7 @@ async def poll_device(
         except HttpFailed as failure:
             if failure.kind not in _PASSING:
                 raise
-    message = f"The code {code.user_code} has expired: nobody entered it in time. Run pi auth login {provider} again."
+    message = f"The code {code.user_code} has expired: it was not entered in time. Run pi auth login {provider} again."
     raise UserError(message)
 
 
