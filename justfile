@@ -1,0 +1,47 @@
+# The tasks of people who work on pi: `uv run --group dev just` lists them, `uv run --group dev just test retry` runs one.
+
+# Checks use what the first `uv sync --group dev` installed, plugins that were installed by hand included.
+run := "uv run --no-sync"
+
+# List the tasks.
+_default:
+    @{{ just_executable() }} --justfile {{ justfile() }} --list --unsorted
+
+# Lint, format, types, import contracts and dependencies, in a minute.
+check:
+    {{ run }} ruff check
+    {{ run }} ruff format --check
+    {{ run }} mypy
+    {{ run }} lint-imports
+    {{ run }} python tools/check_dependencies.py
+
+# All tests, or those of one member (`just test retry -x`).
+[positional-arguments]
+test member="" *arguments:
+    #!/usr/bin/env sh
+    set -eu
+    if [ $# -eq 0 ] || [ -z "$1" ]; then exec {{ run }} pytest -q; fi
+    folder=$({{ run }} python tools/list_members.py "$1")
+    shift
+    exec {{ run }} pytest "$folder" -q -n0 "$@"
+
+# One measurement of `bench/` (`just bench dispatch`).
+[positional-arguments]
+bench name *arguments:
+    @name="$1"; shift; exec {{ run }} python "bench/$name.py" "$@"
+
+# Write the generated pages of `docs/` again.
+docs:
+    {{ run }} python tools/build_environment_page.py
+    {{ run }} python tools/build_hook_pages.py
+    {{ run }} python tools/build_settings_page.py
+    {{ run }} python tools/build_values_page.py
+    {{ run }} python tools/write_rpc_schemas.py
+
+# The members of the workspace with one line each.
+groups:
+    @{{ run }} python tools/list_members.py
+
+# What the next version's section of CHANGELOG.md will say.
+changelog:
+    @{{ run }} towncrier build --draft --version next
