@@ -256,8 +256,9 @@ def test_the_options_of_a_question_are_above_it_and_nothing_is_drawn_over(talk):
 
     assert re.search(r"> /model\n\nWhich model\?\n +1 fake/echo\n", shown)
     terminal.type("fake/echo\r")
-    shown = terminal.sees("Number or name: fake/echo\nfake/echo, thinking")
-    assert shown.split("\n")[-2].startswith("fake/echo · ")
+    terminal.sees("Number or name: fake/echo\nfake/echo, thinking")
+
+    terminal.when(lambda shown: shown.split("\n")[-2].startswith("fake/echo · "), "the status of the new model")
 
 
 def test_a_question_is_dismissed_by_a_key_and_the_line_is_as_it_was(talk):

@@ -35,7 +35,7 @@ async def run_json(session: AgentSession, options: Options) -> int:
     with redirect_stdout(sys.stderr):  # what plugins and tools print is no event
         run = _JsonRun(session, options, screen, descriptor)
         run.write(dumps(session.session_manager.header))
-        code = await run.to_the_end()
+        code = await run.run()
     if screen.broken:
         raise BrokenPipeError
     return code

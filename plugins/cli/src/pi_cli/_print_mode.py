@@ -30,11 +30,11 @@ _EMPTY = "The model gave an empty answer. Try again, or choose another model wit
 
 
 async def run_print(session: AgentSession, options: Options) -> int:
-    """Say the prompts, one after another, and return the exit code.
+    """Send the prompts, one after another, and return the exit code.
 
     Args:
         session: Not started yet; it is shut down when this returns.
-        options: What to say and how much to tell.
+        options: The prompts, and how much is shown.
 
     Raises:
         BrokenPipeError: Whoever read the answer has gone.
@@ -43,7 +43,7 @@ async def run_print(session: AgentSession, options: Options) -> int:
     screen = Screen(sys.stdout, sys.stderr, color=options.color)
     run = PrintRun(session, options, screen)
     with redirect_stdout(sys.stderr):  # what plugins and tools print is no answer
-        code = await run.to_the_end()
+        code = await run.run()
     if screen.broken:
         raise BrokenPipeError
     return code

@@ -1,4 +1,4 @@
-"""A run of prompts from the command line: started, said one after another, and ended in good order on signals.
+"""A run of prompts from the command line: started, sent one after another, and ended in good order on signals.
 
 What becomes of events and answers is each front end's own; warnings go to stderr, each once.
 """
@@ -33,11 +33,11 @@ def has_failed(answer: AssistantMessage | None) -> TypeGuard[AssistantMessage]:
 
 
 class PromptRun:
-    """One process's worth of prompts. A front end says what it hears (``subscribe``) and what follows an answer.
+    """One process's worth of prompts. A front end chooses its events (``subscribe``) and what follows an answer.
 
     Args:
         session: Not started yet; it is shut down at the end.
-        options: What to say and how much to tell.
+        options: The prompts, and how much is shown.
         screen: stderr for warnings; stdout as the front end likes.
     """
 
@@ -45,7 +45,7 @@ class PromptRun:
         self.session = session
         self.options = options
         self.screen = screen
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     # For the front end
 
@@ -62,7 +62,7 @@ class PromptRun:
         return 0
 
     def user_interface(self) -> tuple[UserInterface, bool]:
-        """Return who answers plugins' dialogs, and whether anybody does."""
+        """Return what answers plugins' dialogs, and whether a user does."""
         return NoUserInterface(self.notify), False
 
     def interrupted(self) -> bool:
@@ -71,8 +71,8 @@ class PromptRun:
 
     # From beginning to end
 
-    async def to_the_end(self) -> int:
-        """Start the session, say everything, shut the session down."""
+    async def run(self) -> int:
+        """Start the session, send all prompts, shut the session down."""
         session, screen = self.session, self.screen
         session.ui, session.has_ui = self.user_interface()
         if session.hooks.trace is not None:
@@ -84,8 +84,8 @@ class PromptRun:
                 await session.start()
                 self.warn(*self.problems())
                 if self.options.verbose:
-                    self._tell_what_is_used()
-                code = await self.say_all(end)
+                    self._show_what_is_used()
+                code = await self.run_prompts(end)
             except asyncio.CancelledError:
                 if end.exit_code is None:
                     raise PiError(session.hooks.explain_cancellation()) from None
@@ -98,8 +98,8 @@ class PromptRun:
                 return end.exit_code
             return code
 
-    async def say_all(self, end: OrderlyEnd) -> int:
-        """Say the prompts of the command line, one after another; returns the exit code."""
+    async def run_prompts(self, end: OrderlyEnd) -> int:
+        """Send the prompts of the command line, one after another; returns the exit code."""
         session = self.session
         for prompt in self.options.prompts:
             answer = await session.prompt(prompt.text, images=prompt.images)
@@ -121,14 +121,14 @@ class PromptRun:
         return True
 
     def on_extension_error(self, event: Any) -> None:
-        """Tell of a plugin that failed."""
+        """Warn about a plugin that failed."""
         whose = f"Plugin {event.extension_path!r}"
-        told = whose in event.error or event.extension_path.startswith("(")  # no plugin is to blame
-        self.warn(event.error if told else f"{whose} ({event.event}): {event.error}")
+        complete = whose in event.error or event.extension_path.startswith("(")  # no plugin is to blame
+        self.warn(event.error if complete else f"{whose} ({event.event}): {event.error}")
         if self.options.verbose and event.stack:
             self.screen.line(event.stack.rstrip("\n"), dim=True)
 
-    # Telling
+    # Notices
 
     def report_failure(self, answer: AssistantMessage) -> None:
         """Write to stderr why an answer failed, in words, and what to do; what exactly the server said if verbose."""
@@ -143,7 +143,7 @@ class PromptRun:
         self.screen.line("\n".join(f"{prefix}{one_line(line)}" for line in message.splitlines() if line.strip()))
 
     def problems(self) -> Iterable[str]:
-        """Everything that the user should know; ``warn`` tells each once."""
+        """Everything that the user should know; ``warn`` writes each once."""
         session = self.session
         yield from session.settings.problems
         yield from map(str, session.host.problems)
@@ -152,14 +152,14 @@ class PromptRun:
         yield from session.session_manager.notices
 
     def warn(self, *problems: str) -> None:
-        """Tell each problem once, also one that comes again after another number of milliseconds."""
+        """Warn of each problem once, also of one that comes again after another number of milliseconds."""
         for problem in problems:
             key = re.sub(r"after \d+ ms", "", problem)
-            if key not in self._told:
-                self._told.add(key)
+            if key not in self._warned:
+                self._warned.add(key)
                 self.screen.line(f"Warning: {one_line(problem)}")
 
-    def _tell_what_is_used(self) -> None:
+    def _show_what_is_used(self) -> None:
         session = self.session
         model = session.model.reference if session.model is not None else "none"
         tools = " ".join(tool.name for tool in session.agent.state.tools) or "none"

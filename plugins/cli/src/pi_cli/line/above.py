@@ -100,7 +100,7 @@ class Above(StandIn):
             return
         rows, self._rows = "".join(self._rows), []
         self.row = self._growing
-        with suppress(OSError):  # the terminal is gone, which the end of its keys says
+        with suppress(OSError):  # the terminal is gone; its keys end, too
             if app is None:
                 self._stream.write(rows)
                 self._stream.flush()

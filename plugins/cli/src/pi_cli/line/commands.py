@@ -46,19 +46,19 @@ def complete_argument(conversation: Conversation, name: str, typed: str) -> list
 
 
 async def _help(conversation: Conversation, _argument: str) -> None:
-    say = conversation.say
+    write = conversation.write_line
     for name, description in conversation.known_commands():
-        say(f"/{name:<{_NAMES}} {one_line(description)}")
-    say(f"{'!COMMAND':<{_NAMES + 1}} Run it; the model sees it with your next message")
-    say(f"{'!!COMMAND':<{_NAMES + 1}} Run it; the model does not see it")
+        write(f"/{name:<{_NAMES}} {one_line(description)}")
+    write(f"{'!COMMAND':<{_NAMES + 1}} Run it; the model sees it with your next message")
+    write(f"{'!!COMMAND':<{_NAMES + 1}} Run it; the model does not see it")
     if conversation.line.held:
         for key, description in KEYS:
-            say(f"{key:<{_NAMES + 4}} {description}")
+            write(f"{key:<{_NAMES + 4}} {description}")
     else:
-        say(f"{'Backslash':<{_NAMES + 1}} At the end of a line: another line follows")
-        say(f"{'Ctrl-C':<{_NAMES + 1}} Stop the answer; twice on an empty line, end")
+        write(f"{'Backslash':<{_NAMES + 1}} At the end of a line: another line follows")
+        write(f"{'Ctrl-C':<{_NAMES + 1}} Stop the answer; twice on an empty line, end")
     for shortcut in conversation.session.get_shortcuts():
-        say(f"{one_line(shortcut.name):<{_NAMES + 4}} {one_line(shortcut.description)}")
+        write(f"{one_line(shortcut.name):<{_NAMES + 4}} {one_line(shortcut.description)}")
 
 
 async def _quit(conversation: Conversation, _argument: str) -> None:
@@ -68,7 +68,7 @@ async def _quit(conversation: Conversation, _argument: str) -> None:
 async def _reload(conversation: Conversation, _argument: str) -> None:
     await conversation.session.reload()
     await conversation.look_up_commands()
-    conversation.say("Extensions, skills, prompts and themes are loaded again.")
+    conversation.write_line("Extensions, skills, prompts and themes are loaded again.")
 
 
 async def _output(conversation: Conversation, _argument: str) -> None:
@@ -95,7 +95,7 @@ async def _model(conversation: Conversation, argument: str) -> None:
             if chosen != _MORE:
                 break
     model = session.model.reference if session.model is not None else "none"
-    conversation.say(f"{model}, thinking {session.thinking_level}")
+    conversation.write_line(f"{model}, thinking {session.thinking_level}")
 
 
 def _models(conversation: Conversation) -> list[str]:
@@ -114,10 +114,10 @@ async def _thinking(conversation: Conversation, argument: str) -> None:
     chosen = next((each for each in levels if each == level), None)
     if chosen is None:
         offered = ", ".join([*levels, *_SHOWN])
-        conversation.say(f"{level!r} is no thinking level of this model. It has {offered}.")
+        conversation.write_line(f"{level!r} is no thinking level of this model. It has {offered}.")
         return
     await session.set_thinking_level(chosen)
-    conversation.say(f"thinking {session.thinking_level}")
+    conversation.write_line(f"thinking {session.thinking_level}")
 
 
 _SHOWN = {"show": True, "hide": False}

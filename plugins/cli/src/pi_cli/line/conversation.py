@@ -33,7 +33,7 @@ __all__ = ["Conversation"]
 _AGAIN_SECONDS = 2.0
 """How soon a second Ctrl-C on an empty line must come to end pi."""
 
-_DEAF_SECONDS = 2.0
+_BLOCKED_SECONDS = 2.0
 """How long a Ctrl-C may wait for the event loop before another one ends pi: something blocks it."""
 
 
@@ -51,7 +51,7 @@ class Conversation(ShownRun):
         self._leaves = False
         self._refused = ""
         self._interrupted_at = -_AGAIN_SECONDS
-        self._unheard_since: float | None = None
+        self._signal_pending_since: float | None = None
 
     def user_interface(self) -> tuple[UserInterface, bool]:
         """Ask on lines."""
@@ -79,9 +79,9 @@ class Conversation(ShownRun):
         try:
             level = await self.session.cycle_thinking_level()
         except PiError as error:
-            self.say(f"Error: {one_line(str(error))}")
+            self.write_line(f"Error: {one_line(str(error))}")
             return
-        self.say(f"thinking {level}" if level is not None else "This model has one thinking level.")
+        self.write_line(f"thinking {level}" if level is not None else "This model has one thinking level.")
         self.refresh()
 
     def refresh(self) -> None:
@@ -99,15 +99,15 @@ class Conversation(ShownRun):
         if not self._talking:
             return False
         now = time.monotonic()
-        if self._unheard_since is None:
-            self._unheard_since = now
-        elif now - self._unheard_since > _DEAF_SECONDS:
+        if self._signal_pending_since is None:
+            self._signal_pending_since = now
+        elif now - self._signal_pending_since > _BLOCKED_SECONDS:
             return False
-        self._loop.call_soon_threadsafe(self._hear)  # a signal alone wakes no event loop that waits
+        self._loop.call_soon_threadsafe(self._on_signal)  # a signal alone wakes no event loop that waits
         return True
 
-    def _hear(self) -> None:
-        self._unheard_since = None
+    def _on_signal(self) -> None:
+        self._signal_pending_since = None
         self.interrupt()
 
     def interrupt(self) -> None:
@@ -123,7 +123,7 @@ class Conversation(ShownRun):
             self.session.shutdown_requested.set()
         else:
             self._interrupted_at = time.monotonic()
-            self.say("Ctrl-C again, Ctrl-D or /quit ends pi.")
+            self.write_line("Ctrl-C again, Ctrl-D or /quit ends pi.")
 
     def stop(self) -> None:
         """Stop what goes on, and put what is queued back on the line."""
@@ -149,7 +149,7 @@ class Conversation(ShownRun):
         """End pi, once what goes on is done."""
         self._leaves = True
         if self.busy:
-            self.say("pi ends when this is done; Ctrl-C stops it.")
+            self.write_line("pi ends when this is done; Ctrl-C stops it.")
         self.refresh()
 
     def take_back(self) -> None:
@@ -175,8 +175,8 @@ class Conversation(ShownRun):
 
     # From beginning to end
 
-    async def say_all(self, end: OrderlyEnd) -> int:
-        """Say what the command line says, and what the user types."""
+    async def run_prompts(self, end: OrderlyEnd) -> int:
+        """Send the prompts of the command line, and what the user types."""
         self._loop = asyncio.get_running_loop()
         self._greet()
         async with self.line:
@@ -195,7 +195,7 @@ class Conversation(ShownRun):
         return 0
 
     async def _begin(self) -> None:
-        """Say what the command line says, one prompt after another."""
+        """Send the prompts of the command line, one after another."""
         await self.look_up_commands()
         for prompt in self.options.prompts:
             self.jobs.add(Typed(prompt.text, images=prompt.images))
@@ -209,7 +209,7 @@ class Conversation(ShownRun):
         if not session.settings.get_bool("quietStartup", default=False):
             model = session.model.reference if session.model is not None else "no model"
             so_far = f", {messages} messages so far" if messages else ""
-            self.say(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D ends.")
+            self.write_line(f"pi, {model}{so_far}. /help lists the commands, Ctrl-D ends.")
         show_tail(self.screen, session.messages)
 
     async def _talk(self, end: OrderlyEnd) -> None:
@@ -258,7 +258,7 @@ class Conversation(ShownRun):
     # A line
 
     async def _do(self, job: Job) -> None:
-        """Do what a line says; what cannot be done is reported, and the conversation goes on."""
+        """Run a line; what cannot be done is reported, and the conversation goes on."""
         text = job.typed.text.strip()
         try:
             if text.startswith("!"):
@@ -269,17 +269,17 @@ class Conversation(ShownRun):
                 await self._prompt(job, text)
         except asyncio.CancelledError:
             if not job.taken_back:
-                self.say("Stopped" if job.stopped else f"Error: {self.session.hooks.explain_cancellation()}")
+                self.write_line("Stopped" if job.stopped else f"Error: {self.session.hooks.explain_cancellation()}")
         except PiError as error:
-            self.say(f"Error: {one_line(str(error))}")
+            self.write_line(f"Error: {one_line(str(error))}")
         except Exception as error:  # noqa: BLE001 - a mistake of ours does not cost the user the conversation
-            self.say(f"Error: unexpected {type(error).__name__}: {one_line(str(error)) or '(no message)'}")
+            self.write_line(f"Error: unexpected {type(error).__name__}: {one_line(str(error)) or '(no message)'}")
         if not self.session.is_streaming:
             self.screen.end_text()
         self.warn(*self.problems())
 
     async def _prompt(self, job: Job, text: str) -> None:
-        """Say something; an answer that is being made takes it in."""
+        """Send a text to the model; an answer that is being made takes it in."""
         if self.line.held and not self.session.is_streaming:
             self.echo_now(text)
         try:
@@ -313,9 +313,9 @@ class Conversation(ShownRun):
         )
         self.screen.end_text()
         if result.cancelled:
-            self.say("Command cancelled")
+            self.write_line("Command cancelled")
         elif result.exit_code:
-            self.say(f"Exit code {result.exit_code}")
+            self.write_line(f"Exit code {result.exit_code}")
 
     async def _slash(self, job: Job, text: str) -> None:
         name, _, argument = text[1:].partition(" ")
@@ -340,7 +340,7 @@ class Conversation(ShownRun):
             self._refused = text
             self.line.put(text)
             again = " Enter sends it to the model as it is."
-        self.say(f"Unknown command: /{one_line(name)}. /help lists the commands.{again}")
+        self.write_line(f"Unknown command: /{one_line(name)}. /help lists the commands.{again}")
 
     def _echo_command(self, job: Job) -> None:
         if self.line.held:

@@ -182,7 +182,7 @@ class HeldLine:
             try:
                 self.put(await edit_outside(self.text, command))
             except (OSError, ValueError) as error:
-                self._actions.say(f"Error: The text could not be edited: {error}")
+                self._actions.write_line(f"Error: The text could not be edited: {error}")
 
         if self._editing is None or self._editing.done():
             self._editing = asyncio.ensure_future(edit())

@@ -1,7 +1,7 @@
 """What was sent: begun at once and in the order in which it was sent, and stopped together.
 
 The next line begins when the one before it was accepted: a prompt when it is answered or queued, a command when it is
-done. So texts reach the model in order, and an answer keeps nobody from typing.
+done. So texts reach the model in order, and one can type on while an answer is made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The line's own keys; those of plugins come after them and win, but for the few that nobody may take."""
+"""The line's own keys; those of plugins come after them and win, except over the few that are reserved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["KEYS", "own_keys"]
 
 KEYS = (
-    ("Enter", "Send; while an answer is made, steer it: it is said before the next request"),
+    ("Enter", "Send; while an answer is made, steer it: the text goes to the model with the next request"),
     ("Alt-Enter", "New line; while an answer is made, send it as a follow-up, when that is done"),
     ("Ctrl-J, \\ Enter", "New line"),
     ("Alt-Up", "Take what is queued back, to change it"),

@@ -92,7 +92,7 @@ class PlainLine:
         history: What was typed before.
         completer: What Tab offers.
         plugin_keys: Returns the bindings of plugins.
-        on_interrupt: Called when Ctrl-C was typed after a line and before pi could hear of it as a signal.
+        on_interrupt: Called when Ctrl-C was typed after a line, before it had become a signal.
     """
 
     held = False
@@ -176,7 +176,7 @@ class PlainLine:
 
     async def _typed(self, session: PromptSession[str], prompt: str, draft: str) -> str:
         loop = asyncio.get_running_loop()
-        # Errors that nobody waits for stay what they are; the library would stop everything and show a traceback.
+        # Errors of background tasks stay the loop's; the library would stop everything and show a traceback.
         loop.call_soon(loop.set_exception_handler, loop.get_exception_handler())
         shown = f"{prompt}{draft}" if is_dumb_terminal() else prompt  # there the library does not show the draft
         self._around.begin(session, prompt)

@@ -40,7 +40,7 @@ class PluginKeys:
         self._bindings = KeyBindings()
 
     def bindings(self, shortcuts: Iterable[Shortcut]) -> KeyBindings:
-        """Return the bindings of these keys; the same object as long as they are the same, for whoever caches it."""
+        """Return the bindings of these keys; the same object as long as they are the same, so that it can be cached."""
         names = tuple(shortcut.name for shortcut in shortcuts)
         if names == self._names:
             return self._bindings

@@ -38,7 +38,7 @@ async def run_line(session: AgentSession, options: Options) -> int:
 
     Args:
         session: Not started yet; it is shut down when this returns.
-        options: What to say first.
+        options: What to send first.
     """
     loop = asyncio.get_running_loop()
     keys = _keys()
@@ -59,7 +59,7 @@ async def run_line(session: AgentSession, options: Options) -> int:
     stray = StrayLines(sys.stderr, screen.line, loop)
     try:
         with redirect_stdout(cast("TextIO", stray)), redirect_stderr(cast("TextIO", stray)):
-            return await conversation.to_the_end()
+            return await conversation.run()
     finally:
         stray.close()
         around.close()

@@ -24,7 +24,7 @@ _MOST_ROWS = 60
 async def new(conversation: Conversation, _argument: str) -> None:
     """Begin a new session."""
     if await conversation.session.new_session():
-        conversation.say("A new session.")
+        conversation.write_line("A new session.")
 
 
 async def resume(conversation: Conversation, _argument: str) -> None:
@@ -36,7 +36,7 @@ async def resume(conversation: Conversation, _argument: str) -> None:
     stored = SessionManager.list(session.cwd, conversation.options.session_dir, host=session.host)
     others = [each for each in stored if each.id != session.session_id]
     if not others:
-        conversation.say("No other session is stored for this folder.")
+        conversation.write_line("No other session is stored for this folder.")
         return
     chosen = await choose_among(session.ui, others)
     if chosen is not None and await session.switch_session(chosen.path):
@@ -46,7 +46,7 @@ async def resume(conversation: Conversation, _argument: str) -> None:
 async def import_(conversation: Conversation, argument: str) -> None:
     """Copy a session file to the others and go on with it."""
     if not argument:
-        conversation.say("Say which file: /import PATH")
+        conversation.write_line("Say which file: /import PATH")
     elif await conversation.session.import_from_jsonl(conversation.session.cwd / argument):
         _begin_again(conversation)
 
@@ -54,17 +54,17 @@ async def import_(conversation: Conversation, argument: str) -> None:
 async def fork(conversation: Conversation, _argument: str) -> None:
     """Go on in a new session that ends before a message of the user's, which is on the line again."""
     session = conversation.session
-    said = session.get_user_messages_for_forking()
-    if not said:
-        conversation.say("Nothing was said yet.")
+    messages = session.get_user_messages_for_forking()
+    if not messages:
+        conversation.write_line("Nothing was said yet.")
         return
-    options = _distinct([text for _, text in said])
+    options = _distinct([text for _, text in messages])
     chosen = await session.ui.select("Go on in a new session from before which message?", options)
     if chosen is None:
         return
-    forked = await session.fork(said[options.index(chosen)][0])
+    forked = await session.fork(messages[options.index(chosen)][0])
     if forked.cancelled:
-        conversation.say("A plugin does not allow it; the conversation stays where it is.")
+        conversation.write_line("A plugin does not allow it; the conversation stays where it is.")
         return
     _begin_again(conversation)
     conversation.line.put(forked.selected_text)
@@ -73,9 +73,9 @@ async def fork(conversation: Conversation, _argument: str) -> None:
 async def clone(conversation: Conversation, _argument: str) -> None:
     """Go on in a copy of the session."""
     if await conversation.session.clone():
-        conversation.say(f"A copy: {conversation.session.session_file or 'in memory'}")
+        conversation.write_line(f"A copy: {conversation.session.session_file or 'in memory'}")
     else:
-        conversation.say("A plugin does not allow it; the conversation stays where it is.")
+        conversation.write_line("A plugin does not allow it; the conversation stays where it is.")
 
 
 async def tree(conversation: Conversation, argument: str) -> None:
@@ -83,20 +83,20 @@ async def tree(conversation: Conversation, argument: str) -> None:
     session = conversation.session
     wanted = argument or session.settings.get_str("treeFilterMode", "default") or "default"
     if wanted not in FILTERS:
-        conversation.say(f"{wanted!r} is no filter of the tree. There are {', '.join(FILTERS)}.")
+        conversation.write_line(f"{wanted!r} is no filter of the tree. There are {', '.join(FILTERS)}.")
         return
     rows = tree_rows(session.session_manager, wanted)
     if not rows:
-        conversation.say("Nothing was said yet.")
+        conversation.write_line("Nothing was said yet.")
         return
     left_out = max(len(rows) - _MOST_ROWS, 0)
     if left_out:
-        conversation.say(f"… {left_out} rows before; /tree user-only draws fewer")
+        conversation.write_line(f"… {left_out} rows before; /tree user-only draws fewer")
     digits = len(str(len(rows)))
     for number, row in enumerate(rows[left_out:], left_out + 1):
         drawn = row.drawn(conversation.screen.width - digits - 1)
         conversation.screen.line(f"{number:>{digits}} {drawn}", dim=row.role != "user" and not row.is_here)
-    conversation.say("Go on from where? What you said is put on the line again; anything else is gone on after.")
+    conversation.write_line("Go on from where? What you said is put on the line again; anything else is gone on after.")
     chosen = await _chosen(conversation, rows)
     if chosen is not None:
         await _go_to(conversation, chosen)
@@ -116,7 +116,7 @@ async def _chosen(conversation: Conversation, rows: Sequence[Row]) -> Row | None
         if len(named) == 1:
             return named[0]
         what = "several of them" if named else "none of them"
-        conversation.say(f"{shorten(one_line(answer), _WIDTH)!r} is {what}; Enter alone chooses none.")
+        conversation.write_line(f"{shorten(one_line(answer), _WIDTH)!r} is {what}; Enter alone chooses none.")
     return None
 
 
@@ -127,7 +127,7 @@ async def _go_to(conversation: Conversation, row: Row) -> None:
         summarize = await session.ui.confirm("Sum up for the model what is left behind?")
     went = await session.navigate_tree(row.entry_id, summarize=summarize)
     if went.cancelled:
-        conversation.say("The conversation stays where it is.")
+        conversation.write_line("The conversation stays where it is.")
         return
     _begin_again(conversation)
     if went.editor_text:
@@ -138,19 +138,19 @@ async def name(conversation: Conversation, argument: str) -> None:
     """Show the session's name, or set it."""
     if argument:
         await conversation.session.set_session_name(argument)
-    conversation.say(conversation.session.session_manager.name or "This session has no name.")
+    conversation.write_line(conversation.session.session_manager.name or "This session has no name.")
 
 
 async def show(conversation: Conversation, _argument: str) -> None:
     """Show the session in numbers."""
     stats = conversation.session.get_session_stats()
-    say = conversation.say
-    say(f"{stats.session_file or 'in memory'}")
-    say(f"you said {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
-    say(f"tokens {stats.tokens.total:,}, cost ${stats.cost:.4f}")
+    write = conversation.write_line
+    write(f"{stats.session_file or 'in memory'}")
+    write(f"you said {stats.user_messages}, answers {stats.assistant_messages}, tool calls {stats.tool_calls}")
+    write(f"tokens {stats.tokens.total:,}, cost ${stats.cost:.4f}")
     usage = stats.context_usage
     if usage is not None and usage.tokens is not None and usage.context_window:
-        say(f"context {usage.tokens:,} of {usage.context_window:,} tokens")
+        write(f"context {usage.tokens:,} of {usage.context_window:,} tokens")
 
 
 async def copy(conversation: Conversation, argument: str) -> None:
@@ -159,7 +159,7 @@ async def copy(conversation: Conversation, argument: str) -> None:
 
     text = conversation.session.get_last_assistant_text()
     if text is None:
-        conversation.say("There is no answer yet.")
+        conversation.write_line("There is no answer yet.")
         return
     sequence = clipboard_sequence(text) if argument != "print" and conversation.line.held else None
     if sequence is None:
@@ -168,19 +168,21 @@ async def copy(conversation: Conversation, argument: str) -> None:
         conversation.screen.end_text()
         return
     conversation.line.control(sequence)
-    conversation.say(f"Sent {len(text):,} characters to the terminal's clipboard; /copy print prints them instead.")
+    conversation.write_line(
+        f"Sent {len(text):,} characters to the terminal's clipboard; /copy print prints them instead."
+    )
 
 
 def _begin_again(conversation: Conversation) -> None:
     """Show where the conversation is now."""
     session = conversation.session
     model = session.model.reference if session.model is not None else "no model"
-    conversation.say(f"{len(session.messages)} messages, {model}.")
+    conversation.write_line(f"{len(session.messages)} messages, {model}.")
     show_tail(conversation.screen, session.messages)
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:
-    """Return the texts as lines of a list, each told from all others."""
+    """Return the texts as lines of a list, each different from all others."""
     lines: list[str] = []
     for text in texts:
         line = shorten(one_line(text), _WIDTH)

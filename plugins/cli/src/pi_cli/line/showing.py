@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pi_cli._print_mode import PrintRun
+from pi_cli._prompt_run import has_failed
 from pi_cli._results import all_rows, preview_rows
 from pi_cli._words import one_line, shorten
 from pi_cli.line.tail import echo
@@ -47,7 +48,7 @@ class ShownRun(PrintRun):
         self._reported: AssistantMessage | None = None
         self._stopped = False
 
-    def say(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         """Write a line for the user."""
         self._last_call = None
         self.screen.line(line)
@@ -65,7 +66,7 @@ class ShownRun(PrintRun):
         thinking = ("thinking_start", "thinking_delta", "thinking_end")
         return (*super()._events(), *thinking, "message_start", "queue_update", "agent_start", "agent_settled")
 
-    # What is said
+    # Messages
 
     def echo_now(self, text: str) -> None:
         """Show what the user has sent before the session has seen it; its message is not shown again."""
@@ -120,7 +121,7 @@ class ShownRun(PrintRun):
         if event.is_error:
             self._show_failure(event, arguments, event.duration_ms)
         else:
-            if self._last_call != event.tool_call_id:  # others were begun, or something was said, since it was named
+            if self._last_call != event.tool_call_id:  # another call, or text, came after its line
                 self.screen.line(self._call("done", event.tool_name, arguments), dim=True)
             rows = preview_rows(
                 event.tool_name,
@@ -146,7 +147,7 @@ class ShownRun(PrintRun):
     def show_last_result(self) -> None:
         """Show the whole of the last tool result."""
         if self._last_result is None:
-            self.say("No tool has run yet.")
+            self.write_line("No tool has run yet.")
             return
         tool, arguments, result, before = self._last_result
         self.screen.line(self._call("done", tool, arguments), dim=True)
@@ -187,7 +188,7 @@ class ShownRun(PrintRun):
         answer = self.session.last_answer()
         stopped, self._stopped = self._stopped, False
         if event.aborted and stopped:
-            self.say("Stopped")
+            self.write_line("Stopped")
         elif answer is not None and answer is not self._reported:
             self._report_end(answer)
         self._reported = answer
@@ -195,9 +196,9 @@ class ShownRun(PrintRun):
         self.refresh()
 
     def _report_end(self, answer: AssistantMessage) -> None:
-        if answer.stop_reason in ("error", "aborted"):
-            self.say(f"Error: {one_line(answer.error_message or f'the request was {answer.stop_reason}')}")
+        if has_failed(answer):
+            self.report_failure(answer)
         elif answer.stop_reason == "length":
-            self.say("The answer was cut off: it is as long as the model's answers may be.")
+            self.write_line("The answer was cut off: it is as long as the model's answers may be.")
         elif not answer.text.strip() and not answer.tool_calls:
-            self.say("The model gave an empty answer.")
+            self.write_line("The model gave an empty answer.")

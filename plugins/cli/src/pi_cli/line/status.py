@@ -1,4 +1,4 @@
-"""The row that says where one is: model, thinking level, folder, branch, how full the window is, what it has cost."""
+"""The status row: model, thinking level, folder, branch, how full the window is, what it has cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_HEAD = 4096
 
 
 def status_parts(session: AgentSession) -> list[str]:
-    """Return what there is to say, the most important first."""
+    """Return the parts of the status, the most important first."""
     model = session.model.reference if session.model is not None else "no model"
     cost = session.session_manager.stats().cost
     parts = [

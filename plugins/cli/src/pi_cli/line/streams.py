@@ -1,4 +1,4 @@
-"""Streams that stand in for the terminal's own: text goes through ``write``, the rest is that of the stream behind."""
+"""Streams in front of the terminal's own: text goes through ``write``, the rest is that of the stream behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StandIn:
     """A stream in front of another one.
 
     Args:
-        stream: What it stands in for.
+        stream: The stream behind it.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -39,10 +39,10 @@ class StandIn:
 
 
 class StrayLines(StandIn):
-    """Stands in for ``sys.stdout`` and ``sys.stderr``: what anybody prints becomes whole lines between all others.
+    """Takes the place of ``sys.stdout`` and ``sys.stderr``: what is printed becomes whole lines between all others.
 
     Args:
-        stream: What it stands in for.
+        stream: The stream behind it.
         line: Writes a line.
         loop: The loop in which lines are written; printing may be done in any thread.
     """

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli._activity import call_line
 from pi_cli._words import one_line
+from pi_core import error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ _MOST_MESSAGES = 40
 """Messages of the last exchange that are looked at, from its end; it may have had hundreds of tool calls."""
 
 _ECHOED = 10
-"""Lines of what the user said that are shown again."""
+"""Lines of a user message that are shown again."""
 
 
 def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
@@ -26,7 +27,7 @@ def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
 
     Args:
         screen: Where to.
-        messages: The conversation as the model is told it.
+        messages: The messages of the model's context.
     """
     count = len(messages)
     if not count:
@@ -43,7 +44,7 @@ def show_tail(screen: Screen, messages: Sequence[Any]) -> None:
 
 
 def echo(screen: Screen, text: str) -> None:
-    """Show what the user said, as they typed it; of a long text the beginning."""
+    """Show a message of the user as it was typed; of a long one the beginning."""
     lines = text.strip("\n").split("\n")
     more = len(lines) - _ECHOED
     if more > 1:
@@ -71,7 +72,8 @@ def _show(screen: Screen, message: Any, failed: set[str]) -> None:
         if message.stop_reason == "aborted":
             screen.line("(stopped)", dim=True)
         elif message.stop_reason == "error":
-            screen.line(f"(failed: {one_line(message.error_message or 'no reason given')})", dim=True)
+            reason = error_text(message.error_message or "no reason given").sentences
+            screen.line(f"(failed: {one_line(reason)})", dim=True)
 
 
 def _counted(number: int) -> str:

@@ -30,7 +30,7 @@ _LFLAG, _IFLAG, _CC = 3, 0, 6
 """Places in what ``tcgetattr`` returns."""
 
 _NEW_LINE_KEYS = {"\x1b[13;2u": "\n", "\x1b[27;2;13~": "\n"}
-"""What terminals that tell Shift-Enter from Enter send for it."""
+"""What some terminals send for Shift-Enter."""
 
 _KEYS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -41,7 +41,7 @@ _MARKED = "\x1b[200~{}\x1b[201~"
 
 
 def marks_pastes(term: str) -> bool:
-    """Return whether a terminal of this name says where a paste begins and ends (bracketed paste)."""
+    """Return whether a terminal of this name marks where a paste begins and ends (bracketed paste)."""
     return term.lower() not in {"", "dumb", "unknown", "linux", "ansi", "emacs", "cons25", "sun"} and not (
         term.lower().startswith("vt") and term[2:3].isdigit()
     )

@@ -1,4 +1,4 @@
-"""A session's tree as rows: what was said, answered and called, and where the conversation went several ways."""
+"""A session's tree as rows: messages, tool calls, and where the conversation went several ways."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Row:
     Attributes:
         entry_id: Its id.
         role: Who it is from: ``user``, ``assistant``, ``tool``, or another word for what it is.
-        text: What it says, in a line.
+        text: Its text, in a line.
         lines: What is drawn of the tree before it.
         label: What the user calls it.
         is_here: Whether the conversation goes on behind it.
@@ -129,7 +129,7 @@ _SAID = ("user", "assistant", "bash", "custom", "summary")
 
 
 def _described(node: TreeNode) -> tuple[str, str]:
-    """Return who an entry is from and what it says."""
+    """Return the role and the text of an entry."""
     entry: Any = node.entry
     message = getattr(entry, "message", None)
     role = getattr(message, "role", None) or entry.type

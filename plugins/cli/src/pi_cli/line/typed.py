@@ -49,7 +49,7 @@ class Actions(Protocol):
         """Whether an answer, a command or a compaction is going on."""
         ...
 
-    def say(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         """Write a line for the user."""
         ...
 
@@ -86,7 +86,7 @@ class Line(Protocol):
     """A line that the user types on, while its context is entered."""
 
     held: bool
-    """Whether one can type on it while pi works, so that nobody waits for it."""
+    """Whether one can type on it while pi works; else it is read between answers only."""
 
     async def __aenter__(self) -> Any: ...
 
@@ -97,7 +97,7 @@ class Line(Protocol):
 
         Raises:
             EOFError: They want to end, or the terminal is gone.
-            Interrupted: Ctrl-C, where there is no line to tell of it.
+            Interrupted: Ctrl-C, where it is not passed on as an action.
         """
         ...
 
