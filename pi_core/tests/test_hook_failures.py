@@ -94,7 +94,14 @@ class Exits(Exception):
     __repr__ = __str__
 
 
+class Nameless(AttributeError):
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        raise ValueError
+
+
 ERRORS = [
+    Nameless(),
     ValueError("bad luck"),
     SystemExit(3),
     Unspeakable(),

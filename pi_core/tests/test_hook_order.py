@@ -92,7 +92,7 @@ def test_a_handler_added_at_run_time_runs_at_its_plugins_place():
     assert order(hooks) == ["a", "a", "b", "c"]
 
 
-def test_a_circle_is_reported_once_and_load_order_decides():
+def test_a_cycle_is_reported_once_and_load_order_decides():
     failures: list[HookFailure] = []
     hooks = hooks_over({"a": listener(after="b"), "b": listener(after="c"), "c": listener(after="a")}, failures.append)
     hooks.compile()
@@ -103,7 +103,7 @@ def test_a_circle_is_reported_once_and_load_order_decides():
     assert "form a cycle (a -> c -> b -> a); load order decides" in str(failures[0])
 
 
-def test_wishes_outside_of_the_circle_are_obeyed():
+def test_requests_outside_of_the_cycle_are_honoured():
     failures: list[HookFailure] = []
     hooks = hooks_over({"a": listener(after="b"), "b": listener(after="c"), "c": listener(after="b")}, failures.append)
 
@@ -111,7 +111,7 @@ def test_wishes_outside_of_the_circle_are_obeyed():
     assert len(failures) == 1
 
 
-def test_every_circle_is_reported():
+def test_every_cycle_is_reported():
     failures: list[HookFailure] = []
     names = {"a": "b", "b": "a", "c": "d", "d": "c"}
     hooks_over({name: listener(after=other) for name, other in names.items()}, failures.append)
@@ -158,15 +158,15 @@ def closure(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 @given(implementations())
-def test_the_order_is_a_permutation_that_obeys_every_wish_outside_of_a_circle(asked):
-    ordered, circles = in_order(asked, NAMES.index)
+def test_the_order_is_a_permutation_that_honours_every_request_outside_of_a_cycle(asked):
+    ordered, cycles = in_order(asked, NAMES.index)
 
     place = {id(each): position for position, each in enumerate(ordered)}
     reachable = closure(wishes(asked))
     assert sorted(map(id, ordered)) == sorted(map(id, asked))
     assert all(place[one] < place[two] for one, two in wishes(asked) if (two, one) not in reachable)
-    assert bool(circles) is any(one == two for one, two in reachable)
-    assert all(circle[0] == circle[-1] for circle in circles)
+    assert bool(cycles) is any(one == two for one, two in reachable)
+    assert all(cycle[0] == cycle[-1] for cycle in cycles)
 
 
 @given(implementations())
@@ -174,7 +174,7 @@ def test_without_wishes_only_band_and_load_order_count(asked):
     for each in asked:
         each.order = Order()
 
-    ordered, circles = in_order(asked, NAMES.index)
+    ordered, cycles = in_order(asked, NAMES.index)
 
     assert ordered == sorted(asked, key=lambda each: (each.band, NAMES.index(each.plugin)))
-    assert circles == []
+    assert cycles == []

@@ -16,7 +16,7 @@ __all__ = ["describe"]
 
 
 def describe(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
-    """Return a line with the place, and a traceback.
+    """Return a line with the place, and a traceback; whatever the error does when it is looked at.
 
     Args:
         error: What the implementation raised.
@@ -24,6 +24,15 @@ def describe(error: BaseException, function: object, hook: CompiledHook, event: 
         hook: What it implements.
         event: What it got.
     """
+    try:
+        return _described(error, function, hook, event)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - it runs the plugin's code, which may be interrupted at any place
+        return type(error).__name__, ""
+
+
+def _described(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
     line, stack = described(error, function)
     if not _changes_in_place(error, event):
         return line, stack

@@ -1,7 +1,7 @@
 """The one place that calls event hooks; pluggy finds and validates implementations but cannot await them.
 
 For each hook the implementations are compiled once into a tuple of records, in the order in which they
-run. A hook that nobody implements costs a look into a dict. The answer rules, and what a failure means,
+run. A hook without implementations costs a look into a dict. The answer rules, and what a failure means,
 are read from the specification (``pi_hookspecs.answers``).
 """
 
@@ -97,7 +97,7 @@ class HookDispatcher:
     async def call_each(
         self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
     ) -> list[tuple[str, R]]:
-        """Ask a hook and return every answer beside its plugin, not combined: where it matters who said what."""
+        """Ask a hook and return every answer with its plugin, not combined."""
         del kwargs
         event, ctx = args
         call = HookCall(self._hooks[spec.__name__], ctx)
@@ -106,7 +106,7 @@ class HookDispatcher:
         return [(plugin, answer) for plugin, answer in asked if answer is not None]
 
     def notify(self, event: Any, ctx: PiContext) -> Coroutine[Any, Any, None]:
-        """Tell a notify hook, named by the event's type."""
+        """Call a notify hook, named by the event's type."""
         hook = self._hooks[event.type]
         return hook.combine(hook, event, ctx) if hook.implementations else _nothing()
 
@@ -120,7 +120,7 @@ class HookDispatcher:
 
     @contextmanager
     def clock_stopped(self) -> Iterator[None]:
-        """Let the present call's deadline stand still, while it waits for the user."""
+        """Stop the deadline of the present call while it waits for the user."""
         call = current_call.get()
         if call is None:
             yield
@@ -150,7 +150,7 @@ class HookDispatcher:
         return None if last is None else f"{last.hook} of plugin {last.plugin!r}"
 
     def explain_cancellation(self) -> str:
-        """Say what may have cancelled a run that neither the user nor the program has ended."""
+        """Return a sentence on what may have cancelled a run that neither the user nor the program has ended."""
         last = f"The last hook that ran: {self.last_hook}" if self.last_hook is not None else "See pi plugins"
         return f"The run was cancelled from inside: a plugin cancelled the task in which pi called it. {last}"
 
@@ -162,10 +162,10 @@ class HookDispatcher:
         """Let ``last_hook`` stay as it is: the hooks that are called from here on belong to the end."""
         self._invoker.suspect = self._invoker.suspect or self._invoker.last
 
-    # Who is called
+    # Implementations
 
     def implementations(self, name: str) -> tuple[HookImplementation, ...]:
-        """Return who answers a hook, in call order.
+        """Return the implementations of a hook, in call order.
 
         Raises:
             UnknownName: There is no such event hook.
@@ -196,7 +196,7 @@ class HookDispatcher:
         return remove
 
     def compile(self, *names: str, afresh: bool = False) -> None:
-        """Read anew who implements these hooks, or all; ``afresh`` holds nothing that was before against anybody."""
+        """Find the implementations of these hooks again, or of all; ``afresh`` forgets failures and quarantines."""
         self._broken = set() if afresh else self._broken
         registered = [name for name, _ in self._plugins.list_name_plugin()]
         rank = self._rank or (lambda plugin: registered.index(plugin) if plugin in registered else len(registered))
@@ -204,19 +204,19 @@ class HookDispatcher:
             hook = self._hooks[name]
             hook.known = () if afresh else hook.known
             hook.known = tuple(self._find(hook))
-            ordered, circles = in_order([each for each in hook.known if hook.refuses or not each.quarantined], rank)
+            ordered, cycles = in_order([each for each in hook.known if hook.refuses or not each.quarantined], rank)
             hook.implementations = tuple(ordered)
-            for circle in circles:
-                if circle not in hook.circles:
-                    hook.circles.append(circle)
-                    message = f"before= and after= form a cycle ({' -> '.join(circle)}); load order decides"
-                    self._invoker.tell_failure(hook=name, plugin=circle[0], kind="order", message=message)
+            for cycle in cycles:
+                if cycle not in hook.cycles:
+                    hook.cycles.append(cycle)
+                    message = f"before= and after= form a cycle ({' -> '.join(cycle)}); load order decides"
+                    self._invoker.report_failure(hook=name, plugin=cycle[0], kind="order", message=message)
         self._watchdog.shortest = min(
             (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0
         )
 
     def _find(self, hook: CompiledHook) -> Iterator[HookImplementation]:
-        """Yield who implements a hook; those known before keep what is held against them."""
+        """Yield the implementations of a hook; those known before keep their failures and quarantines."""
         known = {(each.plugin, id(each.function)): each for each in hook.known}
         caller = getattr(self._plugins.hook, hook.name, None)
         for each in caller.get_hookimpls() if caller is not None else ():
@@ -225,7 +225,7 @@ class HookDispatcher:
                 hook.name, each.plugin_name, each.function, each.argnames, band=band
             )
         yield from self._handlers.get(hook.name, ())
-        for plugin, defect in self._shut_by.get(hook.name, {}).items():  # first in row: no other answer may come before
+        for plugin, defect in self._shut_by.get(hook.name, {}).items():  # first of all: no other answer may come before
             shut = self._implementation(hook.name, plugin, _never_called, (), band=0)
             shut.quarantined, shut.defect = True, defect
             yield shut

@@ -1,7 +1,7 @@
-"""Breaks into Python code that keeps the main thread from everything else.
+"""Interrupts Python code that blocks the main thread.
 
 A coroutine can be cancelled, a plain function cannot: only a signal gets in. The interval timer fires
-when nobody re-arms it for too long, and its handler may raise inside whatever stands on the stack.
+when it is not re-armed for too long, and its handler may raise inside whatever stands on the stack.
 C code that never looks for signals ends when it is done; nothing here can change that. Elsewhere than
 on the main thread of a POSIX process, and while the program uses ``SIGALRM`` itself, a watch does nothing.
 """
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["Interrupted", "Interrupter", "Watch", "limited"]
 
 AGAIN_SECONDS = 1.0
-"""After which time code is broken into once more, where it swallowed the first ``Interrupted``."""
+"""After which time code is interrupted once more, where it swallowed the first ``Interrupted``."""
 
 
 class Interrupted(BaseException):
-    """Raised inside code that stood still too long; no ``Exception``, so that no plugin swallows it by habit."""
+    """Raised inside code that blocked for too long; no ``Exception``, so that no plugin swallows it by habit."""
 
 
 @define(eq=False, repr=False)
 class Watch(Shown):
-    """One caller's wish to be asked when the main thread stands still.
+    """One caller's request to be asked when the main thread is blocked.
 
     Attributes:
-        on_stall: Gets the frame that runs now; returns what to raise there, or the seconds until it wants
-            to be asked again.
+        on_stall: Gets the frame that runs now; returns what to raise there, or the seconds until it is to be
+            asked again.
     """
 
     on_stall: Callable[[FrameType | None], BaseException | float]

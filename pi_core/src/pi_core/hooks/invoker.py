@@ -155,7 +155,7 @@ class Invoker:
         implementation.failures += 1
         if implementation.quarantined or implementation.failures >= QUARANTINE_AFTER:
             self._quarantine(implementation)
-        self.tell_failure(
+        self.report_failure(
             hook=implementation.hook,
             plugin=implementation.plugin,
             kind=kind,
@@ -170,7 +170,7 @@ class Invoker:
     def _ignored(self, running: RunningCall) -> None:
         hook, plugin = running.implementation.hook, running.implementation.plugin
         message = "it was cancelled and goes on; if it ignores the next cancellation, too, pi stops waiting for it"
-        self.tell_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
+        self.report_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
 
     def _blocking(self, running: RunningCall, seconds: float, where: str | None) -> None:
         implementation = running.implementation
@@ -179,12 +179,12 @@ class Invoker:
         else:
             until = f"it is interrupted after {implementation.deadline:g} s"
             message = f"has blocked everything else for {seconds:.0f} s in {implementation.hook} ({where}); {until}"
-        self.tell_failure(hook=implementation.hook, plugin=implementation.plugin, kind="blocking", message=message)
+        self.report_failure(hook=implementation.hook, plugin=implementation.plugin, kind="blocking", message=message)
 
     def _stalled(self, message: str) -> None:
-        self.tell_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
+        self.report_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
 
-    def tell_failure(self, **what: Any) -> None:
+    def report_failure(self, **what: Any) -> None:
         """Report a failure with these fields of ``HookFailure``."""
         from pi_core.hooks.reports import HookFailure  # most runs have none
 

@@ -1,4 +1,4 @@
-"""In which order the implementations of one hook run: first loaded first, unless somebody asks otherwise."""
+"""In which order the implementations of one hook run: first loaded first, unless a plugin requests otherwise."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ __all__ = ["in_order"]
 def in_order(
     implementations: Sequence[HookImplementation], rank: Callable[[str], int]
 ) -> tuple[list[HookImplementation], list[list[str]]]:
-    """Sort by ``tryfirst``/``trylast``, then load order, then obey ``before=`` and ``after=``.
+    """Sort by ``tryfirst``/``trylast``, then load order, then honour ``before=`` and ``after=``.
 
     Returns:
-        The order, and for each circle of wishes the names of its plugins, the first one again at the end;
-        among those load order decides, all other wishes are obeyed.
+        The order, and for each cycle of requests the names of its plugins, the first one again at the end;
+        within a cycle load order decides, all other requests are honoured.
     """
     waiting = sorted(implementations, key=lambda each: (each.band, rank(each.plugin)))
     if not any(each.order.before or each.order.after for each in waiting):
         return waiting, []
     ordered: list[HookImplementation] = []
-    circles: list[list[str]] = []
+    cycles: list[list[str]] = []
     while waiting:
         free = next((each for each in waiting if not _predecessors(each, waiting)), None)
         if free is None:
-            free = _first_in_a_circle(waiting)
-            circle = _circle(free, waiting)
-            if not any(set(circle) <= set(known) for known in circles):
-                circles.append(circle)
+            free = _first_in_a_cycle(waiting)
+            cycle = _cycle(free, waiting)
+            if not any(set(cycle) <= set(known) for known in cycles):
+                cycles.append(cycle)
         waiting.remove(free)
         ordered.append(free)
-    return ordered, circles
+    return ordered, cycles
 
 
 def _predecessors(
@@ -49,8 +49,8 @@ def _predecessors(
     ]
 
 
-def _first_in_a_circle(waiting: Sequence[HookImplementation]) -> HookImplementation:
-    """Return the first that waits for nobody but those who, in the end, wait for it."""
+def _first_in_a_cycle(waiting: Sequence[HookImplementation]) -> HookImplementation:
+    """Return the first that comes after none but those that, in the end, come after it."""
     ahead = {id(each): _all_ahead(each, waiting) for each in waiting}
     return next(each for each in waiting if all(id(each) in ahead[other] for other in ahead[id(each)]))
 
@@ -67,8 +67,8 @@ def _all_ahead(implementation: HookImplementation, waiting: Sequence[HookImpleme
     return found
 
 
-def _circle(start: HookImplementation, waiting: Sequence[HookImplementation]) -> list[str]:
-    """Follow the wishes from one in a circle until a plugin comes up again; names in the order asked for."""
+def _cycle(start: HookImplementation, waiting: Sequence[HookImplementation]) -> list[str]:
+    """Follow the requests from one in a cycle until a plugin occurs again; names in the requested order."""
     names: list[str] = []
     each = start
     while each.plugin not in names:

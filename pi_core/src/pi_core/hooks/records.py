@@ -78,7 +78,7 @@ class CompiledHook(Shown):
     Attributes:
         known: Everybody who implements it, those in quarantine included.
         implementations: Who is called, in order.
-        circles: Wishes about the order that were reported already.
+        cycles: Cycles of ``before=`` and ``after=`` that were reported already.
     """
 
     name: str
@@ -87,7 +87,7 @@ class CompiledHook(Shown):
     combine: Combine
     known: tuple[HookImplementation, ...] = ()
     implementations: tuple[HookImplementation, ...] = ()
-    circles: list[list[str]] = Factory(list)
+    cycles: list[list[str]] = Factory(list)
     _answer_type: type | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""What the dispatcher tells of calls, and of what went wrong in them."""
+"""What the dispatcher reports of calls, and of what went wrong in them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["HookFailure", "HookTrace"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class HookFailure(Value):
-    """A failed implementation, for the report.
+    """A failed implementation, or a notice about one.
 
     Attributes:
         kind: ``raised``, ``deadline``, ``blocked`` (it was interrupted, since it blocked the event loop),
             ``answer`` (of a wrong type), or a notice: ``blocking`` (it blocks the event loop), ``ignored`` (it
             goes on after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
-            loop stood still and no implementation is to blame).
+            event loop was blocked outside of implementations).
         milliseconds: How long the call took.
         quarantined: It is not called any more from now on.
         refuses: And from now on counts as a refusal, because it guards something.

@@ -2,7 +2,7 @@
 
 A timer object per call would cost more than most hooks do. A call only enters its start in a list, which
 a timer of the event loop looks at once a second. What awaits is cancelled, and abandoned when it ignores
-that. What blocks is broken into by the interrupter, which the tick re-arms, so that it fires only when the
+that. What blocks is interrupted by a signal, which the tick re-arms, so that it fires only when the
 event loop does not run.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["PATIENCE", "Watchdog"]
 
 PATIENCE = 1.0
-"""Seconds for which an implementation may block the event loop before the user is told."""
+"""Seconds for which an implementation may block the event loop before that is reported."""
 
 
 class Watchdog:
@@ -36,7 +36,7 @@ class Watchdog:
     Args:
         inside: Code object of the function that calls implementations with a local named ``running``;
             only below it may the interrupter raise.
-        on_stall: Called, with words, when the loop stands still and no implementation is to blame.
+        on_stall: Called, with a sentence, when the event loop is blocked outside of implementations.
         on_ignored: Called with a call that goes on after it was cancelled, before it is abandoned.
         on_blocking: Called once with a call that blocks the event loop, for how many seconds, and where; in the
             middle of it where signals can, else afterwards and without a place.
@@ -61,7 +61,7 @@ class Watchdog:
         self._armed_at = 0.0
         self._noticed: RunningCall | None = None
         self._suspected = False
-        self._told = False
+        self._reported = False
         self.shortest = 30.0
         """The shortest deadline in force, in seconds; the tick follows it."""
 
@@ -92,7 +92,7 @@ class Watchdog:
             self._arm(self._loop, self._tick_seconds)
 
     def mark_all(self) -> None:
-        """Have every call looked at when it returns, as those are that were cancelled."""
+        """Have every call checked when it returns, like one that was cancelled."""
         for each in self._running:
             each.marks += 1
 
@@ -111,7 +111,7 @@ class Watchdog:
 
     @property
     def _stall_seconds(self) -> float:
-        """After how long without a tick the event loop stands still."""
+        """After how long without a tick the event loop counts as blocked."""
         return max(self.shortest, 2 * self._tick_seconds)
 
     def _arm(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
@@ -126,7 +126,7 @@ class Watchdog:
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
-        self._suspected = self._told = False
+        self._suspected = self._reported = False
         self._running = [each for each in self._running if not each.over]  # abandoned ones
         if not self._running:
             self.close()
@@ -159,7 +159,7 @@ class Watchdog:
         return Interrupted(running.blocked)
 
     def _notice(self, running: RunningCall, frame: FrameType | None, place: FrameType) -> float:
-        """Tell once of a call that blocks; returns when to look again."""
+        """Report a call that blocks, once; returns when to look again."""
         seconds = clock() - running.resumed
         if seconds < PATIENCE:
             return max(PATIENCE - seconds, 0.01)
@@ -170,7 +170,7 @@ class Watchdog:
         return PATIENCE
 
     def notice_afterwards(self, running: RunningCall) -> None:
-        """Tell of a call that has blocked, where no signal could look at it meanwhile."""
+        """Report a call that has blocked, where no signal could look at it meanwhile."""
         longest = max(getattr(running, "longest", 0.0), clock() - running.resumed)
         if self._watch is None and longest > PATIENCE:
             self._on_blocking(running, longest, None)
@@ -186,12 +186,12 @@ class Watchdog:
             # It may be the whole process that slept, stopped or out of turn: then the loop, awake again, ticks first.
             self._suspected = True
             return self._tick_seconds
-        if not self._told:
-            self._told = True
+        if not self._reported:
+            self._reported = True
             try:
                 self._on_stall(f"the event loop stands still in {_where(frame)}")
             except Exception:  # noqa: BLE001 - must not surface in whatever code stands on the stack
-                self._told = False
+                self._reported = False
         return self.shortest
 
 
