@@ -60,6 +60,27 @@ def call(terminal, *calls):
     return terminal.sees("Seen: ")
 
 
+# Lines about what happens
+
+
+def test_the_help_fits_a_narrow_terminal_without_broken_words(talk):
+    terminal = talk(size=(60, 30))
+
+    terminal.type("/help\r")
+
+    shown = terminal.sees("Suspend pi")
+    assert "\n                 as a follow-up, when that is done\n" in shown
+    assert re.search(r"\nEscape +Stop the answer, the command or the\n +compaction\n", shown)
+
+
+def test_an_error_is_broken_between_words(talk):
+    terminal = talk(size=(60, 30))
+
+    terminal.type("/thinking immensely-hard-but-not-for-long\r")
+
+    assert " of\nthis model." in terminal.sees("It has")
+
+
 # Tools
 
 

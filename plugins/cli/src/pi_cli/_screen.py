@@ -32,7 +32,7 @@ class Screen:
         out: For the model's text.
         err: For lines about what happens.
         color: Whether text may be styled.
-        wraps: Whether rows of answers end between words; the terminal breaks them anywhere otherwise.
+        wraps: Whether rows of answers and of lines end between words; the terminal breaks them anywhere otherwise.
 
     Attributes:
         streams: Whether ``out`` is a terminal, where text is shown while it grows.
@@ -50,6 +50,7 @@ class Screen:
         self._last: Literal["text", "line"] | None = None
         self._open: Kind | None = None
         self._held = ""
+        self._wraps = wraps
         self._wrap = WordWrap(lambda: _columns(self._out) if wraps else None)
 
     @property
@@ -89,7 +90,8 @@ class Screen:
 
     def line(self, text: str, *, dim: bool = False) -> None:
         """Write a line about what happens, or several, after the paragraph that may be open."""
-        self.styled(text, "dim" if dim else "")
+        wrap = WordWrap(lambda: _columns(self._err) if self._wraps else None)
+        self.styled(wrap.feed(clean_text(text)) + wrap.end(), "dim" if dim else "")
 
     def styled(self, text: str, style: Style) -> None:
         """Write a line in a style."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_cli._words import one_line
@@ -17,6 +18,12 @@ __all__ = ["OWN", "Own", "complete_argument"]
 
 _NAMES = 12
 """Columns of a command's name in the help."""
+
+_KEY_NAMES = 16
+"""Columns of a key's name in the help."""
+
+_LEAST = 20
+"""Columns of a description in the help, however narrow the terminal is."""
 
 _PAGE = 20
 """Models that are shown at a time; some providers have hundreds."""
@@ -46,19 +53,23 @@ def complete_argument(conversation: Conversation, name: str, typed: str) -> list
 
 
 async def _help(conversation: Conversation, _argument: str) -> None:
-    write = conversation.write_line
+    def row(name: str, description: str, columns: int = _NAMES + 1) -> None:
+        room = max(conversation.screen.width - columns - 1, _LEAST)
+        for number, part in enumerate(wrap(one_line(description), room) or [""]):
+            conversation.write_line(f"{'' if number else one_line(name):<{columns}} {part}".rstrip())
+
     for name, description in conversation.known_commands():
-        write(f"/{name:<{_NAMES}} {one_line(description)}")
-    write(f"{'!COMMAND':<{_NAMES + 1}} Run it; the model sees it with your next message")
-    write(f"{'!!COMMAND':<{_NAMES + 1}} Run it; the model does not see it")
+        row(f"/{name}", description)
+    row("!COMMAND", "Run it; the model sees it with your next message")
+    row("!!COMMAND", "Run it; the model does not see it")
     if conversation.line.held:
         for key, description in KEYS:
-            write(f"{key:<{_NAMES + 4}} {description}")
+            row(key, description, _KEY_NAMES)
     else:
-        write(f"{'Backslash':<{_NAMES + 1}} At the end of a line: another line follows")
-        write(f"{'Ctrl-C':<{_NAMES + 1}} Stop the answer; twice on an empty line, end")
+        row("Backslash", "At the end of a line: another line follows")
+        row("Ctrl-C", "Stop the answer; twice on an empty line, end")
     for shortcut in conversation.session.get_shortcuts():
-        write(f"{one_line(shortcut.name):<{_NAMES + 4}} {one_line(shortcut.description)}")
+        row(shortcut.name, shortcut.description, _KEY_NAMES)
 
 
 async def _quit(conversation: Conversation, _argument: str) -> None:
