@@ -155,7 +155,7 @@ async def test_every_message_is_stored_as_it_ends(session_of, script):
 
     entries = tuple(session.session_manager.get_branch())
     assert [entry.type for entry in entries[:2]] == ["model_change", "thinking_level_change"]
-    assert [entry.message.role for entry in entries[2:]] == ["user", "assistant", "toolResult", "assistant"]
+    assert [entry.message.role for entry in entries[2:]] == ["system", "user", "assistant", "toolResult", "assistant"]
     assert [entry.parent_id for entry in entries] == [None, *(entry.id for entry in entries[:-1])]
 
 
@@ -473,7 +473,7 @@ async def test_the_end_of_a_turn_may_add_entries_and_cause_no_request_by_that(se
     await session.prompt("two")
 
     assert len(script.requests) == 2
-    assert [entry.type for entry in session.session_manager.get_branch()][2:] == [
+    assert [entry.type for entry in session.session_manager.get_branch(records=False)][2:] == [
         "message",
         "message",
         "custom",
@@ -553,7 +553,7 @@ async def test_a_failed_answer_leaves_the_context_and_stays_in_the_session(sessi
     assert answer.text == "ok"
     assert retried == ["error"]
     assert roles(script.requests[1].messages) == ["user"]
-    branch = session.session_manager.get_branch()
+    branch = session.session_manager.get_branch(records=False)
     assert [entry.message.role for entry in branch if entry.type == "message"] == ["user", "assistant", "assistant"]
     assert [entry.replacement for entry in branch if entry.type == "context_edit"] == [None]
 

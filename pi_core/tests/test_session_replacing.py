@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_core import PluginHost, SessionManager, Settings
+from pi_core import PluginHost, SessionManager, Settings, entry_message
 from pi_hookspecs import (
     AssistantMessage,
     CustomMessage,
@@ -49,7 +49,7 @@ async def talked(session, script, *prompts):
     for prompt in prompts or ("one", "two"):
         script.turn(text(f"re {prompt}"))
         await session.prompt(prompt)
-    return [entry for entry in session.session_manager.get_branch() if entry.type == "message"]
+    return [entry for entry in session.session_manager.get_branch() if entry_message(entry) is not None]
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ async def test_a_conversation_comes_back_with_its_thinking_level_and_is_not_chan
     forked = session.thinking_level, [entry.type for entry in session.session_manager.get_entries()]
     await session.switch_session(stored_before := session.session_manager.header.parent_session)
 
-    assert forked == ("low", ["model_change", "thinking_level_change", "message", "message"])
+    assert forked == ("low", ["model_change", "thinking_level_change", "message", "message", "message"])
     assert session.thinking_level == "high"
     assert Path(stored_before).read_bytes() == before
 

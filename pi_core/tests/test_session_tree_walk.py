@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pi_core import entry_message
 from pi_hookspecs import AgentBusy, BranchSummary, PiError, SessionBeforeTreeResult, UserError, hookimpl
 from pi_testing import text
 
@@ -40,7 +41,7 @@ async def talked(session, script):
     for prompt in ("one", "two"):
         script.turn(text(f"re {prompt}"))
         await session.prompt(prompt)
-    return [entry for entry in session.session_manager.get_branch() if entry.type == "message"]
+    return [entry for entry in session.session_manager.get_branch() if entry_message(entry) is not None]
 
 
 async def test_the_conversation_goes_on_from_an_answer(session_of, script):

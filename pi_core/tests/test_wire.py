@@ -180,8 +180,15 @@ MESSAGES = [
             "details": {"first_line": [1, {"a_b": null}]}, "isError": true, "durationMs": 3, "timestamp": 7}""",
     ),
     (
-        SystemMessage(content="be brief", timestamp=7, extra={"toolsRemoved": [{"name": "ls"}]}),
-        '{"role": "system", "content": "be brief", "toolsRemoved": [{"name": "ls"}], "timestamp": 7}',
+        SystemMessage(
+            content="be brief",
+            sections={"cwd": "here", "docs": None},
+            tools_removed=({"name": "ls"},),
+            timestamp=7,
+            extra={"later": 1},
+        ),
+        """{"role": "system", "content": "be brief", "sections": {"cwd": "here", "docs": null},
+            "toolsRemoved": [{"name": "ls"}], "timestamp": 7, "later": 1}""",
     ),
     (
         BashExecutionMessage(command="ls", output="a", timestamp=7),
@@ -239,9 +246,11 @@ ENTRIES = [
             details={"read_files": []},
             from_hook=True,
             usage=Usage(),
+            system_message={"role": "system", "sections": {"cwd": "/c"}},
         ),
         f"""{{"type": "compaction", {AT}, "summary": "s", "firstKeptEntryId": "0000000a", "tokensBefore": 9,
-            "details": {{"read_files": []}}, "fromHook": true, "usage": {NO_USAGE}}}""",
+            "details": {{"read_files": []}}, "fromHook": true, "usage": {NO_USAGE},
+            "systemMessage": {{"role": "system", "sections": {{"cwd": "/c"}}}}}}""",
     ),
     (
         BranchSummaryEntry(**HERE, from_id="root", summary="s"),

@@ -162,12 +162,36 @@ class ToolResultMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SystemMessage(Value):
-    """A system prompt, or a change of it or of the tools, inside the transcript (newer pi)."""
+    """Words to the model from neither side, or a record of what it was told besides the conversation.
+
+    A record has at least one of ``sections``, ``tools_added`` and ``tools_removed``. The records of a branch, one after
+    another, say what the model was told: pi writes one when that changes, and sends none to a model.
+
+    Attributes:
+        content: Text for the model; empty in a record of ours.
+        sections: Sections of the system prompt by name, in their order: new or changed ones; None for one that is gone.
+        tools_added: Declarations of tools that are offered from here on, each with ``name``, ``description`` and
+            ``parameters``.
+        tools_removed: Objects with the ``name`` of a tool that is not offered any more, or in another form.
+    """
 
     content: str | tuple[Content, ...] = ""
+    sections: dict[str, Any] | None = None
+    tools_added: tuple[Any, ...] | None = None
+    tools_removed: tuple[Any, ...] | None = None
     timestamp: int = field(factory=now_ms)
     role: Literal["system"] = "system"
     extra: dict[str, Any] = Factory(nothing_more)
+
+    @property
+    def text(self) -> str:
+        """All text for the model."""
+        return text_of(self.content)
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it records what the model was told, and is not itself for the model."""
+        return not (self.sections is None and self.tools_added is None and self.tools_removed is None)
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage

@@ -30,7 +30,11 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionEntry(EntryBase):
-    """Everything before ``first_kept_entry_id`` is told to the model as ``summary``."""
+    """Everything before ``first_kept_entry_id`` is told to the model as ``summary``.
+
+    Attributes:
+        system_message: All records of what the model was told until then as one, a ``SystemMessage`` as plain data.
+    """
 
     summary: str
     first_kept_entry_id: str
@@ -38,6 +42,7 @@ class CompactionEntry(EntryBase):
     details: Any = None
     from_hook: bool | None = None
     usage: Usage | None = None
+    system_message: dict[str, Any] | None = None
     type: Literal["compaction"] = "compaction"
     extra: dict[str, Any] = Factory(nothing_more)
 

@@ -14,7 +14,7 @@ from attrs import field, frozen
 from pi_hookspecs.values import Shown, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -90,11 +90,14 @@ class EntryIndex(Shown):
         ids: Their ids.
         parent_ids: Ids of the entries that they follow; None for a root.
         types: Their types, ``"message"``.
+        system: Positions of the messages of role ``system``, with or without some others; None where only reading all
+            messages would tell, which core then does before the first request.
     """
 
     ids: Sequence[str]
     parent_ids: Sequence[str | None]
     types: Sequence[str]
+    system: Collection[int] | None = None
 
 
 @runtime_checkable

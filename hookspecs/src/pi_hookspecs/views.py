@@ -134,7 +134,11 @@ class SessionView(Protocol):
         ...
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
-        """The entries from the root to the leaf, or to the entry named."""
+        """The entries from the root to the leaf, or to the entry named.
+
+        Records of what the model was told besides the conversation (``SystemMessage.is_record``) are left out;
+        ``entries`` has them.
+        """
         ...
 
     def entry(self, entry_id: str) -> SessionEntry | None:

@@ -61,7 +61,8 @@ def test_a_file_of_json_lines_is_the_branch_as_a_session(talked):
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (talked.cwd / "copy.jsonl").read_text().splitlines()]
     assert lines[0]["id"] == "zebra-1"
-    assert [line["message"]["role"] for line in lines if line["type"] == "message"] == ["user", "assistant"]
+    roles = [line["message"]["role"] for line in lines if line["type"] == "message"]
+    assert roles == ["system", "user", "assistant"]
 
 
 def test_a_plugin_adds_a_format_by_its_suffix(talked):

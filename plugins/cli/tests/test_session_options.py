@@ -85,7 +85,7 @@ def test_a_last_session_that_cannot_be_read_is_named_and_the_one_before_continue
     assert done.stderr == f"Warning: The last session could not be opened, this is {which}. {why}\n"
 
 
-def test_a_file_begins_with_its_header_the_model_and_the_thinking_level(memory):
+def test_a_file_begins_with_its_header_the_model_the_thinking_level_and_what_the_model_is_told(memory):
     ask(memory, "--model", "memory/one", "first")
 
     entries = memory.entries(memory.files()[0])
@@ -95,7 +95,10 @@ def test_a_file_begins_with_its_header_the_model_and_the_thinking_level(memory):
         "thinking_level_change",
         "message",
         "message",
+        "message",
     ]
+    assert [entry["message"]["role"] for entry in entries[3:]] == ["system", "user", "assistant"]
+    assert {tool["name"] for tool in entries[3]["message"]["toolsAdded"]} == {"read", "bash", "edit", "write"}
     assert entries[0]["cwd"] == str(memory.cwd)
     assert (entries[1]["provider"], entries[1]["modelId"]) == ("memory", "one")
 

@@ -26,7 +26,7 @@ async def two_prompts(session: AgentSession, script: ScriptedProvider) -> Sessio
     await session.prompt("First.")
     script.turn(tool_call("edit", path="b.py"), tool_call("read", path="a.py")).turn(text("Second answer."))
     await session.prompt("Second.")
-    answers = [entry for entry in session.session_manager.get_branch() if entry.type == "message"]
+    answers = [entry for entry in session.session_manager.get_branch(records=False) if entry.type == "message"]
     return answers[1]
 
 

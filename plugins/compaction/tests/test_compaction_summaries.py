@@ -134,7 +134,7 @@ async def test_the_receipt_says_what_went_and_what_stayed(pi_session: AgentSessi
 
     entry = last_compaction(pi_session)
     receipt = entry.details["receipt"]
-    branch = pi_session.session_manager.get_branch()
+    branch = pi_session.session_manager.get_branch(records=False)
     at = [each.id for each in branch].index(entry.first_kept_entry_id)
     assert receipt["reason"] == "manual"
     assert receipt["dropped"]["entries"] == at
@@ -147,7 +147,7 @@ async def test_the_receipt_says_what_went_and_what_stayed(pi_session: AgentSessi
 @pytest.mark.pi(settings={"compaction": {"keepRecentTokens": 50, "pinned": ["Never push to main."]}})
 async def test_what_is_pinned_stays_word_for_word(pi_session: AgentSession, script: ScriptedProvider) -> None:
     await talk(pi_session, script, "One")
-    first = next(entry for entry in pi_session.session_manager.get_branch() if entry.type == "message")
+    first = next(entry for entry in pi_session.session_manager.get_branch(records=False) if entry.type == "message")
     pi_session.set_label(first.id, "pin: the task")
     script.turn(text("Short."))
     await pi_session.compact()
@@ -163,7 +163,7 @@ async def test_what_is_pinned_stays_word_for_word(pi_session: AgentSession, scri
 
 async def test_a_pin_that_was_taken_away_is_kept_no_longer(pi_session: AgentSession, script: ScriptedProvider) -> None:
     await talk(pi_session, script, "One")
-    first = next(entry for entry in pi_session.session_manager.get_branch() if entry.type == "message")
+    first = next(entry for entry in pi_session.session_manager.get_branch(records=False) if entry.type == "message")
     pi_session.set_label(first.id, "pin")
     script.turn(text("Short."))
     await pi_session.compact()
@@ -368,7 +368,7 @@ async def test_what_was_edited_out_of_the_context_is_not_summed_up(
     pi_session: AgentSession, script: ScriptedProvider
 ) -> None:
     await talk(pi_session, script, "One", "Two")
-    first = next(entry for entry in pi_session.session_manager.get_branch() if entry.type == "message")
+    first = next(entry for entry in pi_session.session_manager.get_branch(records=False) if entry.type == "message")
     pi_session.session_manager.append_context_edit(first.id, "Nothing.")
     script.turn(text("Short.")).turn(text("Prefix."))
 

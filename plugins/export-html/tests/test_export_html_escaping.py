@@ -109,6 +109,13 @@ MESSAGES = st.one_of(
         duration_ms=st.none() | st.integers(0, 10**6),
     ),
     st.builds(SystemMessage, content=TEXTS),
+    st.builds(
+        SystemMessage,
+        content=TEXTS,
+        sections=st.none() | st.dictionaries(TEXTS, st.none() | TEXTS, max_size=2),
+        tools_added=st.none() | st.tuples(st.fixed_dictionaries({"name": TEXTS, "description": TEXTS}) | VALUES),
+        tools_removed=st.none() | st.tuples(st.fixed_dictionaries({"name": TEXTS}) | VALUES),
+    ),
     st.builds(BashExecutionMessage, command=TEXTS, output=TEXTS, truncated=st.booleans(), full_output_path=TEXTS),
     st.builds(CustomMessage, custom_type=TEXTS, content=USER, display=st.booleans()),
     st.builds(UnknownMessage, role=TEXTS, extra=st.dictionaries(TEXTS, VALUES, max_size=2)),

@@ -12,6 +12,7 @@ from pi_hookspecs import (
     CompactionEntry,
     Cost,
     ImageContent,
+    SystemMessage,
     TextContent,
     Theme,
     ThinkingContent,
@@ -45,6 +46,24 @@ def test_the_head_tells_what_the_session_is_and_what_it_cost(session, page, answ
         assert told in facts
     assert ("title", "Greetings") in found.texts
     assert "↑1.2k ↓34 R15k $0.2500" in facts
+
+
+def test_what_the_model_was_told_is_folded_and_no_turn(session, page, answer):
+    tool = {"name": "dig", "description": "Digs.", "parameters": {}}
+    session.append_message(SystemMessage(sections={"preamble": "You dig."}, tools_added=(tool,)))
+    session.append_message(UserMessage(content="hi"))
+    session.append_message(SystemMessage(sections={"preamble": None, "cwd": "here"}, tools_removed=({"name": "dig"},)))
+    session.append_message(answer("hello"))
+
+    found = page()
+
+    records = found.all("div", "record")
+    assert len(records) == 2
+    assert not any("off" in each["class"].split() for each in records)
+    assert "System prompt: preamble. Tools: dig" in found.text
+    assert "System prompt: cwd. Taken out of it: preamble. Tools taken away: dig" in found.text
+    assert "You dig." in found.text
+    assert len(found.all("article")) == 2
 
 
 def test_prompt_and_tools_are_folded(session, page, answer):

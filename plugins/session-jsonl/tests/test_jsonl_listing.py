@@ -282,3 +282,11 @@ def test_only_what_user_and_assistant_said_counts():
 
     assert (summary.message_count, summary.modified, summary.first_message, summary.name) == (4, 7, "three", None)
     assert text_of_all(data) == "1 2 three"
+
+
+def test_system_messages_are_not_counted(store, write, line):
+    told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": NOON}
+    path = Path(write({**line("s"), "message": told}, line("a", "s", "hi")))
+    found = summarise(path.read_bytes())
+
+    assert (found.message_count, found.first_message) == (1, "hi")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from pi_core import PluginHost, SessionManager, Settings
 from pi_hookspecs import UserError
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.rare_entries import CompactionEntry, EditedContent, LabelEntry, UnknownEntry
@@ -387,3 +389,23 @@ def test_rights_that_are_missing_are_told_and_harm_nothing(line):
         assert sorted(path.name for path in folder.iterdir()) == [
             "fixed.jsonl", "old.jsonl", "old2.jsonl", "old2.jsonl.v2.bak", "secret.jsonl"
         ]  # fmt: skip
+
+
+def test_system_messages_are_found_without_parsing_the_others(store, write, line):
+    told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
+    quoting = line("b", "a", 'He wrote {"message":{"role":"system"}} there.')
+    spaced = json.dumps({**line("d", "c"), "message": told}).encode()
+    session = store.open(write({**line("s"), "message": told}, line("a", "s"), quoting, line("c", "b"), spaced))
+
+    assert session.entries.index.system == {0, 4}
+    assert [entry.message.role for entry in session.entries] == ["system", "user", "user", "user", "system"]
+
+
+def test_a_session_knows_its_records_from_what_was_said(store, write, line):
+    told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
+    host = PluginHost(Settings.in_memory({}, agent_dir=store.place.agent_dir))
+    manager = SessionManager.open(write({**line("s"), "message": told}, line("a", "s", "hi")), host=host)
+
+    assert [message.text for message in manager.build_session_context().messages] == ["hi"]
+    assert [entry.id for entry in manager.get_branch(records=False)] == ["a"]
+    assert manager.recorded_instructions().sections == {"cwd": "/c"}

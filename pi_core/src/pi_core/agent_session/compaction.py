@@ -119,7 +119,7 @@ class Compacting:
         session = self._session
         request = pi_hookspecs.CompactionRequest(
             reason=reason,
-            entries=session.session_manager.get_branch(),
+            entries=session.session_manager.get_branch(records=False),
             custom_instructions=custom_instructions,
             signal=signal,
             will_retry=will_retry,

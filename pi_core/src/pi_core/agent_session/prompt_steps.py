@@ -180,7 +180,8 @@ class PromptSteps:
     async def before_agent_start(self, text: str, images: tuple[ImageContent, ...]) -> tuple[CustomMessage, ...]:
         """Let plugins change this run's system prompt and return the messages that they add."""
         session = self._session
-        base = (await session.system_prompts.build()).text
+        session.prompt_record.base = built = await session.system_prompts.build()
+        base = built.text
         self._set_system_prompt(base)
         if not session.hooks.listens("before_agent_start"):
             return ()
@@ -226,7 +227,7 @@ class PromptSteps:
         event = AgentBeforeSettleEvent(
             outcome=self.outcome(stop),
             messages=LazyCopies(session.messages),
-            entries=session.session_manager.get_branch(),
+            entries=session.session_manager.get_branch(records=False),
         )
         wish = await session.hooks.call(agent_specs.agent_before_settle, event, session.ctx)
         if wish is None:

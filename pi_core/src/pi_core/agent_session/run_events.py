@@ -45,8 +45,7 @@ class RunEvents:
                 session.sending.tell_queues()
             if kind == "agent_start":
                 self._forward_abort(signal)
-            if session.hooks.listens(kind):
-                await session.hooks.notify(unshared_event(event), session.ctx)
+            await self._notify(event)
         elif isinstance(event, MessageEndEvent):
             entry_id = session.session_manager.append_message(event.message)
             if session.call is not None:
@@ -58,6 +57,13 @@ class RunEvents:
         await session.listeners.tell(event, signal)
         if isinstance(event, MessageEndEvent) and isinstance(event.message, AssistantMessage):
             await self._tell_of_recovery(event.message)
+
+    async def _notify(self, event: AgentEvent) -> None:
+        session = self._session
+        if session.hooks.listens(event.type):
+            await session.hooks.notify(unshared_event(event), session.ctx)
+        if event.type == "turn_start":  # hooks may have changed what the turn's request is made of
+            session.prompt_record.update()
 
     async def _tell_of_recovery(self, answer: AssistantMessage) -> None:
         if answer.stop_reason not in ("error", "aborted"):

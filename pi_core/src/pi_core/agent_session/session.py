@@ -19,6 +19,7 @@ from pi_core.agent_session.hook_bridge import HookBridge
 from pi_core.agent_session.parts import SessionParts
 from pi_core.agent_session.program_calls import ProgramCalls
 from pi_core.agent_session.prompt_gate import PromptGate
+from pi_core.agent_session.prompt_record import PromptRecord
 from pi_core.agent_session.prompt_steps import PromptSteps
 from pi_core.agent_session.queries import SessionQueries
 from pi_core.agent_session.registered import SessionRegistrations
@@ -125,6 +126,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         self._run_events = RunEvents(self)
         self.sending = Sending(self)
         self.parts = SessionParts(self)
+        self.prompt_record = PromptRecord(self)
         self.agent = make_agent(self, model, thinking_level)
         self.agent.subscribe(self._run_events.hear)
 

@@ -91,7 +91,8 @@ class TreeSteps:
         self, target_id: str, instructions: tuple[str | None, bool], label: str | None, *, summarize: bool
     ) -> SessionBeforeTreeEvent:
         manager = self._session.session_manager
-        old, new = manager.get_branch(), {entry.id for entry in manager.get_branch(target_id)}
+        old = manager.get_branch(records=False)
+        new = {entry.id for entry in manager.get_branch(target_id, records=False)}
         shared = [entry.id for entry in old if entry.id in new]
         assert self._abort is not None  # noqa: S101 - set by ``navigate``
         return pi_hookspecs.SessionBeforeTreeEvent(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve
 
 import pi_hookspecs  # its rare entries are loaded when one is made
-from pi_core.session.ids import new_entry_id, timestamp
+from pi_core.session.ids import milliseconds, new_entry_id, timestamp
 from pi_core.session.reading import SessionReads
 from pi_core.session.tree import NOWHERE
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
@@ -74,9 +74,16 @@ class SessionAppends(SessionReads):
         from_hook: bool | None = None,
         usage: Usage | None = None,
     ) -> str:
-        """Let a summary stand for everything before an entry of the branch."""
+        """Let a summary stand for everything before an entry of the branch.
+
+        What the branch records of prompt and tools goes along: the records before it do not count any more.
+        """
+        from pi_core.wire import to_wire
+
+        record = self.recorded_instructions().as_record(milliseconds(timestamp()))
         return self._append(
             pi_hookspecs.CompactionEntry,
+            system_message=None if record is None else to_wire(record),
             summary=summary,
             first_kept_entry_id=first_kept_entry_id,
             tokens_before=tokens_before,
@@ -188,6 +195,7 @@ class SessionAppends(SessionReads):
         before = self._tree.leaf
         number = self._tree.append(entry)
         self._context.appended(number, entry, before)
+        self._records.appended(number, entry, before)
         self._names.noted(entry)
         self._writer.add(entry)
         if self.on_append is not None:

@@ -1,7 +1,8 @@
 """What a branch tells the model: its messages, thinking level and model, kept up to date as entries are appended.
 
-To know which entries tell the model something, their types are enough: a message is parsed
-when it is looked at, and with a compaction nothing before its first kept entry ever is.
+To know which entries tell the model something, their types are enough, but for messages that may be records of what the
+model was told: a message is parsed when it is looked at, and with a compaction nothing before its first kept entry ever
+is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from attrs import evolve, fields_dict, frozen
 
 from pi_core.session.ids import milliseconds
+from pi_core.session.instructions import is_record, is_record_at
 from pi_core.session.told import ToldMessages, collector_at_rest
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
@@ -48,13 +50,13 @@ class Projected(Value):
 def entry_message(entry: SessionEntry) -> AgentMessage | None:
     """Return the message that an entry is to the model; None for one that tells it nothing."""
     if isinstance(entry, MessageEntry):
-        return entry.message
+        return None if is_record(entry.message) else entry.message
     return _rare_message(entry) if entry.type in _RARELY_TOLD else None
 
 
 def _as_told(entry: SessionEntry) -> AgentMessage:
-    """Return the message of an entry that has one; in place of a damaged one stands one that no model is told."""
-    message = entry_message(entry)
+    """Return the message of an entry that has one; for a damaged one, a message of a role that no model is told."""
+    message = entry.message if isinstance(entry, MessageEntry) else entry_message(entry)
     if message is not None:
         return message
     from pi_hookspecs.rare_messages import UnknownMessage
@@ -197,7 +199,8 @@ class BranchContext:
     def _take(self, number: int, kind: str) -> None:
         """Put what an entry tells the model into the messages."""
         if kind in _TOLD:
-            self._numbers.append(number)
+            if number not in self._tree.system or not is_record_at(self._tree, number):
+                self._numbers.append(number)
         elif kind in _TOLD_IF_READ:
             entry = self._tree.entry(number)
             if entry.type == "context_edit":

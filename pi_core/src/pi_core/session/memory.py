@@ -10,7 +10,7 @@ from attrs import define, field
 from pi_core.session.ids import milliseconds
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
-from pi_hookspecs.messages import AssistantMessage, UserMessage
+from pi_hookspecs.messages import AssistantMessage, SystemMessage, UserMessage
 from pi_hookspecs.session_store import SessionInfo
 from pi_hookspecs.values import Shown
 
@@ -107,7 +107,7 @@ def _info(session: MemorySession) -> SessionInfo:
         cwd=header.cwd,
         created=created,
         modified=datetime.fromtimestamp(said[-1].timestamp / 1000, UTC) if said else created,
-        message_count=len(messages),
+        message_count=sum(not isinstance(each, SystemMessage) for each in messages),
         first_message=next((each.text for each in said if isinstance(each, UserMessage)), "") or "(no messages)",
         name=(names[-1] or None) if names else None,
         parent_session_path=header.parent_session,

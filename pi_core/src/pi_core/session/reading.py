@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pi_core.session.context import BranchContext
+from pi_core.session.instructions import BranchRecords, is_record, is_record_at
 from pi_core.session.nodes import Names, roots
-from pi_core.session.tree import DAMAGED, NOWHERE, EntryTree
+from pi_core.session.tree import DAMAGED, NOWHERE, Entries, EntryTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.session.context import Projected
+    from pi_core.session.instructions import Instructions
     from pi_core.session.nodes import TreeNode
     from pi_core.session.stats import SessionStats, StatsCounter
     from pi_core.session.stores import ChosenStore
-    from pi_core.session.tree import Entries
     from pi_hookspecs import AgentMessage, SessionContext, SessionEntry, SessionHeader, StoredSession, ToolCall
 
 __all__ = ["SessionReads"]
@@ -52,6 +53,7 @@ class SessionReads:
             self._tree.append(entry)
         self._names = Names(self._tree)
         self._context = BranchContext(self._tree, self.header)
+        self._records = BranchRecords(self._tree)
         self._stats: StatsCounter | None = None
         self._writer = SessionWriter(stored, self.notice, begun=begun, waiting=waiting)
         if self._tree.repeated_ids:
@@ -134,9 +136,21 @@ class SessionReads:
         """Return all entries of all branches, oldest first; each is parsed when it is looked at."""
         return self._tree.entries()
 
-    def get_branch(self, from_id: str | None = None) -> Entries:
-        """Return the entries from the root to an entry, or to the leaf; none for an id that no entry has."""
-        return self._tree.branch(None if from_id is None else self._tree.number(from_id))
+    def get_branch(self, from_id: str | None = None, *, records: bool = True) -> Entries:
+        """Return the entries from the root to an entry, or to the leaf; none for an id that no entry has.
+
+        Args:
+            from_id: The entry that it ends with; the leaf when None.
+            records: Whether records of what the model was told (``SystemMessage.is_record``) are among them.
+        """
+        if records:
+            return self._tree.branch(None if from_id is None else self._tree.number(from_id))
+        if from_id is None or from_id == self.leaf_id:
+            numbers = self._records.others()
+        else:
+            path = self._tree.path_to(self._tree.number(from_id))
+            numbers = [number for number in path if not is_record_at(self._tree, number)]
+        return Entries(self._tree, numbers, len(numbers))
 
     def get_children(self, parent_id: str | None) -> list[SessionEntry]:
         """Return the entries that follow an entry, oldest first; of None, the roots."""
@@ -167,12 +181,17 @@ class SessionReads:
         return self._context.get(None if leaf_id is None else self._number(leaf_id))
 
     def conversation(self) -> list[AgentMessage]:
-        """Return the messages of the context, all parsed now, without those that turned out to be damaged."""
-        return [message for message in self.build_session_context().messages if message.role != DAMAGED]
+        """Return the messages of the context, all parsed now, without what turned out to be damaged, or a record."""
+        messages = self.build_session_context().messages
+        return [message for message in messages if message.role != DAMAGED and not is_record(message)]
 
     def build_session_projection(self) -> list[Projected]:
         """Return the messages of the context, each with the entry that it comes from."""
         return self._context.projection()
+
+    def recorded_instructions(self) -> Instructions:
+        """Return what the branch records of what the model was told besides the conversation: prompt and tools."""
+        return self._records.instructions()
 
     def interrupted_tool_calls(self) -> tuple[ToolCall, ...]:
         """Return the calls of the last answer that have no result, while nothing runs: the process died meanwhile.

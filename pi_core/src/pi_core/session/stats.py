@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from pi_hookspecs.entries import MessageEntry
-from pi_hookspecs.messages import AssistantMessage, ToolResultMessage, UserMessage
+from pi_hookspecs.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
 from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, UsageEntry
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class SessionStats:
     """A session in numbers.
 
     Attributes:
-        total_messages: All messages, those of other roles included.
+        total_messages: All messages, those of other roles included, but for system messages.
         tokens: Tokens of answers, and of the requests for summaries and inside tools.
         cost: US dollars.
         context_usage: How full the window is; filled in by the agent's session, which knows the model.
@@ -97,6 +97,8 @@ class StatsCounter:
             self._spent(entry.usage)
 
     def _message(self, message: AgentMessage) -> None:
+        if isinstance(message, SystemMessage):
+            return
         self._messages += 1
         if isinstance(message, AssistantMessage):
             self._answers += 1

@@ -39,6 +39,8 @@ class EntryTree:
 
     Attributes:
         leaf: Number of the entry that the next one follows.
+        system: Numbers of the messages of role ``system``, and perhaps of some others.
+        knows_system: Whether ``system`` has all of them; else only reading a message tells.
     """
 
     def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
@@ -58,6 +60,8 @@ class EntryTree:
         self._siblings: _Siblings | None = None
         self._path: list[int] | None = None
         self.leaf = len(self._ids) - 1
+        self.knows_system = not self._parses or index.system is not None
+        self.system = set(index.system or ())
         self.repeated_ids = len(self._ids) - len(self._numbers)
 
     def __len__(self) -> int:
@@ -102,6 +106,8 @@ class EntryTree:
         self._appended.append(entry)
         self._ids.append(entry.id)
         self._types.append(entry.type)
+        if _is_system(entry):
+            self.system.add(number)
         self._parents.append(parent)
         self._numbers[entry.id] = number
         if self._siblings is not None:
@@ -278,4 +284,9 @@ def _index_of(entries: Sequence[SessionEntry] | IndexedEntries) -> EntryIndex:
         ids=[each.id for each in known],
         parent_ids=[each.parent_id for each in known],
         types=[each.type for each in known],
+        system=[number for number, each in enumerate(known) if _is_system(each)],
     )
+
+
+def _is_system(entry: SessionEntry) -> bool:
+    return entry.type == "message" and getattr(getattr(entry, "message", None), "role", None) == "system"

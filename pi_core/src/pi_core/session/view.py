@@ -54,8 +54,8 @@ class ReadOnlySession:
         return self._session.get_entries()
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
-        """The entries from the root to the leaf, or to the entry named."""
-        return self._session.get_branch(from_id)
+        """The entries from the root to the leaf, or to the entry named, without records of what the model was told."""
+        return self._session.get_branch(from_id, records=False)
 
     def entry(self, entry_id: str) -> SessionEntry | None:
         """The entry with this id."""

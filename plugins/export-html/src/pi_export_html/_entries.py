@@ -10,6 +10,7 @@ from pi_export_html._html import Html, join, tag
 from pi_export_html._images import image
 from pi_export_html._markdown import markdown
 from pi_export_html._numbers import moment, seconds, tokens, usage_line
+from pi_export_html._records import record_fold
 from pi_export_html._terminal import terminal_text
 from pi_export_html._tools import as_json, folded, fragments, output, result_body, tool_box
 from pi_hookspecs import (
@@ -93,6 +94,8 @@ class Transcript:
     def _message(self, number: int, message: AgentMessage) -> Html:
         if isinstance(message, AssistantMessage):
             return self._answer(number, message)
+        if isinstance(message, SystemMessage) and message.is_record:
+            return tag("div", record_fold(message), id=f"e{number}", class_=self._classes(number, "record"))
         if isinstance(message, CustomMessage):
             return self._custom(number, message.custom_type, message, message.content, shows=message.display)
         said = _SAID.get(type(message), _unknown)

@@ -67,14 +67,15 @@ def outline(session: SessionView) -> Outline:
     numbers = {entry.id: number for number, entry in enumerate(entries)}
     parents, children = _tree(entries, numbers)
     active = [numbers[entry_id] for entry_id in branch if entry_id in numbers]
+    leaf = active[-1] if active else NOWHERE
     labels = {number: label for entry_id, number in numbers.items() if (label := session.label(entry_id))}
     calls, results = _pairs(entries, parents)
     return Outline(
         entries=entries,
         parents=parents,
         children=children,
-        active=frozenset(active),
-        leaf=active[-1] if active else NOWHERE,
+        active=frozenset((*active, *_way_to(leaf, parents))),  # the branch comes without records
+        leaf=leaf,
         labels=labels,
         calls=calls,
         results=results,
@@ -90,6 +91,12 @@ def _tree(entries: Sequence[SessionEntry], numbers: Mapping[str, int]) -> tuple[
         parents.append(parent)
         children.setdefault(parent, []).append(number)
     return parents, children
+
+
+def _way_to(number: int, parents: Sequence[int]) -> Iterator[int]:
+    while number != NOWHERE:
+        yield number
+        number = parents[number]
 
 
 def _pairs(

@@ -45,7 +45,7 @@ class StoredEntries:
     def __init__(self, lines: Lines, tell: Callable[[int, str], None] | None = None) -> None:
         self._lines = lines
         self._tell = tell
-        self.index = EntryIndex(ids=lines.ids, parent_ids=lines.parent_ids, types=lines.types)
+        self.index = EntryIndex(ids=lines.ids, parent_ids=lines.parent_ids, types=lines.types, system=lines.system)
 
     def __len__(self) -> int:
         return len(self._lines.starts)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["header_of", "list_sessions"]
 
-_LAYOUT = 1
+_LAYOUT = 2
 """Of the index; a file of another layout is not read."""
 
 _MOST_IN_INDEX = 20_000

@@ -58,7 +58,7 @@ def summarise(data: bytes) -> Summary:
         raise NoSession("its first line is no session header")
     count, modified, first, name = 0, 0, "", None
     for kind, role, time, start, stop in _entries(data, end + 1):
-        if kind == "message":
+        if kind == "message" and role != "system":
             count += 1
             if role in ("user", "assistant"):
                 modified = max(modified, time)
