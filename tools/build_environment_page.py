@@ -34,6 +34,8 @@ OURS = {
     "PI_OFFLINE": "`1` as `--offline`: nothing is fetched for extensions; the model is asked all the same",
     "PI_CACHE_RETENTION": "How long providers keep a prompt in their caches: `none`, `short` or `long`",
     "PI_TRACE_HOOKS": "`1` writes each hook call to stderr: hook, plugin, time, whether it answered",
+    "PI_LOG": "`debug`, `info` or `warning` writes a [debug log](debugging.md) of that level; nothing without it",
+    "PI_LOG_FILE": "Its file; `logs/pi-<process id>.log` in the agent directory without it",
     "PI_CLEAR_ON_SHRINK": "`1` or `0`, as the setting `terminal.clearOnShrink`",
     "PI_HARDWARE_CURSOR": "`1` or `0`, as the setting `showHardwareCursor`",
     "PI_OAUTH_URL_<PROVIDER>": "A gateway to sign in through, in place of scheme and host of the provider's login"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pi_core.agent_session.choices import ScopedModel
+    from pi_core.debug_log import DebugLog
     from pi_core.hooks.reports import HookTrace
     from pi_core.models.auth_storage import AuthStorage
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
@@ -97,7 +99,8 @@ def create_agent_session(
             the user that the session works for. It never reaches the model or the session file.
         ui: Answers dialogs; without it there is no user to ask.
         mode: The front end's name.
-        environ: Environment variables in which keys are looked up; the process's when None.
+        environ: Environment variables in which keys are looked up; the process's when None. ``PI_LOG`` in it starts
+            the debug log.
         trace: Called with every hook call.
 
     Raises:
@@ -116,6 +119,7 @@ def create_agent_session(
     here = Path(cwd or Path.cwd()).resolve()
     if not here.is_dir():
         raise UserError(f"The working directory {str(here)!r} is not there. Make it, or say cwd=... to work in another")
+    log = _debug_log(os.environ if environ is None else environ)
     settings = settings or Settings.load(here, agent_dir=Path(agent_dir) if agent_dir is not None else None)
     host = prepare_host(
         host or (model_registry.host if model_registry is not None else None),
@@ -126,6 +130,7 @@ def create_agent_session(
         no_extensions=no_extensions,
         extension_factories=extension_factories,
         environ=environ,
+        on_load=log.loading if log is not None else None,
     )
     models = model_registry or ModelRegistry(host, settings, environ, auth=auth_storage)
     session_manager = session_manager or SessionManager.create(here, host=host, environ=environ)
@@ -161,11 +166,20 @@ def create_agent_session(
         mode=mode,
         flags=flags,
         deps=deps,
-        trace=trace,
+        trace=log.traced(trace) if log is not None else trace,
     )
     if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing
         session.set_scoped_models(scoped)
-    return session
+    return session if log is None else log.observed(session)
+
+
+def _debug_log(environ: Mapping[str, str]) -> DebugLog | None:
+    """Return the debug log where the environment asks for one."""
+    if not environ.get("PI_LOG"):
+        return None
+    from pi_core.debug_log import open_debug_log
+
+    return open_debug_log(environ)
 
 
 def prepare_host(
@@ -178,9 +192,10 @@ def prepare_host(
     no_extensions: bool,
     extension_factories: Sequence[Callable[[PiAPI], None]],
     environ: Mapping[str, str] | None,
+    on_load: Callable[[str, float | None], None] | None = None,
 ) -> PluginHost:
     """Return the plugins of a session, all that listen loaded; a new host looks for local extensions, too."""
-    host = given or PluginHost(settings)
+    host = given or PluginHost(settings, on_load=on_load)
     for name, plugin in plugins.items():
         host.add(plugin, name)
     if extensions or (given is None and not no_extensions):

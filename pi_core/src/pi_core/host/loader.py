@@ -30,6 +30,7 @@ class Loader:
         report: Called with what is wrong: plugin, step, message.
         problems: Returns what was reported so far.
         load_seconds: How long a plugin may take in each step.
+        on_load: Called with a plugin's name and None before it is loaded, and with the milliseconds afterwards.
     """
 
     def __init__(
@@ -39,12 +40,15 @@ class Loader:
         report: Callable[[str, str, str], None],
         problems: Callable[[], list[Problem]],
         load_seconds: float,
+        *,
+        on_load: Callable[[str, float | None], None] | None = None,
     ) -> None:
         self._registrar = registrar
         self._crumbs = crumbs
         self._report = report
         self._problems = problems
         self._load_seconds = load_seconds
+        self._on_load = on_load
         self._loaded: set[str] = set()
 
     def load(self, record: PluginRecord) -> None:
@@ -99,6 +103,16 @@ class Loader:
 
     def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
         """Import a plugin and register it; return whether it could be imported."""
+        if self._on_load is None:
+            return self._import_and_register(record, describe=describe)
+        self._on_load(record.name, None)
+        started = time.perf_counter()
+        try:
+            return self._import_and_register(record, describe=describe)
+        finally:
+            self._on_load(record.name, (time.perf_counter() - started) * 1000)
+
+    def _import_and_register(self, record: PluginRecord, *, describe: bool) -> bool:
         with self._crumbs.at(record.name):
             plugin = self._import(record)
             if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):

@@ -40,7 +40,12 @@ class PluginHost:
     """
 
     def __init__(
-        self, settings: Settings | None = None, *, disabled: Iterable[str] = (), installed: bool = True
+        self,
+        settings: Settings | None = None,
+        *,
+        disabled: Iterable[str] = (),
+        installed: bool = True,
+        on_load: Callable[[str, float | None], None] | None = None,
     ) -> None:
         if settings is None:
             from pi_core.settings import Settings
@@ -62,7 +67,9 @@ class PluginHost:
         """Which plugins are being loaded, and which processes died in before."""
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
-        self._loader = Loader(self._registrar, self.crumbs, self._report, lambda: self.problems, self.load_seconds)
+        self._loader = Loader(
+            self._registrar, self.crumbs, self._report, lambda: self.problems, self.load_seconds, on_load=on_load
+        )
         self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
         self._record_changes = 0
 

@@ -64,6 +64,8 @@ class ModelAuth:
         self._warn = warn
         self._storage = storage
         self._values = SecretValues(environ)
+        self.on_secret: Callable[[str], None] | None = None
+        """Called with every key and configured header that a request gets."""
 
     # Without a network or a command
 
@@ -131,6 +133,8 @@ class ModelAuth:
         )
         if key is None and not info.keyless:
             raise self._missing(info)
+        if key is not None and self.on_secret is not None:
+            self.on_secret(key)
         return key
 
     async def for_model(self, model: Model, info: ProviderInfo, api_key: str | None = None) -> RequestAuth:
@@ -154,6 +158,9 @@ class ModelAuth:
                 headers |= {name: await self._header(info, name, value) for name, value in written.items()}
             transport = layer.model_transports.get(model.id) or layer.transport or auth.transport
             auth = evolve(auth, headers=headers, transport=transport)
+        if self.on_secret is not None:
+            for value in auth.headers.values():
+                self.on_secret(value)
         return auth
 
     def _of_login(self, provider: str, base_url: str) -> tuple[str, dict[str, str]]:

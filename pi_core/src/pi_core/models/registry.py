@@ -90,6 +90,15 @@ class ModelRegistry:
         return cls(host, host.settings, environ, auth=auth)
 
     @property
+    def on_secret(self) -> Callable[[str], None] | None:
+        """Called with every key and configured header that a request gets; None by default."""
+        return self._keys.on_secret
+
+    @on_secret.setter
+    def on_secret(self, callback: Callable[[str], None] | None) -> None:
+        self._keys.on_secret = callback
+
+    @property
     def warnings(self) -> list[str]:
         """What the user should know about models.json, auth.json and the choice of model."""
         stored = [self.auth.problem] if self.auth.problem is not None else []

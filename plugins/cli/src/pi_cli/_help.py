@@ -44,6 +44,8 @@ ENVIRONMENT = (
     ("PI_OFFLINE=1", "As --offline"),
     ("PI_CACHE_RETENTION", "How long providers cache prompts: none, short, long"),
     ("PI_TRACE_HOOKS=1", "Write each hook call to stderr"),
+    ("PI_LOG=debug", "Write a debug log, to logs in the agent directory; or info, warning"),
+    ("PI_LOG_FILE", "File of the debug log"),
     ("NO_COLOR", "No colours"),
     ("HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "Proxies"),
     ("SSL_CERT_FILE, SSL_CERT_DIR", "Certificates to trust in place of the system's"),

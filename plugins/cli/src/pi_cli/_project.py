@@ -13,7 +13,7 @@ from pi_core.settings import Settings
 from pi_core.trust.decisions import ProjectTrust
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_cli._options import Options
@@ -29,6 +29,7 @@ def open_host(
     word: str | None = None,
     *,
     interactive: bool = False,
+    on_load: Callable[[str, float | None], None] | None = None,
 ) -> PluginHost:
     """Return the plugins, with the project's settings where it is trusted.
 
@@ -41,10 +42,11 @@ def open_host(
         disabled: Plugins to leave out.
         word: What may be a subcommand's name.
         interactive: The user can be asked, unless the word is a subcommand's name.
+        on_load: Called before and after each plugin is loaded, as ``PluginHost`` does.
     """
 
     def host(trust: ProjectTrust | Literal[False] | None) -> PluginHost:
-        return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled)
+        return PluginHost(Settings.load(cwd, environ=environ, trust=trust), disabled=disabled, on_load=on_load)
 
     if early.approve is not None:
         why = "--approve was given" if early.approve else "--no-approve was given"

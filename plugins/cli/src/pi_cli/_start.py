@@ -57,7 +57,7 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     # Before the first plugin is imported; a subcommand of a plugin gets it back.
     keep_stdout(when=says_whose_stdout_is(early) or (early.mode is None and not _may_interact(early)))
     text = word.text if word is not None else None
-    host = open_host(cwd, environ, early, disabled, text, interactive=_may_talk(early))
+    host = open_host(cwd, environ, early, disabled, text, interactive=_may_talk(early), on_load=_log_of_loads(environ))
     sources = partial(find_sources, host, cwd, early, environ)
     if early.help or early.version:
         return _inform(early, host, word, sources)
@@ -122,6 +122,15 @@ def _complete(environ: Mapping[str, str], cwd: Path) -> int:
     host = PluginHost(Settings.load(cwd, environ=environ))
     learned, _ = recall(host, find_sources(host, cwd, peek([]), environ))
     return complete(environ[VARIABLE], [*host.indexed(), *learned])
+
+
+def _log_of_loads(environ: Mapping[str, str]) -> Callable[[str, float | None], None] | None:
+    """Start the debug log where one is wanted, before the first plugin is loaded."""
+    if not environ.get("PI_LOG"):
+        return None
+    from pi_core.debug_log import open_debug_log
+
+    return open_debug_log(environ).loading
 
 
 def _names(text: str) -> list[str]:

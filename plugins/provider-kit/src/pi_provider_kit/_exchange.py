@@ -6,6 +6,7 @@ Here the transport's errors become ``RequestFailed``, the one error that codecs 
 from __future__ import annotations
 
 import asyncio
+import logging  # which asyncio has imported already
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -165,6 +166,10 @@ class Exchange:
         # httpx's way through three generators per read is only needed where there is something to decompress.
         encoded = self._headers.get("content-encoding", "identity") != "identity"
         self._chunks = response.aiter_bytes() if encoded else _stream_of(response).__aiter__()
+        if (log := logging.getLogger("pi.providers")).isEnabledFor(logging.INFO):
+            from pi_provider_kit._failure import without_secrets
+
+            log.info("%s %s: %d", self._request.method, without_secrets(self._request.url), response.status_code)
         if self._options.on_response is not None:
             await self._watch(self._options.on_response(response.status_code, dict(self._headers)))
         if not response.is_success:

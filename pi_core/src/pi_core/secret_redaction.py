@@ -1,0 +1,67 @@
+"""What a secret looks like in a text that is kept: known keys, and what has a key's form or place."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+__all__ = ["SecretRedaction"]
+
+_REDACTED = "[redacted]"
+_SHORTEST = 6
+"""Shorter values are words of other meaning too often."""
+_NAMES = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
+_QUERY = re.compile(r"(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*", re.IGNORECASE)
+_USER = re.compile(r"(\bhttps?://)[^\s/@\"'<>]*@", re.IGNORECASE)
+_FORMS = re.compile(
+    r"\b(?:bearer|basic)\s+[\w.~+/=-]{6,}|\b(?:sk|pk|gh[opsu]|github_pat|glpat|xox[abpr])[-_][\w-]{8,}"
+    r"|\bAIza[\w-]{20,}|\bya29\.[\w.-]{8,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{8,}\.[\w.-]{8,}",
+    re.IGNORECASE,
+)
+
+
+class SecretRedaction:
+    """Takes secrets out of texts.
+
+    Args:
+        environ: Variables whose name says that they hold a secret are known.
+        stored: auth.json; every text under a name that says so is known.
+    """
+
+    def __init__(self, environ: Mapping[str, str], stored: Path) -> None:
+        self._known: set[str] = set()
+        for name, value in environ.items():
+            if _NAMES.search(name):
+                self.add(value)
+        try:
+            content = json.loads(stored.read_bytes())
+        except (OSError, ValueError):  # no keys to protect, or none that can be used
+            return
+        for value in _texts(content):
+            self.add(value)
+
+    def add(self, secret: str) -> None:
+        """Know one more secret."""
+        if len(secret) >= _SHORTEST:
+            self._known.add(secret)
+
+    def redact(self, text: str) -> str:
+        """Return a text without secrets, and its URLs without user and query."""
+        for secret in sorted(self._known, key=len, reverse=True):  # one may be the beginning of another
+            text = text.replace(secret, _REDACTED)
+        text = _USER.sub(r"\1", _QUERY.sub(r"\1", text))
+        return _FORMS.sub(_REDACTED, text)
+
+
+def _texts(content: object, name: str = "") -> Iterator[str]:
+    """Yield the texts in auth.json that are secrets, by the name that they have."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            yield from _texts(value, str(key))
+    elif isinstance(content, str) and (_NAMES.search(name) or name in ("access", "refresh")):
+        yield content
