@@ -273,6 +273,10 @@ class Screen(Terminal):
         """Return the rows as soon as every one of these texts is in them."""
         return self.when(lambda shown: all(each in shown for each in expected), expected)
 
+    def ends_with(self, row):
+        """Return the rows as soon as this is the last one: the line, with what is typed on it."""
+        return self.when(lambda shown: shown.rpartition("\n")[2] == row, row)
+
     def is_cooked(self):
         """Whether the terminal edits lines itself, as a shell finds it."""
         return bool(termios.tcgetattr(self.master)[3] & termios.ICANON)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from prompt_toolkit.document import Document
 
-from pi_cli.line.completing import CommandCompleter, FileCompleter, PathCompleter
+from pi_cli.line.completing import CommandCompleter, FileCompleter, PathCompleter, line_completer
 
 
 @pytest.fixture
@@ -74,3 +74,12 @@ def test_commands_and_their_arguments_are_completed():
     assert offered(commands, "/model tw") == ["/model model-tw"]
     assert offered(commands, "say /mo") == []
     assert offered(commands, "one\n/mo") == []
+
+
+def test_where_a_command_offers_something_paths_are_not_offered(folder):
+    completer = line_completer(
+        lambda: [("thinking", "")], lambda _name, typed: [("tidy", "")] if typed == "ti" else [], lambda: folder
+    )
+
+    assert offered(completer, "/thinking ti") == ["/thinking tidy"]
+    assert offered(completer, "/import tid") == ["/import tide.py"]

@@ -116,6 +116,15 @@ def test_a_failure_is_shown_whole(talk):
     assert "\n  Command exited with code 3\n" in shown
 
 
+def test_while_a_tool_runs_the_last_line_of_its_output_is_shown(talk, fake):
+    terminal = talk()
+    terminal.type(json.dumps([("bash", {"command": "echo step one; while [ ! -e go ]; do sleep 0.05; done"})]) + "\r")
+    terminal.sees("\n  step one\nworking")
+    (fake.cwd / "go").touch()
+
+    assert "\n  step one\n  " in terminal.sees("Seen: ")
+
+
 def test_results_of_calls_that_run_together_are_named(talk):
     shown = call(talk(), ("bash", {"command": "sleep 0.3; echo one"}), ("bash", {"command": "echo two"}))
 
@@ -244,7 +253,8 @@ def test_an_editor_that_fails_is_reported_and_the_text_stays(talk):
     terminal.type("text")
     terminal.type("\x07")
 
-    assert terminal.sees("could not be edited: false ended with exit code 1").endswith("> text")
+    terminal.sees("could not be edited: false ended with exit code 1")
+    terminal.ends_with("> text")
 
 
 # The clipboard
@@ -322,7 +332,7 @@ def test_a_fork_ends_before_a_message_and_has_it_on_the_line(talk):
     terminal.type("2\r")
 
     terminal.sees("2 messages, fake/echo.")
-    terminal.when(lambda shown: shown.endswith("> two"), "the message on the line")
+    terminal.ends_with("> two")
 
 
 def test_a_clone_is_another_file(talk, fake):
@@ -345,7 +355,7 @@ def test_the_tree_is_drawn_and_leads_to_another_place(talk):
     terminal.type("3\r")
     terminal.sees("Sum up for the model what is left behind? [y/N]:")
     terminal.type("\r")
-    terminal.when(lambda shown: shown.endswith("> two"), "the message on the line")
+    terminal.ends_with("> two")
     terminal.type("\x15three\r")
     terminal.sees("\nthree\n")
     terminal.type("/tree\r")
@@ -371,7 +381,8 @@ def test_a_key_is_stored_and_forgotten_without_being_shown(talk, fake):
 def test_an_unknown_command_is_kept_and_sent_when_it_is_meant(talk):
     terminal = talk(model="fake/echo")
     terminal.type("/usr/bin is a folder\r")
-    assert terminal.sees("Unknown command: /usr/bin.", "Enter sends it").endswith("> /usr/bin is a folder")
+    terminal.sees("Unknown command: /usr/bin.", "Enter sends it")
+    terminal.ends_with("> /usr/bin is a folder")
     terminal.type("\r")
 
     terminal.sees("> /usr/bin is a folder\n\n/usr/bin is a folder\n")

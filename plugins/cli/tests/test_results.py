@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_cli._results import all_rows, duration, failure_rows, preview_rows
+from pi_cli._results import all_rows, duration, failure_rows, last_line, plain_output, preview_rows
 from pi_cli._words import width_of
 from pi_core.terminal_text import clean_text
 from pi_hookspecs import ImageContent, TextContent, ToolResult
@@ -105,6 +105,18 @@ def test_a_failure_without_a_reason_says_so():
 
 def test_colours_of_output_are_taken_out_and_other_controls_shown_as_escapes():
     assert preview("\x1b[31mred\x1b[0m \x1b]0;title\x07") == [("dim", "  red \\x1b]0;title\\x07")]
+
+
+def test_of_a_line_that_was_written_anew_the_last_state_is_shown():
+    assert preview("10%\r50%\r100%\r\ndone\r\n") == [("dim", "  100%"), ("dim", "  done")]
+    assert plain_output("\x1b[32m10%\r100%\r\ndone") == "10%\n100%\ndone"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("one\ntwo\n\n", "two"), ("", ""), ("\n \n", ""), ("1%\r2%", "2%"), ("\x1b[1mb\x1b[0m", "b")]
+)
+def test_the_last_line_of_an_output(text, expected):
+    assert last_line(text) == expected
 
 
 @given(st.text(), st.integers(10, 80))

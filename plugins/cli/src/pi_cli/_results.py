@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pi_cli._screen import Style
     from pi_hookspecs import ToolResult
 
-__all__ = ["Rows", "all_rows", "duration", "failure_rows", "preview_rows"]
+__all__ = ["Rows", "all_rows", "duration", "failure_rows", "last_line", "plain_output", "preview_rows"]
 
 Rows = list[tuple["Style", str]]
 
@@ -31,6 +31,11 @@ _FAILURE_ENDS = 10, 25
 
 _DIFFERENCE = 2000
 """Lines up to which two versions of a file are compared, which takes quadratic time."""
+
+_ENOUGH = 2000
+"""Characters at the end of an output in which its last line is looked for."""
+
+_REWRITTEN = re.compile(r"[^\n]*\r(?=[^\n\r])")
 
 _COLORS = re.compile(r"\x1b\[[0-9;:]*m")
 
@@ -106,8 +111,19 @@ def _lines(result: ToolResult) -> list[str]:
 
 
 def _clean_lines(text: str) -> list[str]:
-    """Return text as clean rows; colours are taken out."""
-    return clean_text(_COLORS.sub("", text)).expandtabs().split("\n") if text else []
+    """Return text as clean rows: without colours, and of a line that a program wrote anew, what it last wrote."""
+    return clean_text(_REWRITTEN.sub("", _COLORS.sub("", text))).expandtabs().split("\n") if text else []
+
+
+def last_line(text: str) -> str:
+    """Return the last line of an output that has something in it, clean; empty where there is none."""
+    rows = (row.strip() for row in reversed(_clean_lines(text[-_ENOUGH:])))
+    return next(filter(None, rows), "")
+
+
+def plain_output(piece: str) -> str:
+    """Return a piece of a program's output without colours, with a row for each time it wrote a line anew."""
+    return _COLORS.sub("", piece).replace("\r\n", "\n").replace("\r", "\n")
 
 
 # What was changed

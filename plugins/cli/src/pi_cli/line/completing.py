@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter, merge_completers
+from prompt_toolkit.completion import Completer, Completion, ThreadedCompleter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
 
 __all__ = ["CommandCompleter", "FileCompleter", "PathCompleter", "line_completer"]
@@ -43,7 +44,29 @@ def line_completer(
         folder: Returns the folder that the conversation is about.
     """
     files = ThreadedCompleter(FileCompleter(folder))
-    return merge_completers([CommandCompleter(names, arguments), files, PathCompleter(folder)])
+    return _FirstThatOffers(CommandCompleter(names, arguments), files, PathCompleter(folder))
+
+
+class _FirstThatOffers(Completer):
+    """Offers what the first of several completers does that offers anything."""
+
+    def __init__(self, *completers: Completer) -> None:
+        self._completers = completers
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        offers = ([*each.get_completions(document, complete_event)] for each in self._completers)
+        return next(filter(None, offers), [])
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion, None]:
+        for completer in self._completers:
+            offers = False
+            async for each in completer.get_completions_async(document, complete_event):
+                offers = True
+                yield each
+            if offers:
+                return
 
 
 class CommandCompleter(Completer):
@@ -57,7 +80,7 @@ class CommandCompleter(Completer):
         self._names = names
         self._arguments = arguments
 
-    def get_completions(self, document: Document, complete_event: Any) -> Iterable[Completion]:
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Go through what the text before the cursor could become."""
         text = document.text_before_cursor
         if not text.startswith("/") or "\n" in text:
@@ -82,7 +105,7 @@ class FileCompleter(Completer):
     def __init__(self, folder: Callable[[], Path]) -> None:
         self._folder = folder
 
-    def get_completions(self, document: Document, complete_event: Any) -> Iterable[Completion]:
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Go through what the text before the cursor could become."""
         found = _AT_WORD.search(document.text_before_cursor)
         if found is None:
@@ -103,7 +126,7 @@ class PathCompleter(Completer):
     def __init__(self, folder: Callable[[], Path]) -> None:
         self._folder = folder
 
-    def get_completions(self, document: Document, complete_event: Any) -> Iterable[Completion]:
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Go through what the text before the cursor could become."""
         text = document.text_before_cursor
         found = _LAST_WORD.search(text)

@@ -10,6 +10,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Literal
 
+from pi_cli._results import plain_output
 from pi_cli._words import one_line
 from pi_cli.line.commands import OWN
 from pi_cli.line.dialogs import LineUI
@@ -309,7 +310,7 @@ class Conversation(ShownRun):
             return
         self._echo_command(job)
         result = await self.session.execute_bash(
-            command, lambda text: self.screen.text(text, "output"), exclude_from_context=hidden
+            command, lambda text: self.screen.text(plain_output(text), "output"), exclude_from_context=hidden
         )
         self.screen.end_text()
         if result.cancelled:

@@ -165,10 +165,14 @@ class HeldLine:
         self._session.default_buffer.reset(append_to_history=True)
         self._session.app.invalidate()
 
-    def refresh(self, *, busy: bool) -> None:
-        """Draw the line anew."""
-        self._input.set_signals(busy)
+    def draw(self) -> None:
+        """Draw the line, and what is around it, anew."""
         self._session.app.invalidate()
+
+    def refresh(self, *, busy: bool) -> None:
+        """Draw the line anew, and let Ctrl-C be a signal while pi works."""
+        self._input.set_signals(busy)
+        self.draw()
 
     def _send(self, follow_up: bool) -> None:  # noqa: FBT001 - the key's one difference
         buffer = self._session.default_buffer

@@ -205,6 +205,9 @@ class PlainLine:
         """Take away the draft of the next line."""
         self._draft = ""
 
+    def draw(self) -> None:
+        """Do nothing: nothing is drawn around a plain line."""
+
     def refresh(self, *, busy: bool) -> None:
         """Let Ctrl-C be a signal while pi works."""
         if self._input is None:

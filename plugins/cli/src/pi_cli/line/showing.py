@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli._print_mode import PrintRun
 from pi_cli._prompt_run import has_failed
-from pi_cli._results import all_rows, preview_rows
+from pi_cli._results import all_rows, last_line, preview_rows
 from pi_cli._words import one_line, shorten
 from pi_cli.line.tail import echo
 
@@ -27,6 +27,8 @@ _COMPARED_BYTES = 200_000
 
 _QUEUE_ROWS = 5
 
+_PROGRESS_ROWS = 3
+
 
 class ShownRun(PrintRun):
     """Shows a conversation as it goes on.
@@ -43,6 +45,7 @@ class ShownRun(PrintRun):
         self.thinking_shown = not session.settings.get_bool("hideThinkingBlock", default=False)
         self._echoed = 0
         self._before: dict[str, str] = {}
+        self._progress: dict[str, str] = {}
         self._last_call: str | None = None
         self._last_result: tuple[str, Mapping[str, Any], ToolResult, str | None] | None = None
         self._reported: AssistantMessage | None = None
@@ -64,7 +67,8 @@ class ShownRun(PrintRun):
 
     def _events(self) -> tuple[str, ...]:
         thinking = ("thinking_start", "thinking_delta", "thinking_end")
-        return (*super()._events(), *thinking, "message_start", "queue_update", "agent_start", "agent_settled")
+        more = ("message_start", "tool_execution_update", "queue_update", "agent_start", "agent_settled")
+        return (*super()._events(), *thinking, *more)
 
     # Messages
 
@@ -117,6 +121,7 @@ class ShownRun(PrintRun):
     def _on_tool_execution_end(self, event: Any) -> None:
         arguments = self._calls.pop(event.tool_call_id, {})
         before = self._before.pop(event.tool_call_id, None)
+        self._progress.pop(event.tool_call_id, None)
         self._last_result = event.tool_name, arguments, event.result, before
         if event.is_error:
             self._show_failure(event, arguments, event.duration_ms)
@@ -134,6 +139,19 @@ class ShownRun(PrintRun):
             for style, row in rows:
                 self.screen.styled(row, style)
         self._last_call = None
+
+    def _on_tool_execution_update(self, event: Any) -> None:
+        from pi_hookspecs import text_of
+
+        line = last_line(text_of(event.partial_result.content))
+        if line and self.line.held:
+            self._progress[event.tool_call_id] = line
+            self.line.draw()
+
+    def progress_rows(self, width: int) -> Iterator[tuple[Style, str]]:
+        """Return the last line of what each tool that runs has printed, of the latest tools."""
+        for line in [*self._progress.values()][-_PROGRESS_ROWS:]:
+            yield "dim", shorten(f"  {line}", width)
 
     def _file_before(self, event: Any) -> str | None:
         """Return what the file holds that is going to be written; None where it is new, or too large to compare."""

@@ -137,6 +137,10 @@ class Line(Protocol):
         """Dismiss the question that is open; False when none is."""
         ...
 
+    def draw(self) -> None:
+        """Draw anew what is around the line."""
+        ...
+
     def refresh(self, *, busy: bool) -> None:
         """Show what has changed around the line.
 

@@ -1,4 +1,4 @@
-"""What is drawn right above the line: plugins' widgets, what is queued, and the status, which counts while pi works."""
+"""What is drawn right above the line: widgets of plugins, output of running tools, what is queued, and the status."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class ConversationView:
         ui = self._conversation.ui
         for widget in ui.widgets.values() if ui is not None else ():
             yield from (("", shorten(row, width)) for row in widget)
+        yield from self._conversation.progress_rows(width)
         yield from self._conversation.queue_rows(width)
         parts = [*self._parts, *(ui.statuses.values() if ui is not None else ())]
         if self._busy_since is not None:
@@ -57,4 +58,4 @@ class ConversationView:
     async def _count(self) -> None:
         while self._busy_since is not None:
             await asyncio.sleep(1)
-            self._conversation.line.refresh(busy=self._conversation.busy)
+            self._conversation.refresh()
