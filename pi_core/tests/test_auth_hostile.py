@@ -62,16 +62,23 @@ async def test_what_is_no_file_is_told_and_never_waited_for(file, make):
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"[" * 100_000, b'{"acme": {"type": "api_key", "expires": ' + b"9" * 5000 + b"}}", b"\x00sk-secret", b"sk-secret"],
-    ids=["deep", "digits", "NUL", "no JSON"],
+    ("content", "reason"),
+    [
+        (b"[" * 100_000, "it is no JSON object of objects"),
+        (b'{"acme": {"type": "api_key", "expires": ' + b"9" * 5000 + b"}}", "it is no JSON object of objects"),
+        (b"\x00sk-secret", "it is not JSON: Expecting value (line 1, column 1)"),
+        (b"sk-secret", "it is not JSON: Expecting value (line 1, column 1)"),
+        (b'{\n"acme": {"key": "sk-secret",}\n}', "(line 2, column "),
+    ],
+    ids=["deep", "digits", "NUL", "no JSON", "comma"],
 )
-async def test_garbage_is_told_without_showing_it_and_left_alone(file, content):
+async def test_garbage_is_reported_with_its_place_but_not_its_text_and_left_alone(file, content, reason):
     file.write_bytes(content)
     stored = storage(file)
 
     assert await stored.get_api_key("acme") is None
-    assert stored.problem.endswith("it is no JSON object of objects. Stored logins and keys are ignored.")
+    assert reason in stored.problem
+    assert "secret" not in stored.problem
     with pytest.raises(UserError, match="Nothing was changed"):
         await stored.set("acme", NEW)
     assert file.read_bytes() == content

@@ -170,8 +170,9 @@ async def test_a_missing_key_names_what_to_set(registry):
 async def test_a_key_may_be_missing_because_the_file_with_it_cannot_be_used(registry, tmp_path):
     (tmp_path / "auth.json").write_text('{"acme": {"type": "api_key", "key": "sk-secret"}')
     message = (
-        f"No API key found for acme. {tmp_path / 'auth.json'}: cannot be used: it is no JSON object of objects. "
-        "Stored logins and keys are ignored. Set ACME_TOKEN or ACME_API_KEY."
+        f"No API key found for acme. {tmp_path / 'auth.json'}: cannot be used: it is not JSON: "
+        "Expecting ',' delimiter (line 1, column 49). Stored logins and keys are ignored. "
+        "Set ACME_TOKEN or ACME_API_KEY."
     )
 
     with pytest.raises(MissingKey) as caught:

@@ -212,9 +212,8 @@ class AuthStorage:
         except FileNotFoundError:
             self._stored, self._seen, self.problem = {}, None, None
         except (OSError, ValueError, RecursionError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else None) or "it is no JSON object of objects"
             self._stored, self._seen = {}, None
-            self.problem = f"{self.file}: cannot be used: {reason}. Stored logins and keys are ignored."
+            self.problem = f"{self.file}: cannot be used: {_reason(error)}. Stored logins and keys are ignored."
         return self._stored
 
     @staticmethod
@@ -295,6 +294,15 @@ def _content(file: Path, mode: int) -> bytes:
         with suppress(OSError):  # it may be somebody else's
             file.chmod(0o600)
     return file.read_bytes()
+
+
+def _reason(error: Exception) -> str:
+    """Return why the file cannot be used, without a word of its content: that may be a secret."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+    return "it is no JSON object of objects"
 
 
 def _unwritten(file: Path, error: OSError | RuntimeError) -> UserError:
