@@ -45,6 +45,7 @@ class Plugin:
     @hookimpl
     async def turn_start(self, event):
         await asyncio.sleep(0)
+        raise ValueError("reported, and no reason to end")
 
 def session():
     settings = Settings.in_memory({}, agent_dir="agent")

@@ -79,7 +79,14 @@ def stored(agent_dir: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("leave", "code"),
-    [("sys.exit(0)", 0), ("sys.exit(3)", 3), ("return", 1), ("raise ValueError", 1), ("await asyncio.sleep(9)", 1)],
+    [
+        ("sys.exit(0)", 0),
+        ("sys.exit(3)", 3),
+        ("sys.exit()", 0),
+        ("return", 1),
+        ("raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0, '__repr__': lambda self: 1 / 0})", 1),
+        ("await asyncio.sleep(9)", 1),
+    ],
 )
 def test_a_child_that_comes_back_out_of_a_hook_ends_there(fake, leave, code):
     fake.install("forking", FORKS + IN_A_HOOK.format(leave=leave))

@@ -1,4 +1,4 @@
-"""``ctx.ui``: dialogs that stop the deadline of the hook that asks, and that nobody can mistake for their answer."""
+"""``ctx.ui``: dialogs that stop the deadline of the hook that asks, and that cannot be mistaken for their answer."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
+from pi_core._plugin_text import said
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -63,17 +65,30 @@ class ForkGuard:
 
 
 def leave_if_child(error: BaseException | None = None) -> None:
-    """End this process if it is a child that came back out of a plugin; ``error`` is what it came back with."""
+    """End this process if it is a child that came back out of a plugin; ``error`` is what it came back with.
+
+    In such a child no event loop runs: Python has forgotten the parent's. A child that runs one of its own is at work.
+    """
     if any(guard.in_child for guard in _guards()):
-        leave_child(error)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            leave_child(error)
 
 
 def leave_child(error: BaseException | None = None) -> NoReturn:
     """End a child without running what its parent is to run: no ``finally``, no ``atexit``, no flush of shared text."""
-    code = error.code if isinstance(error, SystemExit) else _CAME_BACK if error is None else f"{_CAME_BACK}: {error!r}"
-    if isinstance(code, str):
-        os.write(2, f"{code}\n".encode())
-    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+    code = 1
+    try:
+        wanted: object = error.code if isinstance(error, SystemExit) else None
+        if wanted is None and not isinstance(error, SystemExit):
+            wanted = _CAME_BACK if error is None else f"{_CAME_BACK}: {said(error)}"
+        if isinstance(wanted, str):
+            os.write(2, f"{wanted}\n".encode(errors="replace"))
+        elif wanted is None or isinstance(wanted, int):
+            code = (wanted or 0) & 0xFF
+    finally:
+        os._exit(code)
 
 
 @contextmanager
@@ -92,7 +107,7 @@ def ending_children() -> Iterator[None]:
 
 @cache
 def _guards() -> WeakSet[ForkGuard]:
-    """Return the guards of this process. The first call has them told of forks, which cannot be taken back."""
+    """Return the guards of this process. The first call registers them for forks, which cannot be taken back."""
     guards: WeakSet[ForkGuard] = WeakSet()
 
     def tell() -> None:
