@@ -130,6 +130,13 @@ def test_a_paste_of_three_lines_is_one_prompt(talk):
     assert begun.requested(1) == "one\ntwo\nthree"
 
 
+def test_the_indentation_of_a_paste_is_kept(talk):
+    begun = talk()
+    begun.type("\x1b[200~    if a:\r        b()\x1b[201~\r")
+
+    assert begun.requested(1) == "    if a:\n        b()"
+
+
 def test_what_was_typed_before_pi_listened_is_sent(pi, knows, on_screen):
     knows("paced", PACED)
     terminal = on_screen(pi, "--model", "paced/it")

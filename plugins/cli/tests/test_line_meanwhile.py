@@ -171,3 +171,38 @@ def test_the_prompt_is_on_the_terminal_when_stderr_is_a_file(fake, at_terminal):
     terminal.until(PROMPT)
 
     assert "/help lists" in (fake.cwd / "errors").read_text()
+
+
+def test_a_compaction_in_the_background_does_not_keep_the_line_away(talk, fake):
+    fake.install("slow-summary", SUMMARY)
+    terminal = talk()
+    say(terminal, "hello", "\nhello\r\n> ")
+    say(terminal, "/sum", "Compacting the conversation")
+
+    say(terminal, "/session", "said 1")
+
+
+SUMMARY = """
+import asyncio
+
+from pi_hookspecs import Command, hookimpl
+
+
+class Slow:
+    async def compact(self, request, ctx):
+        await request.signal.wait()
+
+
+async def begin(args, ctx):
+    begin.task = asyncio.create_task(ctx.compact())
+
+
+@hookimpl
+def register_services():
+    return [Slow()]
+
+
+@hookimpl
+def register_commands():
+    return [Command(name="sum", handler=begin)]
+"""

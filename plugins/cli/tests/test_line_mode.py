@@ -213,3 +213,21 @@ def test_nobody_is_asked_what_the_command_line_says(project, at_terminal):
     shown = at_terminal(project, "--model", "fake/echo", "-na", script=DUMB).until("> ")
 
     assert "Number or name" not in shown
+
+
+def test_what_draws_a_line_is_imported_where_there_is_one_alone(fake):
+    fake.install("modules", MODULES)
+
+    assert "line drawn: False" in fake.run("--model", "fake/echo", "-p", "hi").stderr
+
+
+MODULES = """
+import sys
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def session_shutdown(event, ctx):
+    ctx.ui.notify(f"line drawn: {'prompt_toolkit' in sys.modules or 'pi_cli.line' in sys.modules}")
+"""

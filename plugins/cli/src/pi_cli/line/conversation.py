@@ -87,9 +87,9 @@ class Conversation(ShownRun):
 
     def refresh(self) -> None:
         """Show what has changed around the line; end pi where the user wanted that once all is done."""
-        if self._leaves and not self.busy:
-            self.session.shutdown_requested.set()
         busy = self.busy
+        if self._leaves and not busy:
+            self.session.shutdown_requested.set()
         self.view.update(busy=busy)
         self.line.refresh(busy=busy)
 
@@ -250,8 +250,8 @@ class Conversation(ShownRun):
             await asyncio.wait([typing, ending])
 
     async def _idle(self) -> None:
-        """Return when nothing goes on."""
-        while self.busy:
+        """Return when nothing goes on that the user or a plugin has asked the model."""
+        while self.jobs or self.session.is_streaming:
             await self.jobs.settled()
             await self.session.wait_for_idle()
         self.screen.end_text()
@@ -267,7 +267,7 @@ class Conversation(ShownRun):
             elif text.startswith("/"):
                 await self._slash(job, text)
             elif text or job.typed.images:
-                await self._prompt(job, text)
+                await self._prompt(job, job.typed.text.lstrip("\n").rstrip())  # indented as it was pasted
         except asyncio.CancelledError:
             if not job.taken_back:
                 self.write_line("Stopped" if job.stopped else f"Error: {self.session.hooks.explain_cancellation()}")
