@@ -158,7 +158,7 @@ def test_an_error_that_nobody_waits_for_is_a_line_and_no_traceback(talk, fake, s
     terminal = talk(script=script)
     (fake.cwd / "do-fail").touch()
 
-    seen = terminal.until("ValueError: nobody waits for it")
+    seen = terminal.until("nobody waits for it (in")
 
     assert "Press ENTER" not in seen
     assert "File " not in seen
