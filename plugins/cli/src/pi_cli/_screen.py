@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pi_cli._words import shorten
 from pi_cli._wrap import WordWrap, folded
 from pi_core.terminal_text import clean_text
 
@@ -110,10 +109,6 @@ class Screen:
         """Return the sign before a tool call's line."""
         signs = {"call": "→", "done": "←", "failed": "✗"}, {"call": "->", "done": "<-", "failed": "x"}
         return signs[0 if self._unicode else 1][kind]
-
-    def fit(self, text: str) -> str:
-        """Cut a line to the width."""
-        return shorten(text, self.width)
 
     def folded(self, text: str) -> str:
         """Return a line broken into rows of the width, where there is a terminal."""
