@@ -157,10 +157,11 @@ def test_plugin_that_cancels_pi_is_named_in_one_line_and_the_prompt_is_kept(fake
 
 
 def roles_stored(agent_dir: Path) -> list[str] | None:
-    """Return the roles of the messages in the one session that is stored; None where none is."""
+    """Return the roles of what was said in the one session that is stored; None where none is."""
     for file in (agent_dir / "sessions").glob("*/*.jsonl"):
         entries = [json.loads(line) for line in file.read_text().splitlines()]
-        return [each["message"]["role"] for each in entries if each["type"] == "message"]
+        roles = [each["message"]["role"] for each in entries if each["type"] == "message"]
+        return [role for role in roles if role != "system"]
     return None
 
 
