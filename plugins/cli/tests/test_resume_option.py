@@ -40,7 +40,7 @@ def test_the_conversation_goes_on_in_the_chosen_session(stored, at_terminal, opt
     terminal = at_terminal(stored, option, script=DUMB)
     shown = terminal.until("Number or name: ")
     terminal.type("about z\n")
-    terminal.until("/help lists the commands")
+    terminal.until("\nI like zebras\r\n> ")  # the tail of the conversation, and the line that waits
     terminal.type("and giraffes\n")
     terminal.until("\nand giraffes\r\n> ")
     terminal.type("/quit\n")
