@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from one_page import write_or_check
+
 from pi_core.settings.described import settings
 
 if TYPE_CHECKING:
@@ -107,16 +109,5 @@ def _row(setting: Setting) -> str:
     return f"| `{setting.name}` | {setting.kind} | {default} | {' '.join([setting.description + '.', *notes])} |"
 
 
-def main() -> int:
-    """Write the page, or check it; return the exit code."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    print(f"{PAGE.name} is not what tools/build_settings_page.py writes; run it")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page()))

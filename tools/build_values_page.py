@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from described import describe, markdown
+from one_page import write_or_check
 
 import pi_hookspecs
 from pi_cli._options import Options, Prompt
@@ -114,16 +115,5 @@ def _prose(doc: str) -> str:
     return markdown("\n".join([text, *arguments]))
 
 
-def main() -> int:
-    """Write the page, or check it; return the exit code."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    print("docs/values.md is not what tools/build_values_page.py writes; run it")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page()))
