@@ -29,7 +29,7 @@ BODY = "Read the file first, then change it.\n" * 40
 START = """
 import asyncio, json, sys, time
 from pi_core import DefaultResourceLoader, PluginHost, Settings
-from pi_core.agent_session import AgentSession
+from pi_core.conversation import AgentSession
 
 async def main(cwd, agent_dir):
     settings = Settings.load(cwd, agent_dir, trust=True)

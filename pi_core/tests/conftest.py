@@ -182,8 +182,8 @@ def run(llm, log):
 @pytest.fixture
 def short_grace(monkeypatch):
     """What does not end after an abort is cancelled soon."""
-    for module in ("_model_request", "tools._running", "tools._calls"):
-        monkeypatch.setattr(f"pi_core.{module}.ABORT_GRACE", 0.02)
+    for module in ("request", "tool_run", "tool_calls"):
+        monkeypatch.setattr(f"pi_core.agent.{module}.ABORT_GRACE", 0.02)
 
 
 @pytest.fixture

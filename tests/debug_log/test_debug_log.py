@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.secret_redaction import SecretRedaction
+from pi_core.base.secret_redaction import SecretRedaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,7 +159,8 @@ def test_without_the_variable_nothing_is_imported_or_written(tmp_path: Path) -> 
         "import asyncio, sys\n"
         "from pi_core import run\n"
         "run('List the files here', model='offline/rules')\n"
-        "print(sorted({'logging.handlers', 'pi_core.debug_log', 'pi_core.secret_redaction'} & set(sys.modules)))\n"
+        "parts = {'logging.handlers', 'pi_core.conversation.debug_log', 'pi_core.base.secret_redaction'}\n"
+        "print(sorted(parts & set(sys.modules)))\n"
         "import logging; print(logging.getLogger('pi').handlers)\n"
     )
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pi_core import PluginHost, Settings
-from pi_core.extensions import LocalExtensions
-from pi_core.extensions.script_metadata import dependencies_of
+from pi_core.host.extensions import LocalExtensions
+from pi_core.host.extensions.script_metadata import dependencies_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extensions.md").read_text(encoding="utf-8")
 EXAMPLE, NEEDS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

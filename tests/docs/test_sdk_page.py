@@ -16,7 +16,7 @@ PROGRAMS = {found["title"]: found["code"] for found in PROGRAM.finditer(PAGE.rea
 
 CLIENT = """
 import asyncio, contextlib, gc
-from pi_core.agent_session import AgentSession
+from pi_core.conversation import AgentSession
 
 sessions, settled = [], []
 start = AgentSession.start

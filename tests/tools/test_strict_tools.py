@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_core.tools.validation import ArgumentValidator
+from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import Model, ToolCall
 from pi_provider_kit import strict_parameters
 from pi_tools import create_all_tools

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pi_core import DefaultResourceLoader
-    from pi_core.agent_session import AgentSession
-    from pi_core.agent_session.context import NoUserInterface, PluginContext, ToolCallContext
-    from pi_core.agent_session.event_bus import PluginEvents
-    from pi_core.agent_session.plugin_api import PluginAPI
+    from pi_core.conversation import AgentSession
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.api import PluginAPI
+    from pi_core.plugin_api.context import NoUserInterface, PluginContext, ToolCallContext
+    from pi_core.plugin_api.event_bus import PluginEvents
     from pi_core.session import ReadOnlySession
     from pi_core.session.memory import MemorySession, MemoryStore
     from pi_core.session.nodes import TreeNode

@@ -7,72 +7,72 @@ from typing import TYPE_CHECKING
 from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from pi_core._agent_types import AgentContext, LoopCallbacks, LoopConfig
-    from pi_core._json_file import change_text
-    from pi_core.agent import Agent, AgentState
-    from pi_core.agent_session import AgentSession
-    from pi_core.agent_session.choices import ScopedModel
-    from pi_core.agent_session.usage_limits import UsageLimits
-    from pi_core.agent_session_runtime import (
+    from pi_core.agent.agent import Agent, AgentState
+    from pi_core.agent.convert import convert_to_llm
+    from pi_core.agent.loop import agent_loop, agent_loop_continue
+    from pi_core.agent.stream import EventStream
+    from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
+    from pi_core.base.error_words import ErrorText, error_text
+    from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
+    from pi_core.base.json_file import change_text
+    from pi_core.base.process.signals import OrderlyEnd
+    from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
+    from pi_core.conversation import AgentSession
+    from pi_core.conversation.answer import Answer
+    from pi_core.conversation.model_selection import ScopedModel
+    from pi_core.conversation.session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
         create_agent_session_from_services,
         create_agent_session_runtime,
         create_agent_session_services,
     )
-    from pi_core.answer import Answer
-    from pi_core.convert import convert_to_llm
+    from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.create import create_agent_session
-    from pi_core.error_words import ErrorText, error_text
-    from pi_core.event_stream import EventStream
-    from pi_core.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host import PluginHost, PluginRecord, Problem
-    from pi_core.loop import agent_loop, agent_loop_continue
     from pi_core.models.auth_storage import AuthStorage
+    from pi_core.models.overflow import is_context_overflow, is_recoverable_length, is_throttling
     from pi_core.models.registry import ModelRegistry
+    from pi_core.models.token_estimate import context_tokens, estimate_tokens
     from pi_core.one_shot import arun, run
-    from pi_core.overflow import is_context_overflow, is_recoverable_length, is_throttling
-    from pi_core.process.signals import OrderlyEnd
+    from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.resources import DefaultResourceLoader
     from pi_core.resources.inside import leads_out
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.settings import Settings, SettingsManager
+    from pi_core.settings.trust import ProjectTrust, TrustStore
     from pi_core.system_prompt import PromptPart, SystemPrompt
     from pi_core.system_prompt.elements import escaped, prompt_element
-    from pi_core.terminal_text import clean_text, hidden_characters, one_line
-    from pi_core.token_estimate import context_tokens, estimate_tokens
-    from pi_core.trust.asking import ask_for_trust, confirm_trust
-    from pi_core.trust.decisions import ProjectTrust, TrustStore
 
 _HOMES = {
-    "_json_file": "change_text",
-    "agent": "Agent AgentState",
-    "agent_session": "AgentSession",
-    "agent_session.choices": "ScopedModel",
-    "agent_session.usage_limits": "UsageLimits",
-    "agent_session_runtime": (
+    "base.json_file": "change_text",
+    "agent.agent": "Agent AgentState",
+    "conversation": "AgentSession",
+    "conversation.model_selection": "ScopedModel",
+    "conversation.usage_limits": "UsageLimits",
+    "conversation.session_runtime": (
         "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
         " create_agent_session_services"
     ),
     "models.auth_storage": "AuthStorage",
-    "answer": "Answer",
-    "convert": "convert_to_llm",
+    "conversation.answer": "Answer",
+    "agent.convert": "convert_to_llm",
     "create": "create_agent_session",
-    "error_words": "ErrorText error_text",
-    "event_stream": "EventStream",
-    "frontmatter": "Frontmatter parse_frontmatter",
+    "base.error_words": "ErrorText error_text",
+    "agent.stream": "EventStream",
+    "base.frontmatter": "Frontmatter parse_frontmatter",
     "hooks.dispatcher": "HookDispatcher Timeouts",
     "hooks.reports": "HookFailure HookTrace",
     "host": "PluginHost PluginRecord Problem",
-    "_agent_types": "AgentContext LoopCallbacks LoopConfig",
-    "loop": "agent_loop agent_loop_continue",
+    "agent.types": "AgentContext LoopCallbacks LoopConfig",
+    "agent.loop": "agent_loop agent_loop_continue",
     "models.registry": "ModelRegistry",
     "one_shot": "arun run",
-    "overflow": "is_context_overflow is_recoverable_length is_throttling",
-    "process.signals": "OrderlyEnd",
+    "models.overflow": "is_context_overflow is_recoverable_length is_throttling",
+    "base.process.signals": "OrderlyEnd",
     "resources": "DefaultResourceLoader",
     "resources.inside": "leads_out",
     "session": "SessionManager",
@@ -80,10 +80,10 @@ _HOMES = {
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",
-    "terminal_text": "clean_text hidden_characters one_line",
-    "token_estimate": "context_tokens estimate_tokens",
-    "trust.decisions": "ProjectTrust TrustStore",
-    "trust.asking": "ask_for_trust confirm_trust",
+    "base.terminal_text": "clean_text hidden_characters one_line",
+    "models.token_estimate": "context_tokens estimate_tokens",
+    "settings.trust": "ProjectTrust TrustStore",
+    "plugin_api.project_trust": "ask_for_trust confirm_trust",
 }
 __all__ = [  # literal, because type checkers read it
     "Agent",

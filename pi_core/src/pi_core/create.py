@@ -6,23 +6,23 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core._thinking import clamp_thinking_level
-from pi_core.agent_session import AgentSession
-from pi_core.agent_session.restoring import note_choices, restored_level, restored_model, tell_of_interruption
+from pi_core.conversation import AgentSession
+from pi_core.conversation.restore import note_choices, restored_level, restored_model, tell_of_interruption
+from pi_core.conversation.toolbox import READ_ONLY_TOOLS, Toolbox
 from pi_core.host import PluginHost
 from pi_core.host.kinds import KINDS
 from pi_core.models.registry import ModelRegistry
+from pi_core.models.thinking import clamp_thinking_level
 from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
-from pi_core.tools.toolbox import READ_ONLY_TOOLS, Toolbox
 from pi_hookspecs import THINKING_LEVELS, UserError, hookimpl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pi_core.agent_session.choices import ScopedModel
-    from pi_core.debug_log import DebugLog
+    from pi_core.conversation.debug_log import DebugLog
+    from pi_core.conversation.model_selection import ScopedModel
     from pi_core.hooks.reports import HookTrace
     from pi_core.models.auth_storage import AuthStorage
     from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
@@ -177,7 +177,7 @@ def _debug_log(environ: Mapping[str, str]) -> DebugLog | None:
     """Return the debug log where the environment asks for one."""
     if not environ.get("PI_LOG"):
         return None
-    from pi_core.debug_log import open_debug_log
+    from pi_core.conversation.debug_log import open_debug_log
 
     return open_debug_log(environ)
 
@@ -199,7 +199,7 @@ def prepare_host(
     for name, plugin in plugins.items():
         host.add(plugin, name)
     if extensions or (given is None and not no_extensions):
-        from pi_core.extensions import LocalExtensions
+        from pi_core.host.extensions import LocalExtensions
 
         LocalExtensions(host, cwd=cwd, given=extensions, discover=not no_extensions, environ=environ).load()
     for factory in extension_factories:

@@ -11,8 +11,8 @@ from pi_hookspecs import PiError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.agent_session.usage_limits import UsageLimits
-    from pi_core.answer import Answer
+    from pi_core.conversation.answer import Answer
+    from pi_core.conversation.usage_limits import UsageLimits
     from pi_hookspecs import ImageContent
 
 __all__ = ["arun", "run"]

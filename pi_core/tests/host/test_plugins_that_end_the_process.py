@@ -226,7 +226,7 @@ def start_with_extensions(start):
     """Start with the user's local extensions; return the process, which has ended."""
     then = """
 from pathlib import Path
-from pi_core.extensions import LocalExtensions
+from pi_core.host.extensions import LocalExtensions
 LocalExtensions(host, cwd=Path("/")).load()
 """
     return lambda **env: start(then + USE, **env)

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from pi_core.process import program
-from pi_core.process.program import run_program
+from pi_core.base.process import program
+from pi_core.base.process.program import run_program
 from pi_hookspecs import AbortController
 from pi_testing import tool_call
 

@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core.frontmatter import MAX_VALUES, _simple, parse_frontmatter
+from pi_core.base.frontmatter import MAX_VALUES, _simple, parse_frontmatter
 
 
 def test_block_and_body_are_told_apart():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core import PluginHost, Settings, create_agent_session
-from pi_core.agent_session.resources import reload_resources
+from pi_core.conversation.resources import reload_resources
 from pi_hookspecs import ResourcesDiscoverResult, hookimpl
 from pi_testing import text
 

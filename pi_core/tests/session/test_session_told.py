@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from pi_core import SessionManager
-from pi_core.convert import convert_to_llm
+from pi_core.agent.convert import convert_to_llm
 from pi_hookspecs import AssistantMessage, TextContent, ToolCall, UnknownEntry, UnknownMessage, UserMessage
 
 TEXTS = ("a", "b", "c", "d", "e")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pi_cli._activity import call_line
 from pi_cli._screen import Screen
 from pi_cli._words import shorten, width_of
-from pi_core.terminal_text import clean_text, one_line
+from pi_core.base.terminal_text import clean_text, one_line
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -169,7 +169,8 @@ def test_warm_index_answers_without_importing(pi):
 def test_plugins_needs_neither_loop_nor_session(pi):
     script = (
         "import os, sys; from pi_cli._main import run; run(['plugins'], os.environ);"
-        "print(sorted({'pi_core.agent_session', 'pi_core.loop', 'pi_core.agent'} & set(sys.modules)), file=sys.stderr)"
+        "engine = {'pi_core.conversation', 'pi_core.agent.loop', 'pi_core.agent.agent'};"
+        "print(sorted(engine & set(sys.modules)), file=sys.stderr)"
     )
     pi.command = [pi.command[0], "-c", script]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pi_cli._results import all_rows, duration, failure_rows, last_line, plain_output, preview_rows
 from pi_cli._words import width_of
-from pi_core.terminal_text import clean_text
+from pi_core.base.terminal_text import clean_text
 from pi_hookspecs import ImageContent, TextContent, ToolResult
 
 

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from pi_core.overflow import is_context_overflow, is_throttling
+from pi_core.models.overflow import is_context_overflow, is_throttling
 from pi_testing.fake_servers.bedrock import error, exception, frame, json_answer, message, message_events, stream, text
 
 TOKEN = "bedrock-api-key-secret-0123456789"

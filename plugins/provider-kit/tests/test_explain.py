@@ -8,7 +8,7 @@ import re
 import pytest
 from attrs import evolve
 
-from pi_core.overflow import is_context_overflow, is_throttling
+from pi_core.models.overflow import is_context_overflow, is_throttling
 from pi_hookspecs import RequestFailed, StreamOptions
 from pi_provider_kit import AnswerBuilder, HttpFailed, answer_failure, explain, explained
 from pi_provider_kit._explain import _BY_KIND, _BY_STATUS

@@ -7,7 +7,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from pi_core.tools.validation import ArgumentValidator
+from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import RequestFailed, Tool, ToolCall
 from pi_provider_kit import strict_parameters, strict_schema
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_core.overflow import is_context_overflow
+from pi_core.models.overflow import is_context_overflow
 from pi_testing.fake_servers.mistral import (
     call,
     chunks,

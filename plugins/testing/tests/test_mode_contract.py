@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import redirect_stdout
 
-from pi_core.agent_session.context import NoUserInterface
+from pi_core.plugin_api.context import NoUserInterface
 from pi_hookspecs import Mode, hookimpl
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs.exceptions import FrozenError
 
-from pi_core._plugin_text import described
+from pi_core.agent.safe_text import described
 
 if TYPE_CHECKING:
     from pi_core.hooks.records import CompiledHook

@@ -6,11 +6,11 @@ import asyncio
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_core.base.process.forks import leave_if_child
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.running_call import RunningCall, current_call
 from pi_core.hooks.watchdog import PATIENCE, Watchdog
-from pi_core.process.forks import leave_if_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import Factory, define, field, frozen
 
 import pi_hookspecs
-from pi_core._plugin_text import said, shown
+from pi_core.agent.safe_text import said, shown
 from pi_hookspecs import OnFailure, Order, PiError, Rule
 from pi_hookspecs.values import Shown, Value
 

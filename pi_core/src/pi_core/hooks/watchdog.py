@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_core._plugin_text import is_library
+from pi_core.agent.safe_text import is_library
 from pi_core.hooks.containment import clock
 from pi_core.hooks.interrupt import Interrupted, Interrupter
 from pi_core.hooks.running_call import CANCELLATIONS, RunningCall

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from pi_core._folders import make_cache
+from pi_core.base.paths import make_cache
 from pi_core.host.records import DEFAULT_PLUGINS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pi_core._plugin_text import said
+from pi_core.agent.safe_text import said
 from pi_core.host.records import PluginRecord, Problem
 
 __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]

@@ -8,9 +8,9 @@ from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pi_core._plugin_text import place_of, said
+from pi_core.agent.safe_text import place_of, said
+from pi_core.base.process.forks import ending_children
 from pi_core.hooks.interrupt import Interrupted, limited
-from pi_core.process.forks import ending_children
 from pi_hookspecs import UnknownName
 
 if TYPE_CHECKING:

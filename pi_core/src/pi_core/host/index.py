@@ -12,7 +12,7 @@ from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from pi_core._folders import make_cache
+from pi_core.base.paths import make_cache
 from pi_core.host.gates import guarded_hooks
 from pi_core.host.records import PluginRecord, Problem
 

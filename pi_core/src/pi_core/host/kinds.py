@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 import pi_hookspecs
-from pi_core._plugin_text import shown
+from pi_core.agent.safe_text import shown
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:

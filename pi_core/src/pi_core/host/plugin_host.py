@@ -19,9 +19,9 @@ from pi_hookspecs import UnknownName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pi_core.agent_session.plugin_api import PluginAPI
-    from pi_core.extensions import LocalExtensions
     from pi_core.hooks.reports import HookFailure, HookTrace
+    from pi_core.host.extensions import LocalExtensions
+    from pi_core.plugin_api.api import PluginAPI
     from pi_core.settings import Settings
 
 __all__ = ["PluginHost"]

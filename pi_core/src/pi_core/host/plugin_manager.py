@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from pi_core._plugin_text import said
+from pi_core.agent.safe_text import said
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
 

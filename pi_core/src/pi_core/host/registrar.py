@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_core._plugin_text import shown
+from pi_core.agent.safe_text import shown
 from pi_core.host.gates import Gates, guarded_hooks
 from pi_core.host.guarded import guarded
 from pi_core.host.kinds import KINDS
@@ -174,7 +174,7 @@ class Registrar:
         except TypeError as error:
             problem = f"{KINDS[hook].name} {described['name']!r} cannot be described as JSON: {error}"
         if problem is None and hook == "register_tools":
-            from pi_core.tools.validation import ArgumentValidator  # jsonschema is paid for only while indexing
+            from pi_core.agent.validation import ArgumentValidator  # jsonschema is paid for only while indexing
 
             problem = ArgumentValidator().check_schema(thing)
         if problem is not None:

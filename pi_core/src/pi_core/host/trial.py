@@ -20,7 +20,7 @@ mark, value, *sys.path[:] = sys.argv[1:]
 stdout = os.dup(1)
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from pi_core.extensions.loading import load
+from pi_core.host.extensions.loading import load
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
 host = PluginHost(Settings.in_memory({}, os.devnull), installed=False)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from pi_core._plugin_text import said, shown
-from pi_core.secret_values import SecretValues
+from pi_core.agent.safe_text import said, shown
+from pi_core.base.secret_values import SecretValues
 from pi_hookspecs import MissingKey, UserError
 from pi_hookspecs.values import Value
 

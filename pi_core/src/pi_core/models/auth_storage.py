@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core.secret_values import SecretValues
+from pi_core.base.secret_values import SecretValues
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
 
@@ -239,7 +239,7 @@ class AuthStorage:
             async with self._memory:
                 yield
             return
-        from pi_core.directory_lock import directory_lock  # only a change of the file needs it
+        from pi_core.base.directory_lock import directory_lock  # only a change of the file needs it
 
         async with directory_lock(self._prepared(self.file)):
             yield

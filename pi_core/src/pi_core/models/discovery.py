@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core._plugin_text import said, shown
+from pi_core.agent.safe_text import said, shown
 from pi_hookspecs import PiError, ProviderInfo, StreamOptions
 
 if TYPE_CHECKING:

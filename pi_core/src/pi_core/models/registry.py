@@ -338,7 +338,7 @@ class ModelRegistry:
         self, model: Model, context: Context, options: StreamOptions
     ) -> AsyncIterator[AssistantMessageEvent]:
         """Ask a model and yield its answer, for a provider that hands requests on; see ``ModelCatalog.stream``."""
-        from pi_core._thinking import clamp_thinking_level
+        from pi_core.models.thinking import clamp_thinking_level
 
         level = clamp_thinking_level(model, options.reasoning or "off")
         # Key and headers of the one who hands on are not meant for the one who answers.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_core._folders import absolute
+from pi_core.base.paths import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_core._folders import home_dir
+from pi_core.base.paths import home_dir
 from pi_core.resources.cache import KeptContents
 from pi_core.resources.looking import KindLoader
 from pi_core.resources.places import Situation

@@ -82,7 +82,7 @@ class KindLoader:
     ) -> Iterator[ResourceFile]:
         from pathlib import Path
 
-        from pi_core._plugin_text import said, shown
+        from pi_core.agent.safe_text import said, shown
 
         assert self.kind.find is not None  # noqa: S101 - the caller looked
         if situation.only_given:

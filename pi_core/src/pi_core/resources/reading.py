@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from pi_core._sizes import size_in_words
+from pi_core.base.sizes import size_in_words
 from pi_hookspecs.resources import Resource, ResourceContent, ResourceProblem
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class FileReader:
 
     def _ask(self, file: ResourceFile, text: str) -> ResourceContent:
         """Let the kind say what a text says; it is a plugin's, and may fail."""
-        from pi_core._plugin_text import said, shown
+        from pi_core.agent.safe_text import said, shown
 
         if "\0" in text:
             message = "is no text, and not used: it holds NUL characters"

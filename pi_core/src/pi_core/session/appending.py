@@ -78,7 +78,7 @@ class SessionAppends(SessionReads):
 
         What the branch records of prompt and tools goes along: the records before it do not count any more.
         """
-        from pi_core.wire import to_wire
+        from pi_core.wire.converter import to_wire
 
         record = self.recorded_instructions().as_record(milliseconds(timestamp()))
         return self._append(

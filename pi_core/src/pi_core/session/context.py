@@ -13,7 +13,7 @@ from attrs import evolve, fields_dict, frozen
 
 from pi_core.session.ids import milliseconds
 from pi_core.session.instructions import is_record, is_record_at
-from pi_core.session.told import ToldMessages, collector_at_rest
+from pi_core.session.lazy_messages import ToldMessages, collector_at_rest
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage

@@ -159,7 +159,7 @@ def _recorded_in(compaction: CompactionEntry) -> Instructions:
     plain = compaction.system_message
     if plain is None:
         return _NOTHING
-    from pi_core.wire import message_from_wire
+    from pi_core.wire.converter import message_from_wire
     from pi_hookspecs.errors import PiError
 
     try:

@@ -60,7 +60,7 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
 
 
 def _lines(session: SessionReads) -> Iterator[bytes]:
-    from pi_core.wire import dumps
+    from pi_core.wire.converter import dumps
 
     yield dumps(session.header) + b"\n"
     parent: str | None = None

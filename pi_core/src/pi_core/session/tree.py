@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, cast, overload
 
-from pi_core.session.unshared import unshared_entry
+from pi_core.session.copies import unshared_entry
 from pi_hookspecs.session_store import EntryIndex
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pi_core.session.lazy_messages import ToldMessages
     from pi_core.session.manager import SessionManager
     from pi_core.session.nodes import TreeNode
-    from pi_core.session.told import ToldMessages
     from pi_hookspecs import SessionContext, SessionEntry, SessionHeader
 
 __all__ = ["ReadOnlySession"]

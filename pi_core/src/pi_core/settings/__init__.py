@@ -3,7 +3,7 @@
 ``schema`` names every setting and ``described`` reads it; nothing on the way to the first request imports them.
 """
 
-from pi_core._folders import agent_dir
+from pi_core.base.paths import agent_dir
 from pi_core.settings.settings import Settings, SettingsManager
 from pi_core.settings.sources import COMMAND_LINE, IN_MEMORY, FileStorage, SettingsStorage
 

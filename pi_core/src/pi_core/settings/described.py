@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 import attrs
 from attrs import NOTHING, frozen
 
-from pi_core._json_file import shown
+from pi_core.base.json_file import shown
 from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.schema import SettingsSchema
 from pi_core.settings.sources import ENVIRONMENT

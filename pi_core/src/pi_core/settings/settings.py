@@ -12,12 +12,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pi_core._folders import agent_dir as default_agent_dir
-from pi_core._json_file import shown
+from pi_core.base.json_file import shown
+from pi_core.base.paths import agent_dir as default_agent_dir
 from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
+from pi_core.settings.trust import ProjectTrust
 from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, steps_of, take
-from pi_core.trust.decisions import ProjectTrust
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Settings:
             UserError: The value is not of the setting's type, or the file cannot be read or written.
             PiError: Another process holds the file's lock.
         """
-        from pi_core._json import NotJson, json_copy
+        from pi_core.agent.json_values import NotJson, json_copy
         from pi_core.settings.described import problem_with
 
         steps = _checked(steps_of(key), scope)

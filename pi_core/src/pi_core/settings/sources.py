@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import frozen
 
-from pi_core._json_file import NotUsable, change_text, is_cut_off, object_of, text_of, written
+from pi_core.base.json_file import NotUsable, change_text, is_cut_off, object_of, text_of, written
 from pi_core.settings.migrations import migrated, take_global_only
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pi_core.trust.decisions import ProjectTrust
+    from pi_core.settings.trust import ProjectTrust
 
 __all__ = [
     "COMMAND_LINE",

@@ -13,7 +13,7 @@ from pi_hookspecs.specs import agent as agent_specs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
 
 __all__ = ["SystemPromptBuilder"]
 

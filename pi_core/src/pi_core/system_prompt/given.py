@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from pi_core._sizes import size_in_words
+from pi_core.base.sizes import size_in_words
 from pi_hookspecs import PromptSection, UserError
 from pi_hookspecs.resources import MAX_BYTES
 

@@ -60,8 +60,8 @@ def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
     Raises:
         PiError: It cannot be done.
     """
-    from pi_core.agent_session.activation import register_providers
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.activation import register_providers
 
     checks = "check" in arguments[:1]
     try:

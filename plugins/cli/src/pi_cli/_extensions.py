@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_cli._options import Options
-    from pi_core.extensions.places import ExtensionSource
     from pi_core.host import PluginHost
+    from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Flag
 
 __all__ = [
@@ -35,7 +35,7 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
     Raises:
         UserError: What ``-e`` names is neither there nor a requirement.
     """
-    from pi_core.extensions import LocalExtensions
+    from pi_core.host.extensions import LocalExtensions
 
     discover = not early.no_extensions
     LocalExtensions(host, cwd=cwd, given=early.extensions, discover=discover, say=say, environ=environ).load()
@@ -47,7 +47,7 @@ def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[s
     Raises:
         UserError: What ``-e`` names is neither there nor a requirement.
     """
-    from pi_core.extensions.places import find_extensions
+    from pi_core.host.extensions.places import find_extensions
 
     discover = not early.no_extensions
     return find_extensions(cwd, host.settings, early.extensions, discover=discover, environ=environ)[0]
@@ -63,7 +63,7 @@ def added_flags(host: PluginHost) -> list[PluginRecord]:
 
 def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
     """Return the options that plugins register when they are activated; they are activated for it."""
-    from pi_core.agent_session.activation import flags_of_activations
+    from pi_core.plugin_api.activation import flags_of_activations
 
     host.load_listeners()
     return flag_records(flags_of_activations(host))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._screen import Screen
-from pi_core.terminal_text import clean_text
+from pi_core.base.terminal_text import clean_text
 from pi_core.wire import dumps, to_wire
 
 if TYPE_CHECKING:
     from pi_cli._options import Options
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import AssistantMessage
 
 __all__ = ["run_json"]

@@ -18,8 +18,8 @@ from pi_core.host.records import PluginRecord
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pi_core.extensions.places import ExtensionSource
     from pi_core.host import PluginHost
+    from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Flag
 
 __all__ = ["recall", "remember"]

@@ -18,7 +18,7 @@ from pi_cli._report import warn
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
 
 __all__ = ["LastMoment", "leave_exit_handlers", "leave_threads"]
 

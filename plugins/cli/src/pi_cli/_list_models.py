@@ -33,9 +33,9 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
         environ: Keys.
         everything: Leave none out.
     """
-    from pi_core.agent_session.activation import register_providers
     from pi_core.models.patterns import searched
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.activation import register_providers
 
     registry = ModelRegistry(host, host.settings, environ)
     register_providers(host, registry)

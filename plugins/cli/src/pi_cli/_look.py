@@ -31,10 +31,10 @@ async def session_to_look_at(
         options: About system prompt, skills, templates and themes.
         tools: Names of the tools to offer; those that are active by default when None.
     """
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
+    from pi_core.conversation.toolbox import Toolbox
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
-    from pi_core.tools.toolbox import Toolbox
 
     cwd, loader = Path.cwd(), resource_loader(options)
     loader.use(cwd=cwd, settings=host.settings, host=host)

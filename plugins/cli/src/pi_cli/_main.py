@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pi_cli._report import say
 from pi_cli._words import one_line
-from pi_core.process.signals import Stopped, raising_on_signals
+from pi_core.base.process.signals import Stopped, raising_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

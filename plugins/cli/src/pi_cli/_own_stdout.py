@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO, cast
 
-from pi_core.process.streams import copy_of, is_open
+from pi_core.base.process.streams import copy_of, is_open
 
 if TYPE_CHECKING:
     from pi_cli._options import Options

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._extension_records import extension_record, implemented
 from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line
-from pi_core.agent_session.activation import registered_in_activation
 from pi_core.host.discovery import find_origin
 from pi_core.host.kinds import KINDS
+from pi_core.plugin_api.activation import registered_in_activation
 from pi_core.settings.values import leaves, name_of
 from pi_hookspecs import UnknownName, UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pi_cli._options import Options
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import AssistantMessage, CustomMessage
 
 __all__ = ["PrintRun", "run_print"]

@@ -10,7 +10,7 @@ from pi_cli._report import warn
 from pi_cli._subcommands import is_subcommand
 from pi_core.host import PluginHost
 from pi_core.settings import Settings
-from pi_core.trust.decisions import ProjectTrust
+from pi_core.settings.trust import ProjectTrust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,7 +69,7 @@ def _has_opinions(host: PluginHost) -> bool:
 
 async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> ProjectTrust:
     """Ask plugins, and the user on lines: a front end that draws is the project's to choose, and not there yet."""
-    from pi_core.trust.asking import ask_for_trust, confirm_trust
+    from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
 
     if not may_ask:
         return await ask_for_trust(host, trust, report=warn)

@@ -13,7 +13,7 @@ from pi_cli._look import session_to_look_at
 from pi_cli._prompt_options import parsed_prompt_options, prompt_options
 from pi_cli._report import print_json, print_lines
 from pi_cli._words import one_line
-from pi_core.terminal_text import clean_text
+from pi_core.base.terminal_text import clean_text
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from pi_cli._report import trace_line
 from pi_cli._words import one_line
 from pi_core import error_text
-from pi_core.agent_session.context import NoUserInterface
-from pi_core.process.signals import OrderlyEnd
+from pi_core.base.process.signals import OrderlyEnd
+from pi_core.plugin_api.context import NoUserInterface
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pi_cli._options import Options
     from pi_cli._screen import Screen
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import AssistantMessage, NoticeLevel, UserInterface
 
 __all__ = ["PromptRun", "has_failed"]

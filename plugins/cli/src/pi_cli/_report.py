@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pi_core.terminal_text import clean_text, one_line
+from pi_core.base.terminal_text import clean_text, one_line
 
 if TYPE_CHECKING:
     from pi_core.hooks.reports import HookTrace

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pi_cli._words import shorten
-from pi_core.terminal_text import clean_text
+from pi_core.base.terminal_text import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

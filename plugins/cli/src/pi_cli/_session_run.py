@@ -103,7 +103,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
         raise
     last_moment.session = session
     if choice.scope:
-        from pi_core.agent_session.choices import ScopedModel
+        from pi_core.conversation.model_selection import ScopedModel
 
         session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
     if options.watch:
@@ -124,7 +124,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
 async def _choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
     """Choose a model, also one of a provider that a plugin adds when it is activated."""
     from pi_cli._model_choice import choose_model
-    from pi_core.agent_session.activation import register_providers
+    from pi_core.plugin_api.activation import register_providers
 
     try:
         return await choose_model(options, models, session)

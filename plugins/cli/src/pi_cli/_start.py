@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from pi_cli._arguments import FirstWord
     from pi_cli._options import Options
-    from pi_core.extensions.places import ExtensionSource
     from pi_core.host import PluginHost
+    from pi_core.host.extensions.places import ExtensionSource
     from pi_hookspecs import Mode
 
 __all__ = ["start"]
@@ -128,7 +128,7 @@ def _log_of_loads(environ: Mapping[str, str]) -> Callable[[str, float | None], N
     """Start the debug log where one is wanted, before the first plugin is loaded."""
     if not environ.get("PI_LOG"):
         return None
-    from pi_core.debug_log import open_debug_log
+    from pi_core.conversation.debug_log import open_debug_log
 
     return open_debug_log(environ).loading
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_cli._report import say
 from pi_cli._words import one_line
-from pi_core.terminal_text import clean_text
+from pi_core.base.terminal_text import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

@@ -10,7 +10,7 @@ import click
 
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._report import print_lines, say
-from pi_core.trust.decisions import ProjectTrust, TrustStore
+from pi_core.settings.trust import ProjectTrust, TrustStore
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pi_core.terminal_text import one_line
+from pi_core.base.terminal_text import one_line
 
 __all__ = ["one_line", "shorten", "width_of"]
 

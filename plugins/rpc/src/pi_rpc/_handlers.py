@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from pi_client.values import Image
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import Model
 
 __all__ = ["HANDLERS", "SLOW", "Answer", "Handler", "JsonText", "images_of"]

@@ -6,7 +6,7 @@ import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pi_core.process.signals import OrderlyEnd
+from pi_core.base.process.signals import OrderlyEnd
 from pi_rpc._outbox import Outbox
 from pi_rpc._server import Server
 from pi_rpc._streams import LineReader, own_streams
@@ -15,7 +15,7 @@ from pi_rpc._ui import RpcUI
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
 
 __all__ = ["run_rpc"]
 

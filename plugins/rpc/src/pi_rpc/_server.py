@@ -20,7 +20,7 @@ from pi_rpc._requests import Asked, Refused, UiReply, parse, response
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import AbortSignal
     from pi_rpc._handlers import Answer
     from pi_rpc._outbox import Outbox

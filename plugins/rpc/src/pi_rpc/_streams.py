@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
 from pi_client.framing import MAX_LINE, LineSplitter
-from pi_core.process.streams import copy_of, is_open
+from pi_core.base.process.streams import copy_of, is_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_core.terminal_text import clean_text, one_line
+from pi_core.base.terminal_text import clean_text, one_line
 from pi_hookspecs.errors import UnknownName, UserError
 
 if TYPE_CHECKING:

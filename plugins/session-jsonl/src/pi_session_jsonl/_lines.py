@@ -17,7 +17,7 @@ from zlib import crc32
 import orjson
 from attrs import Factory, define, field, frozen
 
-from pi_core.session.told import collector_at_rest
+from pi_core.session.lazy_messages import collector_at_rest
 
 __all__ = ["VERSION", "Damage", "Lines", "NoSession", "first_value", "parse_line", "read_lines"]
 

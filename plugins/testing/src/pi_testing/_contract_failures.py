@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import evolve
 
-from pi_core.overflow import is_context_overflow, is_throttling
+from pi_core.models.overflow import is_context_overflow, is_throttling
 from pi_hookspecs import AbortController
 from pi_testing._contract_case import Calls, Says, needs
 from pi_testing._contract_listen import asking, listen

@@ -14,7 +14,7 @@ import pytest
 from attrs import evolve
 
 from pi_core import wire
-from pi_core.tools.validation import ArgumentValidator
+from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import ImageContent, TextContent, ToolResultMessage
 from pi_testing._contract_needs import ContractSuite, needs
 from pi_testing._patience import soon

@@ -171,7 +171,7 @@ def plugin_manager() -> PluginManager:
 def pi_host(tmp_path: Path, pi_agent_dir: Path, pi_options: PiOptions, pi_plugins: dict[str, object]) -> PluginHost:
     """A host with the plugins under test and no other; one that does not load well fails the test."""
     from pi_core import PluginHost, Settings
-    from pi_core.trust.decisions import ProjectTrust
+    from pi_core.settings.trust import ProjectTrust
 
     trust = ProjectTrust.given(tmp_path, is_trusted=pi_options.trusted, why="the test says so")
     settings = Settings.in_memory(pi_options.settings, agent_dir=pi_agent_dir, trust=trust)

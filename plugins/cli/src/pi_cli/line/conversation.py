@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_cli._screen import Screen
     from pi_cli.line.jobs import Job
-    from pi_core.agent_session import AgentSession
-    from pi_core.process.signals import OrderlyEnd
+    from pi_core.base.process.signals import OrderlyEnd
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import AgentMessage, CommandInfo, UserInterface
 
 __all__ = ["Conversation"]

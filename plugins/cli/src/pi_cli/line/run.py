@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_cli.line.terminal import LineInput
     from pi_cli.line.typed import Line
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
 
 __all__ = ["run_line"]
 

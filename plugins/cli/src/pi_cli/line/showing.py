@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_cli._options import Options
     from pi_cli._screen import Screen, Style
     from pi_cli.line.typed import Line
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
     from pi_hookspecs import AssistantMessage, ToolResult
 
 __all__ = ["ShownRun"]

@@ -10,7 +10,7 @@ from pi_cli._words import one_line, shorten, width_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pi_core.agent_session import AgentSession
+    from pi_core.conversation import AgentSession
 
 __all__ = ["branch_of", "status_parts", "status_row"]
 

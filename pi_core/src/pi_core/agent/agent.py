@@ -1,0 +1,397 @@
+"""``Agent``: the loop with a memory: state, queues, subscribers and one abort per run.
+
+It knows no session, file or setting; ``AgentSession`` puts those around it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, cast
+
+from attrs import asdict, define, evolve, field
+
+from pi_core.agent.loop import run_loop
+from pi_core.agent.queue import MessageQueue
+from pi_core.agent.safe_text import message_of
+from pi_core.agent.state import AgentState
+from pi_core.agent.subscribers import Listeners
+from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
+from pi_core.agent.validation import ArgumentValidator
+from pi_hookspecs import (
+    AbortController,
+    AgentBusy,
+    AgentEndEvent,
+    AssistantMessage,
+    MessageEndEvent,
+    MessageStartEvent,
+    NoModel,
+    PiError,
+    StreamOptions,
+    TextContent,
+    TurnEndEvent,
+    UserMessage,
+)
+from pi_hookspecs.values import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_core.agent.queue import QueueMode
+    from pi_core.agent.subscribers import Listener
+    from pi_hookspecs import (
+        AbortSignal,
+        AgentEvent,
+        AgentMessage,
+        ImageContent,
+        Model,
+        StreamFunction,
+        ThinkingLevel,
+        Tool,
+    )
+
+__all__ = ["Agent", "AgentState"]
+
+_BUSY_PROMPT = (
+    "Agent is already processing a prompt. Use steer() or followUp() to queue messages, or wait for completion."
+)
+_BUSY_CONTINUE = "Agent is already processing. Wait for completion before continuing."
+_BUSY_RESET = "Agent is already processing. Wait for completion before resetting."
+
+
+@define(eq=False, repr=False)
+class _Run(Shown):
+    """The run that is going on.
+
+    Attributes:
+        prompts: The messages that it begins with.
+        new: The messages that it has added.
+        over: ``agent_end`` was told.
+    """
+
+    abort: AbortController
+    context: AgentContext
+    prompts: Sequence[AgentMessage]
+    new: list[AgentMessage] = field(factory=list)
+    over: bool = False
+
+
+class Agent:
+    """Answers prompts, one at a time, and takes messages meanwhile.
+
+    Args:
+        stream: The provider's ``stream``.
+        model: Who answers.
+        system_prompt: Sent with every request.
+        tools: What the model may call.
+        messages: The conversation so far.
+        thinking_level: How hard the model thinks.
+        callbacks: What the loop asks of the agent's surroundings.
+        options: What every request is made with.
+        steering_mode: ``one-at-a-time`` delivers the oldest queued message per turn, ``all`` all of them.
+        follow_up_mode: The same for follow-ups.
+    """
+
+    def __init__(
+        self,
+        *,
+        stream: StreamFunction,
+        model: Model | None = None,
+        system_prompt: str = "",
+        tools: Sequence[Tool] = (),
+        messages: Sequence[AgentMessage] = (),
+        thinking_level: ThinkingLevel = "off",
+        options: StreamOptions | None = None,
+        steering_mode: QueueMode = "one-at-a-time",
+        follow_up_mode: QueueMode = "one-at-a-time",
+        callbacks: LoopCallbacks | None = None,
+    ) -> None:
+        self.state = AgentState(
+            system_prompt=system_prompt,
+            model=model,
+            thinking_level=thinking_level,
+            tools=tuple(tools),
+            messages=list(messages),
+        )
+        self.stream_function = stream
+        self.options = options or StreamOptions()
+        self.callbacks = callbacks or LoopCallbacks()
+        self._validator = ArgumentValidator()
+        self._steering = MessageQueue(steering_mode)
+        self._follow_up = MessageQueue(follow_up_mode)
+        self._listeners = Listeners()
+        self._run: _Run | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    # Running
+
+    async def prompt(
+        self, prompt: str | AgentMessage | Iterable[AgentMessage], images: Sequence[ImageContent] = ()
+    ) -> None:
+        """Answer a text, a message or several messages; returns when the agent is idle again.
+
+        Raises:
+            AgentBusy: A run is going on.
+            NoModel: No model is set.
+        """
+        if self.state.is_streaming:
+            raise AgentBusy(_BUSY_PROMPT)
+        if isinstance(prompt, str):
+            messages: list[AgentMessage] = [UserMessage(content=(TextContent(prompt), *images))]
+        elif isinstance(prompt, Iterable):
+            messages = list(prompt)
+        else:
+            messages = [prompt]
+        await self._go(messages)
+
+    async def continue_(self) -> None:
+        """Go on from the transcript: for retries, and for messages that were queued while idle.
+
+        Raises:
+            AgentBusy: A run is going on.
+            PiError: There is nothing to continue from.
+        """
+        if self.state.is_streaming:
+            raise AgentBusy(_BUSY_CONTINUE)
+        if not self.state.messages:
+            message = "No messages to continue from"
+            raise PiError(message)
+        if self.state.messages[-1].role != "assistant":
+            await self._go([])
+        elif steering := self._steering.drain():
+            await self._go(steering, skip_first_poll=True)
+        elif follow_up := self._follow_up.drain():
+            await self._go(follow_up)
+        else:
+            message = "Cannot continue from message role: assistant"
+            raise PiError(message)
+
+    async def run_on(self) -> None:
+        """Make one more request from the transcript, whatever it ends in.
+
+        A failed answer at its end leaves the context first; the session keeps it.
+
+        Raises:
+            AgentBusy: A run is going on.
+        """
+        if self.state.is_streaming:
+            raise AgentBusy(_BUSY_CONTINUE)
+        last = self.state.messages[-1] if self.state.messages else None
+        if isinstance(last, AssistantMessage) and last.stop_reason in ("error", "aborted"):
+            self.state.messages.pop()
+        await self._go([])
+
+    def abort(self, reason: str = "Operation aborted") -> None:
+        """Stop the run that is going on; what is queued stays."""
+        if self._run is not None:
+            self._run.abort.abort(reason)
+
+    async def wait_for_idle(self) -> None:
+        """Return when no run is going on and every listener of its last event has settled."""
+        await self._idle.wait()
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """The present run's abort; None between runs."""
+        return self._run.abort.signal if self._run is not None else None
+
+    # Queues
+
+    @property
+    def steering_mode(self) -> QueueMode:
+        """How steering messages are delivered."""
+        return self._steering.mode
+
+    @steering_mode.setter
+    def steering_mode(self, mode: QueueMode) -> None:
+        self._steering.mode = mode
+
+    @property
+    def follow_up_mode(self) -> QueueMode:
+        """How follow-ups are delivered."""
+        return self._follow_up.mode
+
+    @follow_up_mode.setter
+    def follow_up_mode(self, mode: QueueMode) -> None:
+        self._follow_up.mode = mode
+
+    def steer(self, message: AgentMessage) -> None:
+        """Deliver a message before the next request."""
+        self._steering.put(message)
+
+    def follow_up(self, message: AgentMessage) -> None:
+        """Deliver a message when the agent would otherwise stop."""
+        self._follow_up.put(message)
+
+    def clear_steering_queue(self) -> list[AgentMessage]:
+        """Drop the steering messages and return them."""
+        return self._steering.clear()
+
+    def clear_follow_up_queue(self) -> list[AgentMessage]:
+        """Drop the follow-ups and return them."""
+        return self._follow_up.clear()
+
+    def clear_all_queues(self) -> list[AgentMessage]:
+        """Drop all queued messages and return them, steering first."""
+        return self.clear_steering_queue() + self.clear_follow_up_queue()
+
+    def has_queued_messages(self) -> bool:
+        """Whether either queue holds a message."""
+        return bool(self._steering or self._follow_up)
+
+    def peek_queued_messages(self) -> tuple[tuple[AgentMessage, ...], tuple[AgentMessage, ...]]:
+        """Return the steering messages and the follow-ups, without taking them."""
+        return self._steering.peek(), self._follow_up.peek()
+
+    # State
+
+    def set_system_prompt(self, system_prompt: str) -> None:
+        """Send another system prompt from the next request on."""
+        self.state.system_prompt = system_prompt
+        if self._run is not None:
+            self._run.context.system_prompt = system_prompt
+
+    def set_model(self, model: Model) -> None:
+        """Let another model answer from the next run on."""
+        self.state.model = model
+
+    def set_thinking_level(self, level: ThinkingLevel) -> None:
+        """Let the model think more or less from the next run on."""
+        self.state.thinking_level = level
+
+    def set_tools(self, tools: Sequence[Tool]) -> None:
+        """Offer other tools from the next request on."""
+        self.state.tools = tuple(tools)
+        if self._run is not None:
+            self._run.context.tools = self.state.tools
+
+    def replace_messages(self, messages: Iterable[AgentMessage]) -> None:
+        """Put another conversation in place; a run that is going on tells it in its next request."""
+        self.state.messages = list(messages)
+        if self._run is not None:
+            self._run.context.messages[:] = self.state.messages
+
+    def append_message(self, message: AgentMessage) -> None:
+        """Add a message to the conversation, without a request; a run that is going on tells it in its next one."""
+        self.state.messages.append(message)
+        if self._run is not None:
+            self._run.context.messages.append(message)
+
+    def clear_messages(self) -> None:
+        """Forget the conversation."""
+        self.state.messages = []
+
+    def reset(self) -> None:
+        """Forget conversation, queues and error; model, prompt and tools stay.
+
+        Raises:
+            AgentBusy: A run is going on.
+        """
+        if self.state.is_streaming:
+            raise AgentBusy(_BUSY_RESET)
+        self.clear_messages()
+        self.clear_all_queues()
+        self.state.error_message = None
+
+    # Events
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Tell a listener of every event, in order; returns the way to unsubscribe.
+
+        The listener may be ``async``, and may take the run's abort signal as a second argument. One that
+        raises ends the run, as an error.
+        """
+        return self._listeners.add(listener)
+
+    async def _emit(self, event: AgentEvent) -> None:
+        run = self._note(event)
+        await self._listeners.tell(event, run.abort.signal)
+
+    def _note(self, event: AgentEvent) -> _Run:
+        """Bring state, queues and run up to date before anybody is told."""
+        self.state.follow(event)
+        run = cast("_Run", self._run)  # events come only from a run
+        if isinstance(event, MessageStartEvent):
+            self._steering.delivered(event.message)
+            self._follow_up.delivered(event.message)
+        elif isinstance(event, MessageEndEvent):
+            run.new.append(event.message)
+        elif isinstance(event, AgentEndEvent):
+            run.over = True
+        return run
+
+    # One run
+
+    async def _go(self, prompts: list[AgentMessage], *, skip_first_poll: bool = False) -> None:
+        state, model = self.state, self.state.model
+        if model is None:
+            raise NoModel("No model configured")
+        self._idle.clear()
+        state.begin_run()
+        context = AgentContext(state.system_prompt, list(state.messages), state.tools)
+        self._run = run = _Run(AbortController(), context, prompts)
+        try:
+            config = self._loop_config(model, skip_first_poll=skip_first_poll)
+            await run_loop(prompts, context, config, run.abort.signal, self._emit)
+        except asyncio.CancelledError:
+            run.abort.abort("The run was cancelled")  # threads cannot be cancelled, but they can look
+            await self._tell_failure(run, "Request was aborted", model)
+            raise
+        except Exception as error:
+            if run.over:
+                raise
+            await self._tell_failure(run, message_of(error), model)
+            run.abort.abort("The run failed")
+        finally:
+            self._steering.put_back()
+            self._follow_up.put_back()
+            self._run = None
+            state.end_run()
+            self._idle.set()
+
+    def _loop_config(self, model: Model, *, skip_first_poll: bool) -> LoopConfig:
+        polls = iter(range(int(skip_first_poll)))
+
+        async def steering() -> Sequence[AgentMessage]:
+            return self._steering.drain() if next(polls, None) is None else ()
+
+        async def follow_up() -> Sequence[AgentMessage]:
+            return self._follow_up.drain()
+
+        level = self.state.thinking_level
+        return LoopConfig(
+            model=model,
+            stream=self.stream_function,
+            options=evolve(self.options, reasoning=None if level == "off" else level),
+            get_steering_messages=steering,
+            get_follow_up_messages=follow_up,
+            validator=self._validator,
+            **asdict(self.callbacks, recurse=False),
+        )
+
+    async def _tell_failure(self, run: _Run, why: str, model: Model) -> None:
+        """End a run that broke: with a message that says why, and the events that front ends wait for.
+
+        A message that was on its way ends first; an answer on its way becomes the one that failed.
+        """
+        if run.over:
+            return
+        reason: Literal["aborted", "error"] = "aborted" if run.abort.signal.aborted else "error"
+        begun, answer = self.state.streaming_message, self.state.broken_answer(model)
+        if not isinstance(begun, AssistantMessage):
+            if begun is not None:
+                await self._tell_anyway(MessageEndEvent(message=begun))
+            for message in run.prompts[len(run.new) :]:  # what the user said is kept, whatever happened before
+                await self._tell_anyway(MessageStartEvent(message=message))
+                await self._tell_anyway(MessageEndEvent(message=message))
+            await self._tell_anyway(MessageStartEvent(message=answer))
+        answer = evolve(answer, stop_reason=reason, error_message=why)
+        await self._tell_anyway(MessageEndEvent(message=answer))
+        await self._tell_anyway(TurnEndEvent(message=answer))
+        error = why if reason == "error" else None
+        await self._tell_anyway(AgentEndEvent(messages=tuple(run.new), error=error))
+
+    async def _tell_anyway(self, event: AgentEvent) -> None:
+        run = self._note(event)
+        await self._listeners.tell_despite_errors(event, run.abort.signal)

@@ -1,0 +1,190 @@
+"""One request to the model: made ready, sent through the provider's stream, and always answered.
+
+Whatever goes wrong on the way becomes the answer: an assistant message that stopped for ``error`` or
+``aborted`` and keeps what was received.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, evolve, field
+
+from pi_core.agent.cancel import Grace, cancelled_from_outside
+from pi_core.agent.safe_text import message_of
+from pi_hookspecs import (
+    ABORT_GRACE,
+    AssistantMessage,
+    Context,
+    MessageStartEvent,
+    MessageUpdateEvent,
+    PiError,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+)
+from pi_hookspecs.values import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from pi_core.agent.types import AgentContext, LoopConfig
+    from pi_hookspecs import AbortSignal, AgentEvent, AssistantMessageEvent, Model, StreamOptions
+
+__all__ = ["ask_model"]
+
+ABORTED = "Request was aborted"
+
+_BLOCK_EVENTS = frozenset(
+    f"{block}_{step}" for block in ("text", "thinking", "toolcall") for step in ("start", "delta", "end")
+)
+_EMPTY = (TextContent(""), ThinkingContent(""))
+
+
+async def ask_model(
+    context: AgentContext,
+    config: LoopConfig,
+    signal: AbortSignal,
+    emit: Callable[[AgentEvent], Awaitable[None]],
+) -> AssistantMessage:
+    """Return the model's answer. ``message_start`` and every ``message_update`` are emitted on the way."""
+    return await _Request(context, config, signal, emit).answered()
+
+
+@define(eq=False, repr=False)
+class _Request(Shown):
+    """A request on its way, and what is known of its answer."""
+
+    context: AgentContext
+    config: LoopConfig
+    signal: AbortSignal
+    emit: Callable[[AgentEvent], Awaitable[None]]
+    announced: bool = False
+    final: AssistantMessage | None = None
+    latest: Any = None
+    whole_calls: list[ToolCall] = field(factory=list)
+
+    async def answered(self) -> AssistantMessage:
+        if not self.signal.aborted:
+            await self.receive()
+        final = self.final or self.failed("")
+        if not self.announced:
+            await self.emit(MessageStartEvent(message=evolve(final, stop_reason="pending", error_message=None)))
+        return final
+
+    async def receive(self) -> None:
+        """Let the provider answer; what is raised before it has is the answer."""
+        failure = ""
+        try:
+            await self.send()
+        except asyncio.CancelledError:
+            if cancelled_from_outside():
+                raise
+            failure = f"Provider {self.config.model.provider!r} cancelled its own request"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - of a provider, callback or listener
+            failure = message_of(error)
+        if self.final is None:
+            self.final = self.failed(failure)
+
+    async def send(self) -> None:
+        """Send the request and read the provider's stream; after an abort it has a grace to end by itself."""
+        stream: Any = None
+        try:
+            with Grace(self.signal, ABORT_GRACE) as grace:
+                stream = self.config.stream(*await self.prepare())
+                await self.consume(stream, grace)
+        finally:
+            await _close(stream)
+
+    async def prepare(self) -> tuple[Model, Context, StreamOptions]:
+        config, messages = self.config, tuple(self.context.messages)
+        if config.transform_context is not None:
+            messages = tuple(await config.transform_context(messages, self.signal))
+        key = await config.get_api_key(config.model.provider) if config.get_api_key is not None else None
+        context = Context(
+            system_prompt=self.context.system_prompt,
+            messages=tuple(config.convert_to_llm(messages)),
+            tools=self.context.tools,
+        )
+        model, options = config.model, evolve(config.options, signal=self.signal, api_key=key or config.options.api_key)
+        if config.prepare_request is not None:
+            model, options = await config.prepare_request(model, options)
+        return model, context, options
+
+    async def consume(self, stream: AsyncIterator[AssistantMessageEvent], grace: Grace) -> None:
+        provider = self.config.model.provider
+        if not hasattr(stream, "__aiter__"):
+            message = f"Provider {provider!r} returned {stream!r:.80}, which is no async iterator"
+            raise PiError(message)
+        async for event in stream:
+            kind = getattr(event, "type", None)
+            if kind in _BLOCK_EVENTS:
+                await self.grow(event)
+                await self.emit(MessageUpdateEvent(assistant_message_event=event))
+            elif kind == "done":
+                return self.end(event.message)  # type: ignore[union-attr]
+            elif kind == "error":
+                return self.end(event.error, failed=True)  # type: ignore[union-attr]
+            elif kind == "start":
+                await self.grow(event)
+            else:
+                message = f"Provider {provider!r} sent an unknown stream event: {kind or event!r:.80}"
+                raise PiError(message)
+            if grace.ends_at is not None:
+                grace.check()
+        message = f"Provider {provider!r} ended its stream without 'done' or 'error'"
+        raise PiError(message)
+
+    async def grow(self, event: Any) -> None:
+        self.latest = event
+        if event.type == "toolcall_end":
+            self.whole_calls.append(event.tool_call)
+        elif event.type == "toolcall_start":
+            self.config.validator.load_soon()
+        if not self.announced:
+            self.announced = True
+            await self.emit(MessageStartEvent(message=event.partial))
+
+    def end(self, message: object, *, failed: bool = False) -> None:
+        """Take the provider's own last word; that the run was aborted outweighs what it says of the end."""
+        if not isinstance(message, AssistantMessage):
+            text = f"Provider {self.config.model.provider!r} ended its stream with {message!r:.80}, which is no message"
+            raise PiError(text)
+        if self.signal.aborted and message.stop_reason != "aborted":
+            message = evolve(message, stop_reason="aborted", error_message=ABORTED)
+        elif failed and message.stop_reason not in ("error", "aborted"):
+            message = evolve(message, stop_reason="error")
+        self.final = message
+
+    def failed(self, why: str) -> AssistantMessage:
+        """Return the answer of a request that failed: what was received stays, but for half a tool call."""
+        partial = self.partial()
+        content = tuple(
+            block
+            for block in partial.content
+            if block not in _EMPTY and (not isinstance(block, ToolCall) or block in self.whole_calls)
+        )
+        if self.signal.aborted:
+            return evolve(partial, content=content, stop_reason="aborted", error_message=ABORTED)
+        return evolve(partial, content=content, stop_reason="error", error_message=why)
+
+    def partial(self) -> AssistantMessage:
+        with suppress(Exception):  # of a provider's own event class
+            if isinstance(partial := self.latest.partial, AssistantMessage):
+                return partial
+        model = self.config.model
+        return AssistantMessage(api=model.api, provider=model.provider, model=model.id, stop_reason="pending")
+
+
+async def _close(stream: Any) -> None:
+    """Let a stream put its things away, for as long as the grace; how that goes changes no answer."""
+    if asyncio.iscoroutine(stream):
+        stream.close()
+    close = getattr(stream, "aclose", None)
+    if close is None:
+        return
+    with suppress(Exception, SystemExit):
+        async with asyncio.timeout(ABORT_GRACE):
+            await close()

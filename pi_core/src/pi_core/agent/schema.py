@@ -1,0 +1,189 @@
+"""One tool's JSON schema, compiled; says what does not fit in the words of TypeBox's English texts.
+
+Those are what the newest pi of Node sends to the model.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent.coercion import coerced
+from pi_core.agent.json_values import NotJson, json_copy
+from pi_hookspecs.errors import InvalidArguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+__all__ = ["CompiledSchema"]
+
+
+_BROKEN_TOOL = (
+    'Tool "{name}" cannot be called: its parameters are no valid JSON schema: {problem}. '
+    "This is a mistake of the tool, not of the call."
+)
+
+
+class CompiledSchema:
+    """A schema that JSON objects are fitted to, such as the arguments of a tool.
+
+    Args:
+        name: The tool's.
+        schema: The JSON schema.
+        broken: Says what is wrong with the schema itself, with ``{name}`` and ``{problem}``.
+        scalars: Whether scalars of a wrong type become the right one (``"2"`` to 2).
+
+    Raises:
+        InvalidArguments: The schema itself is broken.
+    """
+
+    def __init__(self, name: str, schema: Any, *, broken: str = _BROKEN_TOOL, scalars: bool = True) -> None:
+        self._name = name
+        self._broken_text = broken
+        self._scalars = scalars
+        try:
+            self._validator = _compile(json_copy(schema))
+        except RecursionError:
+            raise self._broken("it is nested too deeply") from None
+        except (NotJson, _BrokenSchema) as problem:
+            raise self._broken(str(problem)) from problem
+
+    def fit(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Return the arguments, coerced only if they do not fit as they are, and what does not fit even then.
+
+        Each error is ``path: message``, the path with dots, ``root`` for the arguments as a whole.
+        """
+        errors = self._errors(arguments)
+        if errors:
+            arguments = coerced(arguments, self._validator.schema, self._is_valid, self._resolve, scalars=self._scalars)
+            errors = self._errors(arguments)
+        return arguments, errors
+
+    def _errors(self, value: Any) -> list[str]:
+        try:
+            return list(dict.fromkeys(line for error in self._validator.iter_errors(value) for line in _lines(error)))
+        except RecursionError:
+            raise
+        except Exception as error:  # a $ref that leads nowhere, a regex that Python cannot read
+            raise self._broken(f"{type(error).__name__}: {error}") from error
+
+    def _is_valid(self, value: Any, schema: Any) -> bool:
+        return self._validator.evolve(schema=schema).is_valid(value)
+
+    def _resolve(self, reference: str) -> Any:
+        """Return what a ``$ref`` within the schema points to; True, which fits everything, if it points elsewhere."""
+        target: Any = self._validator.schema
+        for step in reference.removeprefix("#").split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            target = target.get(name) if isinstance(target, dict) else None
+        return True if target is None else target
+
+    def _broken(self, problem: str) -> InvalidArguments:
+        return InvalidArguments(self._broken_text.format(name=self._name, problem=problem))
+
+
+class _BrokenSchema(Exception):
+    """The schema does not fit its meta schema."""
+
+
+def _compile(schema: Any) -> Validator:
+    """Return a validator by the draft that the schema names; without one, by the newest under which it is valid."""
+    import jsonschema
+    from jsonschema import validators
+    from referencing import Registry
+
+    if not isinstance(schema, dict):
+        raise _BrokenSchema(f"must be an object, not {schema!r}")
+    library: Any = validators  # its annotations lag behind its documentation
+    named = library.validator_for(schema, default=None) if isinstance(schema.get("$schema"), str) else None
+    newest_first: tuple[Any, ...] = (
+        jsonschema.Draft202012Validator,
+        jsonschema.Draft7Validator,
+        jsonschema.Draft4Validator,
+    )
+    problems = []
+    for draft in (named,) if named else newest_first:
+        try:
+            draft.check_schema(schema, format_checker=None)  # formats: patterns are JavaScript's, not Python's
+        except jsonschema.SchemaError as error:
+            problems.append(f"{'.'.join(map(str, error.absolute_path)) or 'root'}: {error.message}")
+            continue
+        # An empty registry: a $ref to somewhere else is an error and no request over the network.
+        compiled = library.extend(draft, {"pattern": _pattern})
+        validator: Validator = compiled(schema, registry=Registry(), format_checker=draft.FORMAT_CHECKER)
+        return validator
+    raise _BrokenSchema(problems[0])
+
+
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """Check a ``pattern``; one that only JavaScript can read is not held against the model."""
+    from jsonschema import ValidationError
+
+    try:
+        if isinstance(value, str) and not re.search(pattern, value):
+            yield ValidationError("")
+    except re.error:
+        return
+
+
+def _lines(error: ValidationError) -> Iterator[str]:
+    for cause in error.context or ():  # what each branch of an anyOf or oneOf has against the value
+        yield from _lines(cause)
+    path = [str(step) for step in error.absolute_path]
+    keyword: Any = error.validator
+    rule: Any = error.validator_value
+    value: Any = error.instance
+    if "propertyNames" in error.relative_schema_path:
+        text = f"property names {value} are invalid"
+    elif keyword == "required" and isinstance(rule, list):
+        missing = [name for name in rule if name not in value]
+        path.append(missing[0])
+        text = f"must have required properties {', '.join(missing)}"
+    elif keyword == "type":
+        text = f"must be {rule}" if isinstance(rule, str) else f"must be either {' or '.join(map(str, rule))}"
+    elif keyword in ("dependentRequired", "dependencies"):
+        text = _dependent(rule, value)
+    elif keyword in _TEXTS:
+        text = _TEXTS[keyword](rule)
+    else:
+        text = error.message
+    yield f"{'.'.join(path) or 'root'}: {text}"
+
+
+def _dependent(rule: dict[str, Any], value: dict[str, Any]) -> str:
+    for name, needed in rule.items():
+        if name in value and isinstance(needed, list) and not all(other in value for other in needed):
+            return f"must have properties {', '.join(needed)} when property {name} is present"
+    return "must have the properties that its others need"
+
+
+_TEXTS: dict[Any, Callable[[Any], str]] = {
+    None: lambda _: "schema is false",
+    "additionalProperties": lambda _: "must not have additional properties",
+    "anyOf": lambda _: "must match a schema in anyOf",
+    "const": lambda _: "must be equal to constant",
+    "contains": lambda _: "must contain at least 1 valid item",
+    "enum": lambda _: "must be equal to one of the allowed values",
+    "exclusiveMaximum": lambda limit: f"must be < {limit}",
+    "exclusiveMinimum": lambda limit: f"must be > {limit}",
+    "format": lambda name: f'must match format "{name}"',
+    "maxItems": lambda limit: f"must not have more than {limit} items",
+    "maxLength": lambda limit: f"must not have more than {limit} characters",
+    "maxProperties": lambda limit: f"must not have more than {limit} properties",
+    "maximum": lambda limit: f"must be <= {limit}",
+    "minItems": lambda limit: f"must not have fewer than {limit} items",
+    "minLength": lambda limit: f"must not have fewer than {limit} characters",
+    "minProperties": lambda limit: f"must not have fewer than {limit} properties",
+    "minimum": lambda limit: f"must be >= {limit}",
+    "multipleOf": lambda number: f"must be multiple of {number}",
+    "not": lambda _: "must not be valid",
+    "oneOf": lambda _: "must match exactly one schema in oneOf",
+    "pattern": lambda pattern: f'must match pattern "{pattern}"',
+    "unevaluatedItems": lambda _: "must not have unevaluated items",
+    "unevaluatedProperties": lambda _: "must not have unevaluated properties",
+    "uniqueItems": lambda _: "must not have duplicate items",
+}
+"""Keyword to text. Limits show as JSON: the schema was copied, so that a whole float is an int."""

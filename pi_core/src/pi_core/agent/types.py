@@ -1,0 +1,138 @@
+"""The values that the loop, a model request and a batch of tool calls share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import Factory, define, field, frozen
+
+from pi_core.agent.convert import default_convert_to_llm
+from pi_core.agent.validation import ArgumentValidator
+from pi_hookspecs import StreamOptions
+from pi_hookspecs.values import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pi_hookspecs import (
+        AbortSignal,
+        AgentEvent,
+        AgentMessage,
+        AssistantMessage,
+        Message,
+        Model,
+        StreamFunction,
+        Tool,
+        ToolCall,
+        ToolCallResult,
+        ToolContext,
+        ToolResult,
+        ToolResultMessage,
+        ToolUpdate,
+    )
+
+__all__ = ["AfterToolCall", "AgentContext", "BeforeToolCall", "Emit", "LoopCallbacks", "LoopConfig", "Poll"]
+
+Emit: TypeAlias = "Callable[[AgentEvent], Awaitable[None]]"
+Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
+
+
+@define(eq=False, repr=False)
+class AgentContext(Shown):
+    """The system prompt, the conversation and the tools of a run; the conversation grows as it goes on."""
+
+    system_prompt: str = ""
+    messages: list[AgentMessage] = field(factory=list)
+    tools: tuple[Tool, ...] = ()
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeToolCall(Shown):
+    """A tool call that is about to run; ``args`` is a copy of the validated arguments."""
+
+    assistant_message: AssistantMessage
+    tool_call: ToolCall
+    args: dict[str, Any]
+    context: AgentContext
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class AfterToolCall(Shown):
+    """A tool call that has run."""
+
+    assistant_message: AssistantMessage
+    tool_call: ToolCall
+    args: dict[str, Any]
+    result: ToolResult
+    context: AgentContext
+
+
+async def _nothing() -> Sequence[AgentMessage]:
+    return ()
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LoopCallbacks(Shown):
+    """The loop's callbacks into its surroundings, independent of the model.
+
+    Attributes:
+        convert_to_llm: Our messages to the model's; must not raise.
+        transform_context: Changes the messages of one request, before conversion.
+        get_api_key: Asked before every request, by provider id; falls back on ``options.api_key``.
+        prepare_request: Asked last before every request: returns model and options as they go to the provider.
+        before_tool_call: May refuse a call or change its arguments; raising refuses.
+        after_tool_call: May replace a result; raising makes it an error.
+        finish_message: May replace a message, by one of the same role, before it is part of the transcript.
+        finish_turn: Asked before ``turn_end``, with the turn's number: ``"end"`` stops without polling
+            the queues, ``"continue"`` guarantees one more request.
+        should_stop_after_turn: Asked after ``turn_end``: stops before the queues are polled.
+        tool_context: Makes the ``ctx`` of one call.
+        tool_execution: ``parallel`` or ``sequential``.
+        steering_interrupt: ``wait`` lets a batch of calls finish, ``skip`` polls after each call and
+            skips the rest; None is ``wait`` for ``parallel`` and ``skip`` for ``sequential``.
+    """
+
+    convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
+    transform_context: Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None = None
+    get_api_key: Callable[[str], Awaitable[str | None]] | None = None
+    prepare_request: Callable[[Model, StreamOptions], Awaitable[tuple[Model, StreamOptions]]] | None = None
+    before_tool_call: Callable[[BeforeToolCall, AbortSignal], Awaitable[ToolCallResult | None]] | None = None
+    after_tool_call: Callable[[AfterToolCall, AbortSignal], Awaitable[ToolResult | None]] | None = None
+    finish_message: Callable[[Any], Awaitable[Any]] | None = None
+    finish_turn: (
+        Callable[[AssistantMessage, tuple[ToolResultMessage, ...], int], Awaitable[Literal["end", "continue"] | None]]
+        | None
+    ) = None
+    should_stop_after_turn: Callable[[AgentContext], Awaitable[bool]] | None = None
+    tool_context: Callable[[ToolCall, ToolUpdate], ToolContext] | None = None
+    tool_execution: Literal["parallel", "sequential"] = "parallel"
+    steering_interrupt: Literal["wait", "skip"] | None = None
+
+    @property
+    def skips_on_steering(self) -> bool:
+        """Whether queued messages make the rest of a batch be skipped."""
+        return (self.steering_interrupt or _DEFAULT_INTERRUPT[self.tool_execution]) == "skip"
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LoopConfig(LoopCallbacks):
+    """The configuration of one run: callbacks, model, and queues.
+
+    Attributes:
+        model: The model that answers.
+        stream: The provider's ``stream``.
+        options: Options of every request; the abort signal and the key are added.
+        get_steering_messages: Polled at the start and after every turn.
+        get_follow_up_messages: Polled when the agent would otherwise stop.
+        validator: Keeps the compiled schemas of the tools.
+    """
+
+    model: Model
+    stream: StreamFunction
+    options: StreamOptions = Factory(StreamOptions)
+    get_steering_messages: Poll = _nothing
+    get_follow_up_messages: Poll = _nothing
+    validator: ArgumentValidator = Factory(ArgumentValidator)
+
+
+_DEFAULT_INTERRUPT = {"parallel": "wait", "sequential": "skip"}

@@ -1,0 +1,109 @@
+"""Whether a tool call's arguments fit the tool's JSON schema, and what to tell the model if not.
+
+jsonschema says what is wrong; this module says it in the contract's words and forgives what models
+often get nearly right: a number in quotes, a null for "not given".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pi_core.agent.json_values import NotJson, json_copy
+from pi_core.agent.safe_text import message_of
+from pi_hookspecs.errors import InvalidArguments
+
+if TYPE_CHECKING:
+    from pi_core.agent.schema import CompiledSchema
+    from pi_hookspecs.content import ToolCall
+    from pi_hookspecs.tools import Tool
+
+__all__ = ["ArgumentValidator"]
+
+_ERRORS_SHOWN = 8
+"""As many as the validator of the newest pi collects; one wrong list of a thousand items needs no thousand lines."""
+
+
+class ArgumentValidator:
+    """Validates tool calls; compiles each tool's schema at its first call and keeps it as long as the tool lives."""
+
+    def __init__(self) -> None:
+        self._compiled: WeakKeyDictionary[Tool, CompiledSchema] = WeakKeyDictionary()
+        self._loading: asyncio.Future[Any] | None = None
+
+    def load_soon(self) -> None:
+        """Import jsonschema beside the stream of a call's arguments; it takes longer than most tools do."""
+        if self._loading is None:
+            self._loading = asyncio.get_running_loop().run_in_executor(None, import_module, "jsonschema")
+
+    def validate(self, tool: Tool, call: ToolCall) -> dict[str, Any]:
+        """Return the arguments as the tool may have them: a deep copy, prepared and coerced.
+
+        Where they do not fit as they are, scalars become the type that the schema asks for, by AJV's
+        table (``"2"`` to 2, 12 to ``"12"``, ``"true"`` to true, null to 0, ``""`` or false), and a null
+        for an optional property that cannot be null counts as not given, as in the newest pi.
+
+        Raises:
+            InvalidArguments: They do not fit, or cannot be judged because the schema itself is broken;
+                the message is written for the model.
+        """
+        if call.arguments_error is not None:
+            raise InvalidArguments(f'Invalid arguments for tool "{tool.name}": {call.arguments_error}')
+        arguments, errors = self._fit(tool, call)
+        if errors:
+            raise InvalidArguments(_report(tool, call, errors))
+        return arguments
+
+    def check_schema(self, tool: Tool) -> str | None:
+        """Return what is wrong with the tool's own schema, None when it can be used. Imports jsonschema."""
+        try:
+            self._schema(tool)
+        except InvalidArguments as problem:
+            return str(problem)
+        return None
+
+    def _fit(self, tool: Tool, call: ToolCall) -> tuple[dict[str, Any], list[str]]:
+        """Return the arguments and what is wrong with them, each error as ``path: message``."""
+        try:
+            arguments = json_copy(self._prepared(tool, call))
+            if not isinstance(arguments, dict):
+                return {}, ["root: must be object"]
+            return self._schema(tool).fit(arguments)
+        except NotJson as problem:
+            return {}, [str(problem)]
+        except RecursionError:
+            return {}, ["root: must not be nested so deeply"]
+
+    def _prepared(self, tool: Tool, call: ToolCall) -> Any:
+        if tool.prepare_arguments is None:
+            return call.arguments
+        try:
+            return tool.prepare_arguments(json_copy(call.arguments))
+        except (InvalidArguments, RecursionError, NotJson):
+            raise
+        except Exception as error:
+            raise InvalidArguments(message_of(error)) from error
+
+    def _schema(self, tool: Tool) -> CompiledSchema:
+        compiled = self._compiled.get(tool)
+        if compiled is None:
+            from pi_core.agent.schema import CompiledSchema  # brings jsonschema
+
+            compiled = self._compiled[tool] = CompiledSchema(tool.name, tool.parameters)
+        return compiled
+
+
+def _report(tool: Tool, call: ToolCall, errors: list[str]) -> str:
+    lines = "\n".join(f"  - {error}" for error in errors[:_ERRORS_SHOWN])
+    return f'Validation failed for tool "{tool.name}":\n{lines}\n\nReceived arguments:\n{_pretty(call.arguments)}'
+
+
+def _pretty(arguments: Any) -> str:
+    try:
+        text = json.dumps(arguments, indent=2, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # keys that are no strings, a loop, a number of 5,000 digits
+        return "(cannot be shown as JSON)"
+    return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot be sent

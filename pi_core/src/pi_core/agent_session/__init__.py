@@ -1,5 +1,0 @@
-"""A conversation with everything around it: prompts from text to settled, hooks, plugins, and the session's tree."""
-
-from pi_core.agent_session.session import AgentSession
-
-__all__ = ["AgentSession"]

@@ -1,0 +1,89 @@
+"""An answer as a value: its data, checked and sent back once, and what the prompt has used and said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.conversation.answer import Answer
+from pi_core.conversation.prompt_call import PromptCall
+from pi_core.session.context import entry_message
+from pi_hookspecs import Aborted, InvalidOutput, PiError, RequestFailed, UserMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pi_core.conversation.structured_output import OutputFormat
+    from pi_core.conversation.usage_limits import UsageLimits
+    from pi_core.session import SessionManager
+    from pi_hookspecs import AgentMessage, AssistantMessage
+
+__all__ = ["ask"]
+
+
+async def ask(
+    prompt: Callable[[PromptCall], Awaitable[AssistantMessage | None]],
+    follow_up: Callable[[UserMessage, PromptCall], Awaitable[AssistantMessage | None]],
+    manager: SessionManager,
+    output_type: Any,
+    limits: UsageLimits | None,
+) -> Answer[Any]:
+    """Return the answer to a prompt, see ``AgentSession.ask``.
+
+    Args:
+        prompt: Makes the prompt, as a part of a call.
+        follow_up: Says something in the same call.
+        manager: The conversation.
+        output_type: The data that the answer is to be; None or ``str`` for its text.
+        limits: What all of it may use.
+    """
+    output = _format_of(output_type)
+    call, begin = PromptCall(limits, output), manager.get_leaf_id()
+    answer = await prompt(call)
+    if answer is None and output is not None:
+        raise PiError("A command or a plugin dealt with the prompt, so that there is no answer with data")
+    text = "" if answer is None else _text_of(answer)
+    value: Any = text
+    if output is not None:
+        try:
+            value = output.value_of(text)
+        except InvalidOutput as error:
+            answer = await follow_up(UserMessage(content=output.correction(error)), call)
+            text = "" if answer is None else _text_of(answer)
+            value = _corrected_value(output, text)
+    return Answer(text, output=value, usage=call.meter.usage, messages=_messages_since(begin, manager))
+
+
+def _format_of(output_type: Any) -> OutputFormat | None:
+    if output_type is None or output_type is str:
+        return None
+    from pi_core.conversation.structured_output import OutputFormat
+
+    return OutputFormat(output_type)
+
+
+def _text_of(answer: AssistantMessage) -> str:
+    if answer.stop_reason == "aborted":
+        raise Aborted(answer.error_message or "The prompt was aborted")
+    if answer.stop_reason == "error":
+        raise RequestFailed(answer.error_message or "The request to the model failed")
+    return answer.text
+
+
+def _corrected_value(output: OutputFormat, text: str) -> Any:
+    try:
+        return output.value_of(text)
+    except InvalidOutput as error:
+        problem = f"The answer does not fit output_type, not even after it was sent back:\n{error}"
+        raise InvalidOutput(f"{problem}\nThe answer: {text!r:.500}", text=text) from None
+
+
+def _messages_since(begin: str | None, manager: SessionManager) -> list[AgentMessage]:
+    """Return the messages that the branch has got since an entry was its last."""
+    messages = []
+    for entry in reversed(manager.get_branch()):
+        if entry.id == begin:
+            break
+        message = entry_message(entry) if entry.type in ("message", "custom_message") else None
+        if message is not None:
+            messages.append(message)
+    return messages[::-1]

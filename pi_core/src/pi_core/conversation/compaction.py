@@ -1,0 +1,260 @@
+"""Compacting a session: who is asked, what is told, and that nothing changes unless all of it went well.
+
+What is summarised and how is the installed ``Compactor``'s business; when, that of whoever calls ``ctx.compact``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+from attrs import evolve
+
+import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core.agent.cancel import Grace
+from pi_core.agent.safe_text import message_of
+from pi_core.conversation.blaming import blaming
+from pi_hookspecs import ABORT_GRACE, AbortController, Aborted, PiError, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pi_core.conversation.session import AgentSession
+    from pi_core.host.registry import Registered
+    from pi_hookspecs import (
+        AbortSignal,
+        Compaction,
+        CompactionEntry,
+        CompactionPreparation,
+        CompactionReason,
+        CompactionRequest,
+        SessionBeforeCompactResult,
+    )
+
+__all__ = ["Compacting"]
+
+CANCELLED = "Compaction cancelled"
+ALREADY = "Already compacted"
+NOTHING = "Nothing to compact (session too small)"
+NO_COMPACTOR = (
+    "No plugin of this session can compact the conversation. The plugin 'compaction' does (pip install"
+    " pluggypi-compaction); where plugins are chosen by name, add it."
+)
+
+
+class _NothingToDo(UserError):
+    """There is nothing to compact; an error only for whoever asked by hand."""
+
+
+class Compacting:
+    """Compacts a session, one compaction at a time.
+
+    Args:
+        session: Which one.
+
+    Attributes:
+        enabled: Whether a compaction may begin that nobody asked for by hand.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._turn = asyncio.Lock()
+        self._task: asyncio.Task[object] | None = None
+        self._wanted: set[AbortController] = set()
+        self.enabled = True
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a compaction is going on."""
+        return self._task is not None
+
+    def abort(self, reason: str = CANCELLED) -> None:
+        """Stop the compaction that is going on, and those that wait for it; the session stays as it is."""
+        for each in tuple(self._wanted):
+            each.abort(reason)
+
+    async def finished(self) -> None:
+        """Return when no compaction is going on; at once from inside it, where there is nothing to wait for."""
+        if self._task is not asyncio.current_task():
+            async with self._turn:
+                pass
+
+    async def compact(
+        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
+    ) -> Compaction | None:
+        """Compact; see ``PiContext.compact``."""
+        if self._task is asyncio.current_task():
+            raise PiError("A compaction is going on already; a hook that is asked about it cannot begin another.")
+        if reason != "manual" and not self.enabled:
+            return None
+        with self._abort() as signal:
+            async with self._turn:
+                signal.raise_if_aborted()
+                if reason != "manual" and self._is_compacted():
+                    return None
+                self._task = asyncio.current_task()
+                try:
+                    return await self._tell_how_it_went(custom_instructions, reason, signal, will_retry=will_retry)
+                finally:
+                    self._task = None
+
+    @contextmanager
+    def _abort(self) -> Iterator[AbortSignal]:
+        """Give a compaction's own abort, which that of the run around it sets too."""
+        mine, running = AbortController(), self._session.signal
+        self._wanted.add(mine)
+        forget = running.on_abort(lambda: mine.abort(CANCELLED)) if running is not None else None
+        try:
+            yield mine.signal
+        finally:
+            self._wanted.discard(mine)
+            if forget is not None:
+                forget()
+
+    async def _tell_how_it_went(
+        self, custom_instructions: str | None, reason: CompactionReason, signal: AbortSignal, *, will_retry: bool
+    ) -> Compaction | None:
+        session = self._session
+        request = pi_hookspecs.CompactionRequest(
+            reason=reason,
+            entries=session.session_manager.get_branch(records=False),
+            custom_instructions=custom_instructions,
+            signal=signal,
+            will_retry=will_retry,
+        )
+        await session.tell(pi_hookspecs.CompactionStartEvent(reason=reason))
+        try:
+            compaction = await self._made(request)
+        except BaseException as error:
+            await self._tell_failure(request, error)
+            if signal.aborted and isinstance(error, Exception):  # however whoever was at work put it
+                raise Aborted(CANCELLED) from error
+            if isinstance(error, _NothingToDo) and reason != "manual":
+                return None
+            raise
+        self._account_for_summaries(carried=compaction.usage is not None)
+        await session.tell(pi_hookspecs.CompactionEndEvent(reason=reason, result=compaction, will_retry=will_retry))
+        return compaction
+
+    async def _tell_failure(self, request: CompactionRequest, error: BaseException) -> None:
+        session = self._session
+        self._account_for_summaries(carried=False)
+        aborted = request.signal.aborted or isinstance(error, Aborted | asyncio.CancelledError)
+        quiet = aborted or (isinstance(error, _NothingToDo) and request.reason != "manual")
+        message = None if quiet else f"Compaction failed: {message_of(error)}"
+        failed = pi_hookspecs.SessionCompactFailedEvent(reason=request.reason, error_message=message, aborted=aborted)
+        await session.hooks.notify(failed, session.ctx)
+        await session.tell(
+            pi_hookspecs.CompactionEndEvent(reason=request.reason, aborted=aborted, error_message=message)
+        )
+
+    def _account_for_summaries(self, *, carried: bool) -> None:
+        from pi_core.conversation.side_requests import SideRequests
+
+        SideRequests(self._session).account_for_summaries(carried=carried)
+
+    async def _made(self, request: CompactionRequest) -> Compaction:
+        """Make the compaction and put it in place."""
+        if self._is_compacted():
+            raise _NothingToDo(ALREADY)
+        if not request.entries:
+            raise _NothingToDo(NOTHING)
+        compactor = self._session.host.find("register_services", "Compactor")
+        if compactor is None:
+            raise UserError(NO_COMPACTOR)
+        with Grace(request.signal, ABORT_GRACE):
+            request = evolve(request, preparation=await self._prepared(compactor, request))
+            answer = await self._asked(request)
+            supplied = answer.compaction if answer is not None else None
+            compaction = supplied or await self._by(compactor, request)
+        if request.signal.aborted:
+            raise Aborted(CANCELLED)
+        entry = self._put_in_place(compaction, from_hook=supplied is not None)
+        if compaction.estimated_tokens_after is None:
+            compaction = evolve(compaction, estimated_tokens_after=self._estimated_tokens())
+        event = pi_hookspecs.SessionCompactEvent(
+            compaction_entry=entry,
+            from_extension=supplied is not None,
+            reason=request.reason,
+            will_retry=request.will_retry,
+        )
+        await self._session.hooks.notify(event, self._session.ctx)
+        if request.will_retry:
+            self._session.drop_failed_answer()
+        return compaction
+
+    async def _prepared(self, compactor: Registered, request: CompactionRequest) -> CompactionPreparation:
+        prepare = getattr(compactor.thing, "prepare", None)
+        if prepare is None:
+            return pi_hookspecs.CompactionPreparation(
+                first_kept_entry_id=request.entries[-1].id, entries_to_summarize=tuple(request.entries)
+            )
+        with blaming(self._session, compactor.plugin, "Compactor.prepare", "prepare a compaction"):
+            prepared = prepare(request, self._session.ctx)
+            preparation: CompactionPreparation | None = await prepared if inspect.isawaitable(prepared) else prepared
+        if preparation is None:
+            raise _NothingToDo(NOTHING)
+        return preparation
+
+    async def _asked(self, request: CompactionRequest) -> SessionBeforeCompactResult | None:
+        """Ask plugins whether it may be, and whether one of them has it ready."""
+        session = self._session
+        if not session.hooks.listens("session_before_compact") or request.preparation is None:
+            return None
+        event = pi_hookspecs.SessionBeforeCompactEvent(
+            preparation=request.preparation,
+            branch_entries=request.entries,
+            custom_instructions=request.custom_instructions,
+            signal=request.signal,
+            reason=request.reason,
+            will_retry=request.will_retry,
+        )
+        from pi_hookspecs.specs import session as session_specs
+
+        answer: SessionBeforeCompactResult | None = await session.hooks.call(
+            session_specs.session_before_compact, event, session.ctx
+        )
+        if answer is not None and answer.cancel:
+            raise Aborted(CANCELLED)
+        return answer
+
+    async def _by(self, compactor: Registered, request: CompactionRequest) -> Compaction:
+        with blaming(self._session, compactor.plugin, "Compactor.compact", "compact"):
+            compaction: Compaction | None = await compactor.thing.compact(request, self._session.ctx)
+        if compaction is None:
+            raise _NothingToDo(NOTHING)
+        return compaction
+
+    def _put_in_place(self, compaction: Compaction, *, from_hook: bool) -> CompactionEntry:
+        """Append the entry and tell the model what is left from its next request on."""
+        manager = self._session.session_manager
+        if not compaction.summary.strip():
+            raise PiError("The summary is empty; nothing was compacted. Try again, or with other instructions.")
+        if manager.get_entry(compaction.first_kept_entry_id) is None:
+            raise PiError(
+                f"The compaction keeps everything from entry {compaction.first_kept_entry_id!r} on, which the session"
+                " does not have; nothing was compacted."
+            )
+        entry_id = manager.append_compaction(
+            compaction.summary,
+            compaction.first_kept_entry_id,
+            compaction.tokens_before,
+            compaction.details,
+            from_hook=from_hook or None,
+            usage=compaction.usage,
+        )
+        self._session.take_context()
+        return cast("CompactionEntry", manager.get_entry(entry_id))
+
+    def _estimated_tokens(self) -> int:
+        from pi_core.models.token_estimate import estimate_request_tokens
+
+        state = self._session.agent.state
+        return estimate_request_tokens(state.system_prompt, state.tools, state.messages)
+
+    def _is_compacted(self) -> bool:
+        """Whether the branch ends in a compaction already."""
+        leaf = self._session.session_manager.get_leaf_entry()
+        return leaf is not None and leaf.type == "compaction"

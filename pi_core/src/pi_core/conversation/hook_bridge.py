@@ -1,0 +1,162 @@
+"""Where the loop's callbacks become hooks: what each question looks like, and what an answer does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from attrs import evolve
+
+from pi_core.conversation.event_copies import Copies, unshared_event
+from pi_core.session.copies import copied, unshared
+from pi_hookspecs import PiError, now_ms
+from pi_hookspecs.specs import agent as agent_specs
+from pi_hookspecs.specs import request as request_specs
+from pi_hookspecs.specs import tools as tool_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from pi_core.agent.types import AfterToolCall, BeforeToolCall
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_hookspecs import (
+        AbortSignal,
+        AgentMessage,
+        AssistantMessage,
+        CustomMessage,
+        Model,
+        NewEntry,
+        PiContext,
+        ToolCallResult,
+        ToolResult,
+        ToolResultMessage,
+    )
+
+__all__ = ["HookBridge"]
+
+M = TypeVar("M", bound="AgentMessage")
+
+
+class HookBridge:
+    """Answers the loop by asking hooks. A hook that nobody implements costs a look and builds no event.
+
+    Args:
+        hooks: The session's dispatcher.
+        ctx: What implementations get.
+        add_entries: Appends the entries that plugins asked for at a boundary.
+    """
+
+    def __init__(
+        self, hooks: HookDispatcher, ctx: PiContext, add_entries: Callable[[Iterable[NewEntry]], Awaitable[None]]
+    ) -> None:
+        self._hooks = hooks
+        self.ctx = ctx  # another one after a reload
+        self._add_entries = add_entries
+        self._copies = Copies()
+
+    async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
+        """Ask ``context``, with copies of all that could be changed in place.
+
+        Raises:
+            PiError: A plugin refuses the request.
+        """
+        if not self._hooks.listens("context"):
+            return messages
+        from pi_hookspecs import ContextEvent
+
+        event = ContextEvent(messages=self._copies.of(messages))
+        answer = await self._hooks.call(request_specs.context, event, self.ctx)
+        if answer is not None and answer.block:
+            raise PiError(answer.reason or "A plugin refused this request")
+        return answer.messages if answer is not None and answer.messages is not None else event.messages
+
+    async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:
+        """Ask ``tool_call``; ``HookRefused`` passes, its message is the reason."""
+        if not self._hooks.listens("tool_call"):
+            return None
+        from pi_hookspecs import ToolCallEvent, ToolCallResult
+
+        call = question.tool_call
+        event = ToolCallEvent(tool_call_id=call.id, tool_name=call.name, input=question.args)
+        answer = await self._hooks.call(tool_specs.tool_call, event, self.ctx)
+        if answer is None:
+            return ToolCallResult(input=event.input)  # which may have been changed in place
+        return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
+
+    async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:
+        """Ask ``tool_result`` and return the result as it then is."""
+        if not self._hooks.listens("tool_result"):
+            return None
+        from pi_hookspecs import ToolResultEvent
+
+        call, result = done.tool_call, done.result
+        event = ToolResultEvent(
+            tool_call_id=call.id,
+            tool_name=call.name,
+            input=copied(done.args),
+            content=result.content,
+            details=copied(result.details),
+            is_error=result.is_error,
+            usage=result.usage,
+            terminate=result.terminate,
+        )
+        answer = await self._hooks.call(tool_specs.tool_result, event, self.ctx)
+        if answer is None:
+            return None
+        fields = ("content", "details", "is_error", "usage", "terminate")
+        changes = {name: value for name in fields if (value := getattr(answer, name)) is not None}
+        return evolve(result, **changes)
+
+    async def finish_message(self, message: M) -> M:
+        """Ask ``message_end``, which may replace the message."""
+        if not self._hooks.listens("message_end"):
+            return message
+        from pi_hookspecs import MessageEndEvent
+
+        event = MessageEndEvent(message=unshared(message))
+        answer = await self._hooks.call(agent_specs.message_end, event, self.ctx)
+        return cast("M", answer.message) if answer is not None and answer.message is not None else message
+
+    async def finish_turn(
+        self, message: AssistantMessage, tool_results: tuple[ToolResultMessage, ...], turn_index: int
+    ) -> Literal["continue"] | None:
+        """Ask ``turn_end``, append the entries that it wants, and say whether the loop must go on."""
+        if not self._hooks.listens("turn_end"):
+            return None
+        from pi_hookspecs import TurnEndEvent
+
+        event = unshared_event(TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index))
+        answer = await self._hooks.call(agent_specs.turn_end, event, self.ctx)
+        if answer is None:
+            return None
+        await self._add_entries(answer.entries)
+        return "continue" if answer.continue_ else None
+
+    async def on_payload(self, payload: Any, model: Model) -> Any:
+        """Ask ``before_provider_request`` and return the payload to send."""
+        if not self._hooks.listens("before_provider_request"):
+            return payload
+        from pi_hookspecs import BeforeProviderRequestEvent
+
+        event = BeforeProviderRequestEvent(payload=payload, model=model)
+        answer = await self._hooks.call(request_specs.before_provider_request, event, self.ctx)
+        return payload if answer is None else answer
+
+    async def on_response(self, status: int, headers: dict[str, str]) -> None:
+        """Tell ``after_provider_response``."""
+        if self._hooks.listens("after_provider_response"):
+            from pi_hookspecs import AfterProviderResponseEvent
+
+            await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self.ctx)
+
+
+def custom_message(entry: NewEntry) -> CustomMessage:
+    """Return the message of an entry that belongs in the model's context."""
+    from pi_hookspecs import CustomMessage
+
+    return CustomMessage(
+        custom_type=entry.custom_type,
+        content=entry.content or "",
+        display=entry.display,
+        details=entry.data,
+        timestamp=now_ms(),
+    )

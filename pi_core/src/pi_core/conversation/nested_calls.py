@@ -1,0 +1,68 @@
+"""A tool that calls another: the same validation, guards and bounds as for a call of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent.safe_text import message_of
+from pi_core.agent.tool_calls import BLOCKED
+from pi_core.agent.tool_run import failure, run_tool
+from pi_core.agent.types import AfterToolCall, AgentContext, BeforeToolCall
+from pi_core.agent.validation import ArgumentValidator
+from pi_core.plugin_api.context import ToolCallContext
+from pi_hookspecs import AssistantMessage, PiError, ToolCall, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_core.conversation.session import AgentSession
+    from pi_hookspecs import AbortSignal, ToolResult
+
+__all__ = ["execute_tool"]
+
+DEEPEST = 8
+"""How many calls deep; a tool that calls itself would otherwise go on for ever."""
+
+
+async def execute_tool(
+    session: AgentSession,
+    call: ToolCall,
+    signal: AbortSignal,
+    on_update: Callable[[ToolResult], None],
+) -> ToolResult:
+    """Return what a nested call gave; a refusal, or whatever fails, is a result, as it is for the model.
+
+    Raises:
+        UnknownName: The model is not offered such a tool, and so no other tool is.
+        PiError: It would be one too deep.
+    """
+    tools = {tool.name: tool for tool in session.toolbox.active()}
+    tool = tools.get(call.name)
+    if tool is None:
+        raise UnknownName("tool", call.name, tools)
+    if call.id.count("/") > DEEPEST:
+        raise PiError(f"Tools may call tools {DEEPEST} deep, and this call of {call.name!r} would be deeper.")
+    answer = session.last_answer()
+    assert isinstance(answer, AssistantMessage)  # noqa: S101 - a tool runs because an answer called it
+    context = AgentContext(session.agent.state.system_prompt, list(session.messages), tuple(tools.values()))
+    try:
+        args: dict[str, Any] = ArgumentValidator().validate(tool, call)
+        question = BeforeToolCall(assistant_message=answer, tool_call=call, args=args, context=context)
+        refusal = session.call.meter.refuse_nested_call() if session.call is not None else None
+        decision = refusal or await session.bridge.before_tool_call(question, signal)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook, as in the batch
+        return failure(message_of(error))
+    if decision is not None and decision.block:
+        return failure(decision.reason or BLOCKED)
+    if decision is not None and decision.input is not None:
+        args = decision.input
+    result, _ = await run_tool(
+        tool,
+        call,
+        args,
+        signal=signal,
+        make_context=lambda call, update: ToolCallContext(session, call, update, signal),
+        on_update=on_update,
+    )
+    done = AfterToolCall(assistant_message=answer, tool_call=call, args=args, result=result, context=context)
+    return await session.bridge.after_tool_call(done, signal) or result

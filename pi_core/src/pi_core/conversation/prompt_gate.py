@@ -1,0 +1,76 @@
+"""One prompt at a time: which one is answered, how it is stopped, and when the next may begin."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import AbortController
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pi_core.conversation.prompt_call import PromptCall
+    from pi_hookspecs import AbortSignal
+
+__all__ = ["PromptGate"]
+
+
+class PromptGate:
+    """Holds the prompt that is being answered.
+
+    Args:
+        on_abort: Called with the prompt's signal when it is aborted.
+    """
+
+    def __init__(self, on_abort: Callable[[AbortSignal], None]) -> None:
+        self._on_abort = on_abort
+        self._abort: AbortController | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._call: PromptCall | None = None
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """The abort of the prompt inside; None when the next may begin."""
+        return self._abort.signal if self._abort is not None else None
+
+    @property
+    def call(self) -> PromptCall | None:
+        """What a program asked of the prompt inside; None where it asked nothing, and between prompts."""
+        return self._call
+
+    @contextmanager
+    def prompt(self, call: PromptCall | None = None) -> Iterator[AbortSignal]:
+        """Answer a prompt inside the block; gives its abort."""
+        mine = self._abort = AbortController()
+        self._call = call
+        mine.signal.on_abort(lambda: self._on_abort(mine.signal))
+        self._task = asyncio.current_task()
+        self._settled.clear()
+        try:
+            yield mine.signal
+        finally:
+            if self._abort in (mine, None):  # a listener of agent_settled may have begun another
+                self._abort = self._task = self._call = None
+                self._settled.set()
+
+    def free(self) -> None:
+        """Let the next prompt begin: for the present one only ``agent_settled`` has still to be emitted."""
+        self._abort = None
+
+    def abort(self, reason: str) -> None:
+        """Abort the prompt inside."""
+        if self._abort is not None:
+            self._abort.abort(reason)
+
+    def is_inside(self) -> bool:
+        """Whether it is the prompt's own task that asks: a hook, a listener."""
+        return self._task is not None and asyncio.current_task() is self._task
+
+    async def empty(self) -> None:
+        """Return when nobody is inside; at once for the prompt's own task, which would wait for itself."""
+        if not self.is_inside():
+            await self._settled.wait()

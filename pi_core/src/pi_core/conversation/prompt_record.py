@@ -1,0 +1,71 @@
+"""Stores what the model is told besides the conversation, whenever that changes: the system prompt and the tools.
+
+The record is a system message in front of the turn that it holds for, so that a transcript says what the model knew. It
+is read by people and by other programs; a request is made from the session's own prompt and tools.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pi_core.conversation.session import AgentSession
+    from pi_core.session.instructions import Instructions
+    from pi_core.system_prompt import SystemPrompt
+    from pi_hookspecs import Tool
+
+__all__ = ["PromptRecord"]
+
+_OF_THE_RUN = "run"
+"""Name of the section that holds what a plugin, or the call of a program, put behind the prompt for one run."""
+
+_REPLACED = "preamble"
+"""Name of the section of a prompt that is not made of ours."""
+
+
+class PromptRecord:
+    """Keeps the record of one session.
+
+    Args:
+        session: Whose prompt and tools.
+
+    Attributes:
+        base: The prompt as it was built for the run, before plugins changed its text.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._seen: tuple[str, tuple[Tool, ...], Instructions] | None = None
+        self.base: SystemPrompt | None = None
+
+    def update(self) -> None:
+        """Append a record where the branch does not say already what the next request will."""
+        manager, state = self._session.session_manager, self._session.agent.state
+        known = manager.recorded_instructions()
+        now = (state.system_prompt, state.tools, known)
+        if self._seen is not None and all(one is other for one, other in zip(self._seen, now, strict=True)):
+            return
+        from pi_core.agent.declarations import tool_declaration
+        from pi_core.wire.converter import to_wire
+
+        base = self.base or self._session.system_prompts.known()
+        tools = [to_wire(tool_declaration(tool)) for tool in state.tools]
+        record = known.record_of(_sections(state.system_prompt, base), tools)
+        if record is not None:
+            manager.append_message(record)
+            known = manager.recorded_instructions()
+        self._seen = (state.system_prompt, state.tools, known)
+
+
+def _sections(text: str, base: SystemPrompt) -> dict[str, str]:
+    """Return a prompt as the sections that it was built of, and what was put behind them."""
+    if not text.startswith(base.text):
+        return {_REPLACED: text} if text else {}
+    sections: dict[str, str] = {}
+    for part in base.parts:
+        sections[part.section] = sections.get(part.section, "") + part.text
+    sections = {name: each.strip("\n") for name, each in sections.items()}
+    added = text[len(base.text) :].strip("\n")
+    if added:
+        sections[_OF_THE_RUN] = added
+    return sections

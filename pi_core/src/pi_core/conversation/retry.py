@@ -1,0 +1,143 @@
+"""What follows a request that failed: another try, as the installed ``Retrier`` decides.
+
+The policy is the plugin's: which errors, how often, how long to wait. The mechanics are here: events, a wait that an
+abort ends, and the failed answer out of the model's context, though not out of the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_hookspecs import AbortController, PiError
+
+if TYPE_CHECKING:
+    from pi_core.conversation.session import AgentSession
+    from pi_hookspecs import AbortSignal, AssistantMessage, RetryDecision
+
+__all__ = ["Retry", "wait_unless_aborted"]
+
+
+class Retry:
+    """Repeats a session's failed requests.
+
+    Args:
+        session: Whose requests.
+
+    Attributes:
+        attempt: Which retry is going on, from 1; 0 when none is.
+        enabled: Whether failed requests are repeated at all.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._decision: RetryDecision | None = None
+        self._failed: AssistantMessage | None = None
+        self._wait: AbortController | None = None
+        self.attempt = 0
+        self.enabled = True
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the time before the next try is running."""
+        return self._wait is not None
+
+    def abort(self) -> None:
+        """Give up the retry that is being waited for."""
+        if self._wait is not None:
+            self._wait.abort("Retry cancelled")
+
+    def decide(self, answer: AssistantMessage, attempt: int) -> RetryDecision | None:
+        """Ask the installed policy about a failed answer; without one, or when it fails, there is no other try."""
+        if not self.enabled or answer.stop_reason != "error":
+            return None
+        session = self._session
+        found = session.host.find("register_services", "Retrier")
+        if found is None:
+            return None
+        try:
+            decision: RetryDecision | None = found.thing.decide(answer, attempt, session.ctx)
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
+            message = f"Plugin {found.plugin!r} failed to decide on a retry: {type(error).__name__}: {error}"
+            session.complain(found.plugin, "Retrier.decide", message)
+            return None
+        return decision
+
+    def consider(self, answer: AssistantMessage | None) -> bool:
+        """Decide on a run that has ended in an answer; whether it will be tried again."""
+        failed = answer is not None and answer.stop_reason in ("error", "aborted")
+        self._failed = answer if failed else None
+        self._decision = self.decide(answer, self.attempt + 1) if answer is not None and failed else None
+        return self._decision is not None
+
+    async def succeeded(self) -> None:
+        """Tell that a retry has brought an answer."""
+        if self.attempt:
+            attempt, self.attempt = self.attempt, 0
+            await self._session.tell(pi_hookspecs.AutoRetryEndEvent(success=True, attempt=attempt))
+
+    async def again(self, stop: AbortSignal) -> bool:
+        """Wait for the try that was decided on and make the context ready for it; False when there is none."""
+        decision, self._decision = self._decision, None
+        failed, self._failed = self._failed, None
+        if decision is None or failed is None:
+            if failed is not None:
+                await self._give_up(failed.error_message)
+            return False
+        self.attempt = decision.attempt
+        await self._session.tell(
+            pi_hookspecs.AutoRetryStartEvent(
+                attempt=decision.attempt,
+                max_attempts=decision.max_attempts,
+                delay_ms=decision.delay_ms,
+                # Without the advice: to send the prompt again, say, is what happens by itself.
+                error_message=decision.reason or (failed.error_message or "").partition("\n")[0] or "Unknown error",
+            )
+        )
+        if not await self._waited(decision.delay_ms, stop):
+            await self._give_up("Retry cancelled")
+            return False
+        if decision.model is not None and not await self._change_model(decision.model):
+            await self._give_up(failed.error_message)
+            return False
+        self._session.drop_failed_answer()
+        return True
+
+    async def _give_up(self, why: str | None) -> None:
+        if self.attempt:
+            attempt, self.attempt = self.attempt, 0
+            await self._session.tell(pi_hookspecs.AutoRetryEndEvent(success=False, attempt=attempt, final_error=why))
+
+    async def _waited(self, delay_ms: int, stop: AbortSignal) -> bool:
+        self._wait = AbortController()
+        forget = stop.on_abort(self.abort)
+        try:
+            return await wait_unless_aborted(delay_ms, self._wait.signal)
+        finally:
+            forget()
+            self._wait = None
+
+    async def _change_model(self, name: str) -> bool:
+        """Let another model answer; False when it cannot: the one that failed would be asked again for ever."""
+        session = self._session
+        try:
+            model = session.ctx.find_model(name)
+        except PiError as error:
+            session.complain("(retry)", "Retrier.decide", f"Cannot go on with model {name!r}: {error}")
+            return False
+        await session.set_model(model)
+        return True
+
+
+async def wait_unless_aborted(delay_ms: int, signal: AbortSignal) -> bool:
+    """Wait; False as soon as the signal is aborted."""
+    if not signal.aborted:
+        try:
+            async with asyncio.timeout(delay_ms / 1000):
+                await signal.wait()
+        except TimeoutError:
+            return True
+    return False

@@ -1,0 +1,209 @@
+"""``session.stream``: a prompt's events, pulled by one consumer who may leave at any time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pi_core.conversation.session import AgentSession
+    from pi_hookspecs import AbortSignal
+
+__all__ = ["PromptFeed", "PromptStream", "TextStream"]
+
+MOST_WAITING = 1000
+"""Events that wait for a slow consumer; beyond that the run waits."""
+
+
+class PromptStream:
+    """The events of one prompt, for ``async for``; see ``AgentSession.stream``.
+
+    Args:
+        feed: Where they come from.
+    """
+
+    def __init__(self, feed: PromptFeed) -> None:
+        self._feed = feed
+
+    def __aiter__(self) -> PromptStream:
+        return self
+
+    async def __anext__(self) -> Any:
+        return await self._feed.next()
+
+    def text(self) -> TextStream:
+        """Return only the text of the answers, piece by piece, with an empty line between two texts."""
+        return TextStream(self)
+
+    async def aclose(self) -> None:
+        """Leave the stream: abort its prompt, if that is still being answered, and wait until it has settled."""
+        self._feed.leave()
+        await self._feed.ended()
+
+    def __del__(self) -> None:
+        self._feed.leave_soon()  # a loop that was left has dropped its iterator
+
+
+class TextStream:
+    """The text of a stream of events, for ``async for``; it is left as the stream is.
+
+    Args:
+        stream: The events.
+    """
+
+    def __init__(self, stream: PromptStream) -> None:
+        self._stream = stream
+        self._gap = ""
+
+    def __aiter__(self) -> TextStream:
+        return self
+
+    async def __anext__(self) -> str:
+        async for event in self._stream:
+            update = event.assistant_message_event if event.type == "message_update" else event
+            if update.type == "text_delta" and update.delta:
+                gap, self._gap = self._gap, ""
+                return f"{gap}{update.delta}"
+            if update.type == "text_end" and update.content:
+                self._gap = "\n\n"
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Leave the stream, see ``PromptStream.aclose``."""
+        await self._stream.aclose()
+
+
+class PromptFeed:
+    """Answers a prompt in a task of its own, and keeps the events that the consumer has not taken.
+
+    The task does not know the stream: one that nothing refers to any more was left.
+
+    Args:
+        session: Whose prompt and events.
+        begin: Makes the prompt, and calls its argument when the prompt is accepted; called when the consumer takes the
+            first event.
+    """
+
+    def __init__(self, session: AgentSession, begin: Callable[[Callable[[str], None]], Awaitable[object]]) -> None:
+        self._session = session
+        self._begin = begin
+        self._events: deque[Any] = deque()
+        self._news = asyncio.Event()
+        self._room = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[None] | None = None
+        self._is_read = self._is_settled = False
+        self.is_left = False
+
+    # The consumer
+
+    async def next(self) -> Any:
+        """Return the next event.
+
+        Raises:
+            StopAsyncIteration: The prompt has settled, or the stream was left.
+            PiError: Another task reads already, or the prompt cannot be made, see ``AgentSession.prompt``.
+        """
+        if self._is_read:
+            raise PiError("Another task reads this stream already; each of its events can be read once")
+        self._is_read = True
+        try:
+            return await self._taken()
+        except asyncio.CancelledError:
+            self.leave()
+            raise
+        finally:
+            self._is_read = False
+
+    async def _taken(self) -> Any:
+        if self._task is None and not self.is_left:
+            self._task = self._loop.create_task(self._run())
+            self._task.add_done_callback(self._end)
+        while not self._events:
+            if self._task is None or self.is_left:
+                raise StopAsyncIteration
+            if self._task.done():
+                self.is_left = True
+                self._task.result()
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        self._room.set()
+        return self._events.popleft()
+
+    def leave(self) -> None:
+        """Abort the prompt, if it is still being answered; no more events are given."""
+        self.is_left = True
+        self._events.clear()
+        self._news.set()
+        self._room.set()
+        if self.is_answered:
+            self._session.request_abort("The consumer left the stream")
+
+    def leave_soon(self) -> None:
+        """Leave from wherever the garbage collector may be, which can be another thread."""
+        self.is_left = True
+        if self.is_answered:
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self.leave)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the prompt is being answered: it has begun and not settled."""
+        return self._task is not None and not self._task.done() and not self._is_settled
+
+    async def ended(self) -> None:
+        """Return when the prompt has settled."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    # The run
+
+    async def _run(self) -> None:
+        with ExitStack() as subscription:
+
+            def on_accepted(_outcome: str) -> None:
+                """Take the events from here on: those before are of another prompt."""
+                subscription.callback(self._session.subscribe(self._on_event))
+                if self.is_left:  # before there was anything to abort
+                    self.leave()
+
+            await self._begin(on_accepted)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            task.exception()  # looked at, also where the consumer has left
+        self._news.set()
+
+    def _on_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
+        """Keep an event; with too many of them, when there is room."""
+        self._is_settled = self._is_settled or event.type == "agent_settled"
+        if self._has_room(signal):
+            self._keep(event)
+            return None
+        return self._keep_later(event, signal)
+
+    async def _keep_later(self, event: Any, signal: AbortSignal | None) -> None:
+        forget = signal.on_abort(self._room.set) if signal is not None else None
+        while not self._has_room(signal):
+            self._room.clear()
+            await self._room.wait()
+        if forget is not None:
+            forget()
+        self._keep(event)
+
+    def _has_room(self, signal: AbortSignal | None) -> bool:
+        """Whether the run may go on; it always may at its end, which the consumer may be waiting for."""
+        is_ending = self._is_settled or self.is_left or (signal is not None and signal.aborted)
+        return is_ending or len(self._events) < MOST_WAITING
+
+    def _keep(self, event: Any) -> None:
+        if not self.is_left:
+            self._events.append(event)
+            self._news.set()

@@ -1,0 +1,148 @@
+"""Answers that are data: the schema of an ``output_type``, how it is asked for, and the value that a text says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent.safe_text import message_of
+from pi_hookspecs import InvalidArguments, InvalidOutput, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pi_core.agent.schema import CompiledSchema
+
+__all__ = ["OutputFormat"]
+
+_NO_JSON = object()
+_WRAPPED = "result"
+"""Name of the property that holds what is no object: the APIs take schemas of objects alone."""
+
+_INSTRUCTION = """
+
+# Output format
+
+Your last message, once you need no more tools, must be one JSON object that fits this JSON schema, and nothing else: \
+no text before or after it, no code fence.
+
+{schema}"""
+
+_CORRECTION = """\
+Your last message does not fit the required output format:
+{problem}
+
+Answer again, with the JSON object alone."""
+
+_BROKEN_SCHEMA = "output_type is not a valid JSON schema: {problem}"
+
+_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL | re.IGNORECASE)
+
+
+class OutputFormat:
+    """The data that an answer is to be.
+
+    Args:
+        output_type: A JSON schema as a dict, a pydantic model, or a type that ``pi_hookspecs.shape_of`` knows.
+
+    Attributes:
+        schema: JSON schema of an object.
+
+    Raises:
+        TypeError: JSON schema has no word for the type.
+        UserError: The schema is not valid.
+    """
+
+    def __init__(self, output_type: Any) -> None:
+        schema, self._load = _described(output_type)
+        self._is_wrapped = schema.get("type") != "object" and "properties" not in schema
+        self._check = _compiled(schema)
+        self.schema = schema
+        if self._is_wrapped:
+            self.schema = _wrapped(schema)
+            self._check = _compiled(self.schema)
+
+    @property
+    def instruction(self) -> str:
+        """What the system prompt says about it."""
+        return _INSTRUCTION.format(schema=json.dumps(self.schema, ensure_ascii=False))
+
+    def value_of(self, text: str) -> Any:
+        """Return the data that an answer is.
+
+        Raises:
+            InvalidOutput: It is none, or does not fit; the message says what is wrong.
+        """
+        found = next(_json_in(text), _NO_JSON)
+        if self._is_wrapped and not isinstance(found, dict) and found is not _NO_JSON:
+            found = {_WRAPPED: found}
+        if not isinstance(found, dict):
+            raise InvalidOutput("- It is not a JSON object.", text=text)
+        try:
+            fitted, problems = self._check.fit(found)
+        except (InvalidArguments, RecursionError) as error:
+            raise InvalidOutput(message_of(error), text=text) from error
+        if problems:
+            raise InvalidOutput("\n".join(f"- {problem}" for problem in problems), text=text)
+        try:
+            return self._load(fitted[_WRAPPED] if self._is_wrapped else fitted)
+        except Exception as error:  # what a converter or validator of the type has against it
+            raise InvalidOutput(f"- {message_of(error)}", text=text) from error
+
+    @staticmethod
+    def correction(error: InvalidOutput) -> str:
+        """Return what the model is asked after an answer that does not fit."""
+        return _CORRECTION.format(problem=error)
+
+
+def _described(output_type: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """Return the schema of a type, and what makes its value of JSON that fits."""
+    if isinstance(output_type, Mapping):
+        return dict(output_type), lambda value: value
+    if hasattr(output_type, "model_json_schema") and hasattr(output_type, "model_validate"):
+        return output_type.model_json_schema(), output_type.model_validate
+    from pi_hookspecs import UnsupportedAnnotation, shape_of
+
+    try:
+        shape = shape_of(output_type)
+    except UnsupportedAnnotation as error:
+        raise TypeError(f"output_type {error}") from error
+    return shape.schema, shape.load
+
+
+def _compiled(schema: dict[str, Any]) -> CompiledSchema:
+    from pi_core.agent.schema import CompiledSchema  # brings jsonschema
+
+    try:
+        return CompiledSchema("output", schema, broken=_BROKEN_SCHEMA, scalars=False)
+    except InvalidArguments as error:
+        raise UserError(str(error)) from error
+
+
+def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the schema as its one property; definitions stay at the root, where references point."""
+    definitions: dict[str, Any] = {name: schema[name] for name in ("$schema", "$defs", "definitions") if name in schema}
+    inner = {name: value for name, value in schema.items() if name not in definitions}
+    return {
+        "type": "object",
+        "properties": {_WRAPPED: inner},
+        "required": [_WRAPPED],
+        "additionalProperties": False,
+        **definitions,
+    }
+
+
+def _json_in(text: str) -> Iterator[Any]:
+    """Yield the JSON that a text may mean: as a whole, in a code fence, between its outer braces."""
+    fenced = _FENCED.findall(text)
+    for candidate in (text, *fenced[-1:], text[text.find("{") : text.rfind("}") + 1]):
+        with suppress(ValueError, RecursionError):
+            yield json.loads(candidate, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> Any:
+    """Refuse NaN and Infinity, which JSON does not have."""
+    raise ValueError(constant)

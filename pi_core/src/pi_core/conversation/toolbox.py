@@ -1,0 +1,118 @@
+"""Which tools a session has and which of them the model is offered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core.conversation.tool_selection import ToolSelection
+from pi_hookspecs import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_core.host import PluginHost
+    from pi_hookspecs import Tool
+
+__all__ = ["READ_ONLY_TOOLS", "Toolbox"]
+
+READ_ONLY_TOOLS = ("read", "grep", "find", "ls")
+"""What ``read_only_tools=True`` selects."""
+
+
+class Toolbox:
+    """Tools of plugins, tools of the program, tools added at run time; the later of two with one name wins.
+
+    Args:
+        host: Where plugins registered theirs.
+        names: What the user selected, see ``ToolSelection``; None offers every tool that is active by default.
+        custom: Tools of the program; they are offered whatever was selected.
+        excluded: Names and patterns of what is not offered.
+    """
+
+    def __init__(
+        self,
+        host: PluginHost,
+        names: Sequence[str] | None = None,
+        custom: Sequence[Tool] = (),
+        excluded: Sequence[str] = (),
+    ) -> None:
+        self._host = host
+        self._selection = ToolSelection(names, excluded)
+        self._custom = tuple(custom)
+        self._chosen: list[str] | None = None
+        self._added: list[tuple[str, Tool]] = []
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to tell the user: selected names that no tool has, now that plugins had their chance to add it."""
+        said = self._selection.exact_names()
+        return [str(UnknownName("tool", name, self._known())) for name in said if self._find(name) is None]
+
+    def active(self) -> tuple[Tool, ...]:
+        """Return what the model is offered."""
+        tools: dict[str, Tool] = {}
+        wanted = self._chosen
+        if wanted is None:
+            wanted = self._selection.names(self._known(), self._default_names())
+        for name in wanted:
+            tool = self._find(name)
+            if tool is not None:
+                tools[tool.name] = tool
+        tools.update((tool.name, tool) for tool in self._custom if self._chosen is None or tool.name in tools)
+        return tuple(tools.values())
+
+    def select(self, names: Sequence[str]) -> None:
+        """Offer these and no others, in this order, whatever was selected before; what is excluded stays so."""
+        self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
+
+    def all(self) -> list[Tool]:
+        """Return every tool that could be offered, by name."""
+        found = (self._find(name) for name in sorted(self._known()))
+        return [tool for tool in found if tool is not None]
+
+    def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
+        """Add a tool; returns how to take it away."""
+        entry = (plugin, tool)
+        self._added.append(entry)
+
+        def remove() -> None:
+            if entry in self._added:
+                self._added.remove(entry)
+
+        return remove
+
+    def owner(self, tool: Tool) -> str | None:
+        """Return the plugin that a tool is from; None for one of the program's."""
+        for plugin, added in self._added:
+            if added is tool:
+                return plugin
+        registered = self._host.registrations("register_tools")
+        return next((each.plugin for each in registered if each.thing is tool), None)
+
+    def _default_names(self) -> list[str]:
+        described = [
+            each
+            for record in self._host.registering("register_tools")
+            for each in record.registers["register_tools"]
+            if each["default_active"]
+        ]
+        loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
+        added = [tool.name for _, tool in self._added if tool.default_active]
+        return list(dict.fromkeys([each["name"] for each in described] + loaded + added))
+
+    def _find(self, name: str) -> Tool | None:
+        for plugin, tool in reversed(self._added):
+            if name in (tool.name, f"{plugin}:{tool.name}"):
+                return tool
+        found = self._host.find("register_tools", name)
+        if found is not None:
+            registered: Tool = found.thing
+            return registered
+        return next((tool for tool in self._custom if tool.name == name), None)
+
+    def _known(self) -> list[str]:
+        records = self._host.registering("register_tools")
+        described = [name for record in records for name in record.names("register_tools")]
+        loaded = [each.name for each in self._host.registrations("register_tools")]
+        own = [tool.name for tool in (*(tool for _, tool in self._added), *self._custom)]
+        return list(dict.fromkeys([*described, *loaded, *own]))

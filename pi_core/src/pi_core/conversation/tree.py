@@ -1,0 +1,175 @@
+"""Going to another place in the session's tree, with a summary of what is left behind where one is wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core.conversation.blaming import blaming
+from pi_hookspecs import AbortController, Aborted, AgentBusy, TreeNavigation, UserError, UserMessage, text_of
+
+if TYPE_CHECKING:
+    from pi_core.conversation.session import AgentSession
+    from pi_hookspecs import (
+        BranchSummary,
+        BranchSummaryEntry,
+        SessionBeforeTreeEvent,
+        SessionBeforeTreeResult,
+        SessionEntry,
+    )
+
+__all__ = ["TreeSteps"]
+
+NO_SUMMARIZER = (
+    "No plugin of this session can sum up the branch. The plugin 'compaction' does (pip install pluggypi-compaction);"
+    " where plugins are chosen by name, add it. Or go without a summary."
+)
+
+
+class TreeSteps:
+    """Walks a session's tree.
+
+    Args:
+        session: Whose tree.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._abort: AbortController | None = None
+
+    def abort(self) -> None:
+        """Stop the summary that is being made; the conversation stays where it is."""
+        if self._abort is not None:
+            self._abort.abort("Branch summary cancelled")
+
+    async def navigate(
+        self,
+        target_id: str,
+        *,
+        summarize: bool,
+        custom_instructions: str | None,
+        replace_instructions: bool,
+        label: str | None,
+    ) -> TreeNavigation:
+        """Go to an entry; see ``AgentSession.navigate_tree``."""
+        session = self._session
+        if session.is_streaming:
+            raise AgentBusy("A prompt is being answered. Wait for it or abort it before going elsewhere in the tree.")
+        manager = session.session_manager
+        target = manager.get_entry(target_id)
+        if target is None:
+            raise UserError(f"Entry {target_id} not found")
+        old_leaf = manager.leaf_id
+        if target_id == old_leaf:
+            return TreeNavigation()
+        self._abort = AbortController()
+        try:
+            instructions = custom_instructions, replace_instructions
+            event = self._event(target_id, instructions, label, summarize=summarize)
+            answer = await self._asked(event)
+            if answer is not None and answer.cancel:
+                return TreeNavigation(cancelled=True)
+            summary = await self._summary(event, answer)
+            self._abort.signal.raise_if_aborted()
+        except BaseException as error:
+            self._account_for_summaries(carried=False)
+            if isinstance(error, Aborted):
+                return TreeNavigation(cancelled=True, aborted=True)
+            raise
+        finally:
+            self._abort = None
+        self._account_for_summaries(carried=summary is not None and summary.usage is not None)
+        entry = self._go(target, summary, (answer.label if answer is not None else None) or label)
+        from_extension = answer is not None and answer.summary is not None
+        told = pi_hookspecs.SessionTreeEvent(
+            new_leaf_id=manager.leaf_id, old_leaf_id=old_leaf, summary_entry=entry, from_extension=from_extension
+        )
+        await session.hooks.notify(told, session.ctx)
+        return TreeNavigation(editor_text=_said(target), summary_entry=entry)
+
+    def _event(
+        self, target_id: str, instructions: tuple[str | None, bool], label: str | None, *, summarize: bool
+    ) -> SessionBeforeTreeEvent:
+        manager = self._session.session_manager
+        old = manager.get_branch(records=False)
+        new = {entry.id for entry in manager.get_branch(target_id, records=False)}
+        shared = [entry.id for entry in old if entry.id in new]
+        assert self._abort is not None  # noqa: S101 - set by ``navigate``
+        return pi_hookspecs.SessionBeforeTreeEvent(
+            target_id=target_id,
+            old_leaf_id=manager.leaf_id,
+            common_ancestor_id=shared[-1] if shared else None,
+            entries_to_summarize=tuple(old)[len(shared) :],
+            user_wants_summary=summarize,
+            custom_instructions=instructions[0],
+            replace_instructions=instructions[1],
+            label=label,
+            signal=self._abort.signal,
+        )
+
+    def _account_for_summaries(self, *, carried: bool) -> None:
+        from pi_core.conversation.side_requests import SideRequests
+
+        SideRequests(self._session).account_for_summaries(carried=carried)
+
+    async def _asked(self, event: SessionBeforeTreeEvent) -> SessionBeforeTreeResult | None:
+        session = self._session
+        if not session.hooks.listens("session_before_tree"):
+            return None
+        from pi_hookspecs.specs import session as session_specs
+
+        answer: SessionBeforeTreeResult | None = await session.hooks.call(
+            session_specs.session_before_tree, event, session.ctx
+        )
+        return answer
+
+    async def _summary(
+        self, event: SessionBeforeTreeEvent, answer: SessionBeforeTreeResult | None
+    ) -> BranchSummary | None:
+        """Return the summary of what is left behind: a plugin's, or the installed summariser's where one is wanted."""
+        if answer is not None and answer.summary is not None:
+            return pi_hookspecs.BranchSummary(summary=answer.summary, details=answer.details)
+        if not event.user_wants_summary or not event.entries_to_summarize or event.signal is None:
+            return None
+        found = self._session.host.find("register_services", "BranchSummarizer")
+        if found is None:
+            raise UserError(NO_SUMMARIZER)
+        instructions, replace = event.custom_instructions, event.replace_instructions
+        if answer is not None:
+            instructions = answer.custom_instructions or instructions
+            replace = replace if answer.replace_instructions is None else answer.replace_instructions
+        request = pi_hookspecs.BranchSummaryRequest(
+            entries=event.entries_to_summarize,
+            custom_instructions=instructions,
+            replace_instructions=replace,
+            signal=event.signal,
+        )
+        with blaming(self._session, found.plugin, "BranchSummarizer.summarize_branch", "sum up the branch"):
+            summary: BranchSummary | None = await found.thing.summarize_branch(request, self._session.ctx)
+        return summary
+
+    def _go(self, target: SessionEntry, summary: BranchSummary | None, label: str | None) -> BranchSummaryEntry | None:
+        """Move the leaf; before a message of the user, so that it can be said differently."""
+        manager = self._session.session_manager
+        leaf = target.parent_id if _said(target) is not None else target.id
+        entry: BranchSummaryEntry | None = None
+        if summary is not None:
+            entry_id = manager.branch_with_summary(leaf, summary.summary, summary.details, usage=summary.usage)
+            entry = cast("BranchSummaryEntry", manager.get_entry(entry_id))
+        elif leaf is None:
+            manager.reset_leaf()
+        else:
+            manager.branch(leaf)
+        if label:
+            manager.append_label_change(entry.id if entry is not None else target.id, label)
+        self._session.take_context()
+        return entry
+
+
+def _said(entry: SessionEntry) -> str | None:
+    """Return what the user, or a plugin in their place, said in an entry; None when nobody did."""
+    if isinstance(entry, pi_hookspecs.MessageEntry) and isinstance(entry.message, UserMessage):
+        return text_of(entry.message.content)
+    if isinstance(entry, pi_hookspecs.CustomMessageEntry):
+        return text_of(entry.content)
+    return None

@@ -1,7 +1,0 @@
-"""Local extensions: plugins without packaging, a file or a folder each."""
-
-from __future__ import annotations
-
-from pi_core.extensions.local import LocalExtensions
-
-__all__ = ["LocalExtensions"]

@@ -1,0 +1,364 @@
+"""``LocalExtensions``: found, given what they need, loaded into a host, and replaced when they are loaded again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from pi_core.host.extensions.left_out import LeftOut
+from pi_core.host.extensions.places import ExtensionSource, find_extensions
+from pi_core.host.guarded import guarded
+from pi_hookspecs import UnknownName, UserError
+from pi_hookspecs.values import Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pi_core.host import PluginHost
+    from pi_core.host.extensions.projects import ProjectPlugin
+
+__all__ = ["LocalExtensions", "Staged"]
+
+
+@define(eq=False, repr=False)
+class _Loaded(Shown):
+    """An extension and the plugins that came of it: itself, or those of a distribution."""
+
+    source: ExtensionSource
+    plugins: dict[str, object]
+
+
+@define(eq=False, repr=False)
+class Staged(Shown):
+    """New versions, loaded but not yet in place.
+
+    Attributes:
+        replaced: After ``commit``: the objects before, by plugin, of those that have a new version.
+    """
+
+    _owner: LocalExtensions
+    _sources: list[ExtensionSource]
+    _modules: dict[Any, object]
+    _failed: list[tuple[str, str]]
+    replaced: dict[str, object] = field(factory=dict, init=False)
+
+    def commit(self) -> list[tuple[str, str]]:
+        """Put the new versions in place; returns what went wrong, by plugin."""
+        return self._owner.put(self._sources, self._modules, self.replaced) + self._failed
+
+
+class LocalExtensions:
+    """The local extensions of one host.
+
+    Args:
+        host: Where they become plugins.
+        cwd: The project's folder.
+        given: Paths and requirements of this run.
+        discover: Whether others than those of this run count.
+        say: Gets a line about what takes a while.
+        environ: Says where the home folder and uv are; the process's environment when None.
+
+    Attributes:
+        disabled: The extensions that were found and left out, because they are disabled by name.
+    """
+
+    def __init__(
+        self,
+        host: PluginHost,
+        *,
+        cwd: Path,
+        given: Sequence[str | Path] = (),
+        discover: bool = True,
+        say: Callable[[str], object] = lambda _line: None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._host = host
+        self._cwd = cwd
+        self._given = [os.fspath(each) for each in given]
+        self._discover = discover
+        self._say = say
+        self._environ = environ
+        self.disabled: list[ExtensionSource] = []
+        self._loaded: dict[str, _Loaded] = {}
+        self._left_out = LeftOut(host.settings.agent_dir / "cache")
+        host.extensions = self
+
+    @property
+    def sources(self) -> dict[str, ExtensionSource]:
+        """The extensions that are loaded, by the name of their plugin."""
+        return {name: loaded.source for name, loaded in self._loaded.items()}
+
+    def load(self) -> None:
+        """Find and load them all; what is wrong with one is a problem of the host, and the rest works.
+
+        Raises:
+            UserError: Something that this run names is neither there nor a requirement.
+        """
+        for source in self._find():
+            if source.plugin is not None and self._is_installed(source.plugin):
+                continue
+            with self._reporting(source.name):
+                self._check_it_ends_nothing(source)
+                self._prepare(source)
+                if source.requirement is not None:
+                    self._add_distribution(source)
+                    continue
+                name = self._free_name(source)
+                plugin = self._import(source, name, partial(self._report, name, "import"))
+                if plugin is not None:
+                    self._host.add(plugin, name)
+                    self._loaded[name] = _Loaded(source, {name: plugin})
+
+    def marks(self) -> dict[Path, int]:
+        """Return files and folders whose change is a change of an extension, with their times."""
+        found: dict[Path, int] = {}
+        with suppress(UserError):
+            for source in self._find(report=False):
+                if source.path is not None:
+                    found.update((file, _time(file)) for file in _files(source.path))
+        return found
+
+    async def stage(self) -> Staged:
+        """Load what is there now beside what runs; what fails does not replace what runs."""
+        failed: list[tuple[str, str]] = []
+        modules: dict[Any, object] = {}
+        try:
+            sources = self._find()
+        except UserError as error:
+            return Staged(self, [each.source for each in self._loaded.values()], {}, [("(extensions)", str(error))])
+        for source in sources:
+            try:
+                await asyncio.to_thread(self._prepare, source)
+            except UserError as error:
+                failed.append((source.name, f"not loaded: {error}"))
+                continue
+            if source.path is not None:
+                plugin = self._import(source, source.name, partial(_note, failed, source.name))
+                if plugin is not None:
+                    modules[source.key] = plugin
+        return Staged(self, sources, modules, failed)
+
+    def put(
+        self, sources: Iterable[ExtensionSource], modules: Mapping[Any, object], replaced: dict[str, object]
+    ) -> list[tuple[str, str]]:
+        """Replace, add and remove plugins; ``replaced`` gets the objects before, returned is what went wrong."""
+        sources = list(sources)
+        there = {source.key for source in sources}
+        for name, loaded in list(self._loaded.items()):
+            if loaded.source.path is not None and loaded.source.key not in there:
+                _forget(self._host.remove(name))
+                del self._loaded[name]
+        names = {loaded.source.key: name for name, loaded in self._loaded.items() if loaded.source.path is not None}
+        wrong: list[tuple[str, str]] = []
+        for source in sources:
+            if source.path is None or source.key not in modules:
+                continue
+            plugin = modules[source.key]
+            if source.key in names:
+                name = names[source.key]
+                before = self._host.replace(name, plugin)
+            else:
+                name, before = self._free_name(source), None
+                self._host.add(plugin, name)
+            problems = [f"{each.step}: {each.message}" for each in self._host.problems if each.plugin == name]
+            if problems and before is not None:
+                self._host.replace(name, before)
+                problems.append("the version before goes on")
+            else:
+                self._loaded[name] = _Loaded(source, {name: plugin})
+            if before is not None and not problems:
+                replaced[name] = before
+            wrong += [(name, problem) for problem in problems]
+        return wrong
+
+    # Inside
+
+    def _find(self, *, report: bool = True) -> list[ExtensionSource]:
+        sources, problems = find_extensions(
+            self._cwd, self._host.settings, self._given, discover=self._discover, environ=self._environ
+        )
+        for problem in problems if report else ():
+            self._host.report("(extensions)", "extensions", problem)
+        disabled = {source.name for source in sources} & self._host.disabled
+        if disabled:  # the host looks for such names among installed plugins alone
+            told = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
+            self._host.problems = [each for each in self._host.problems if each.message not in told]
+        self.disabled = [source for source in sources if source.name in disabled]
+        return [source for source in sources if source.name not in disabled]
+
+    def _is_installed(self, plugin: ProjectPlugin) -> bool:
+        """Whether a project's plugin is an installed one, as where the project is installed editable."""
+        from pi_core.host.discovery import find_origin
+
+        record = self._host.records.get(plugin.name)
+        origin = find_origin(record.value) if record is not None else None
+        return origin is not None and plugin.file.resolve().samefile(origin)
+
+    def _prepare(self, source: ExtensionSource) -> None:
+        """Install what an extension needs.
+
+        Raises:
+            UserError: It cannot be installed, or the file not be read.
+        """
+        if source.requirement is not None:
+            wanted: tuple[str, ...] = (source.requirement,)
+        elif source.plugin is not None:
+            wanted = _checked_needs(source.plugin)
+        else:
+            assert source.path is not None  # noqa: S101 - one of the two is there
+            wanted = _dependencies(source.path)
+        if wanted:
+            from pi_core.host.extensions.dependencies import install, use
+
+            folder = install(wanted, self._host.settings.agent_dir / "cache" / "extensions", self._say, self._environ)
+            if folder is not None:
+                use(folder)
+
+    def _import(self, source: ExtensionSource, name: str, report: Callable[[str], None]) -> object | None:
+        from pi_core.host.extensions.loading import load, load_entry_point
+
+        assert source.path is not None  # noqa: S101 - callers have looked
+        loaded: list[object] = []
+        what = f"running {source.path}"
+        guard = guarded(lambda message: report(f"not loaded: {message}"), name, what, self._host.load_seconds)
+        with self._host.crumbs.at(str(source.path)), guard:
+            if source.plugin is None:
+                loaded.append(load(source.path, name))
+            else:
+                loaded.append(load_entry_point(source.plugin.value, source.plugin.root))
+        return loaded[0] if loaded else None
+
+    def _check_it_ends_nothing(self, source: ExtensionSource) -> None:
+        """Raise where loading an extension would end the process: it did so before, and did so again in a trial.
+
+        Raises:
+            UserError: It would; it is left out until it changes.
+        """
+        path = source.path
+        if path is None:
+            return
+        time = max(map(_time, _files(path)))
+        died = self._left_out.why(path, time)
+        times = self._host.crumbs.left_behind().get(str(path), 0)
+        if died is None and times:
+            from pi_core.host.trial import how_it_died
+
+            value, roots = (source.plugin.value, [str(source.plugin.root)]) if source.plugin else (str(path), [])
+            died = how_it_died(value, [*sys.path, *roots], self._host.load_seconds)
+            died = died or ("twice in a row" if times > 1 else None)
+            if died is not None:
+                self._left_out.add(path, time, died)
+        if died is not None:
+            raise UserError(f"loading it ends the process ({died}). It is left out until it changes")
+
+    def _add_distribution(self, source: ExtensionSource) -> None:
+        """Add the plugins of a distribution that was installed for this run."""
+        from importlib.metadata import distribution
+
+        from pi_core.host.requirements import unmet_requirement
+
+        unmet = unmet_requirement(source.name)  # the folder may have a newer copy of pi's packages: pi's own come first
+        if unmet is not None:
+            raise UserError(f"it {unmet}")
+        found = [each for each in distribution(source.name).entry_points if each.group == "pi"]
+        if not found:
+            raise UserError(f"{source.name!r} has no entry point in group 'pi': it is no plugin")
+        plugins: dict[str, object] = {}
+        for entry_point in found:
+            if self._host.has(entry_point.name) or entry_point.name in self._host.disabled:
+                continue  # installed beside pi, or before
+            report, what = partial(self._report, entry_point.name, "import"), f"importing {entry_point.value}"
+            with guarded(report, entry_point.name, what, self._host.load_seconds):
+                plugins[entry_point.name] = entry_point.load()
+        for name, plugin in plugins.items():
+            self._host.add(plugin, name)
+        self._loaded[source.name] = _Loaded(source, plugins)
+
+    def _free_name(self, source: ExtensionSource) -> str:
+        """Return the plugin's name: the file's, with a number where another plugin has it already."""
+        if not self._host.has(source.name):
+            return source.name
+        number = 2
+        while self._host.has(f"{source.name}-{number}"):
+            number += 1
+        name = f"{source.name}-{number}"
+        message = f"another plugin is called {source.name!r}, so {source.path} goes by {name!r}. Rename the file"
+        self._report(name, "name", message)
+        return name
+
+    def _report(self, name: str, step: str, message: str) -> None:
+        self._host.report(name, step, message)
+
+    def _reporting(self, name: str) -> Any:
+        return _Reporting(lambda message: self._report(name, "import", f"not loaded: {message}"))
+
+
+class _Reporting:
+    """Tells of what the user can put right."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, UserError):
+            return False
+        self._report(str(error))
+        return True
+
+
+def _dependencies(path: Path) -> tuple[str, ...]:
+    from pi_core.host.extensions.script_metadata import dependencies_of
+
+    try:
+        source = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from error
+    return dependencies_of(source) if "# /// script" in source else ()
+
+
+def _checked_needs(plugin: ProjectPlugin) -> tuple[str, ...]:
+    """Return what a project depends on.
+
+    Raises:
+        UserError: It is for another version of pi.
+    """
+    if not plugin.requires:
+        return ()
+    from pi_core.host.requirements import unmet_among
+
+    unmet = unmet_among(plugin.requires, plugin.project)
+    if unmet is not None:
+        raise UserError(f"it {unmet}")
+    return plugin.requires
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of an extension: itself, or all Python files of its package."""
+    return [path] if path.name != "__init__.py" else sorted(path.parent.rglob("*.py"))
+
+
+def _time(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return -1
+
+
+def _note(failed: list[tuple[str, str]], name: str, problem: str) -> None:
+    failed.append((name, problem))
+
+
+def _forget(module: object) -> None:
+    loading = sys.modules.get("pi_core.host.extensions.loading")
+    if loading is not None:
+        loading.forget(module)

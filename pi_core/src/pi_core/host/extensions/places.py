@@ -1,0 +1,176 @@
+"""Where local extensions lie, and in which order they are loaded: the user's, the project's, settings', this run's.
+
+A later one wins over an earlier one of the same tool or command, so the project's stand behind the user's. Of a project
+that nobody trusts not even the folder is listed.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from attrs import frozen
+
+from pi_core.base.paths import absolute, home_dir
+from pi_core.host.extensions.projects import ProjectPlugin, plugins_of_package, plugins_of_project
+from pi_hookspecs import UserError
+from pi_hookspecs.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pi_core.resources.filters import Filter
+    from pi_core.settings import Settings
+
+__all__ = ["ExtensionSource", "find_extensions"]
+
+Scope = Literal["user", "project", "settings", "run"]
+
+_REQUIREMENT = r"\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^]]*\])?\s*(?:$|[<>=!~;@(])"
+
+
+@frozen(eq=False, repr=False)
+class ExtensionSource(Value):
+    """One extension.
+
+    Attributes:
+        name: After the file, or the folder of a package; of a requirement its distribution; of a project's plugin its
+            entry point.
+        path: The file to run; None for a requirement.
+        scope: Who brought it.
+        requirement: What to install, as pip takes it; None for a file.
+        plugin: The plugin of a project that the file belongs to; None where it is a plugin by itself.
+    """
+
+    name: str
+    path: Path | None
+    scope: Scope
+    requirement: str | None = None
+    plugin: ProjectPlugin | None = None
+
+    @property
+    def key(self) -> tuple[Path | None, str | None]:
+        """What tells the extensions of one run apart."""
+        return self.path, self.plugin.value if self.plugin is not None else self.requirement
+
+
+def find_extensions(
+    cwd: Path, settings: Settings, given: Sequence[str], *, discover: bool, environ: Mapping[str, str] | None = None
+) -> tuple[list[ExtensionSource], list[str]]:
+    """Return the extensions in load order, each file once, and what is wrong with what somebody named.
+
+    Args:
+        cwd: The project's folder.
+        settings: The agent directory, trust, and the setting ``extensions``.
+        given: Paths and requirements of this run (``-e``).
+        discover: Whether others than those of this run count.
+        environ: Says where the home folder is.
+
+    Raises:
+        UserError: What this run names is neither there nor a requirement.
+    """
+    home = str(home_dir(environ))
+    problems: list[str] = []
+    found: dict[object, ExtensionSource] = {}
+    if discover:
+        for source in _discovered(cwd, settings, home, problems):
+            found.setdefault(_identity(source), source)
+    for text in given:
+        for source in _given(text, str(cwd), home, problems):
+            found.setdefault(_identity(source), source)
+    return list(found.values()), problems
+
+
+def _identity(source: ExtensionSource) -> object:
+    path, what = source.key
+    return what if path is None else (path.resolve(), what)
+
+
+def _discovered(cwd: Path, settings: Settings, home: str, problems: list[str]) -> Iterator[ExtensionSource]:
+    filters = dict(_filters(settings, cwd, home))
+    folders: list[tuple[Scope, Path]] = [("user", settings.agent_dir)]
+    if settings.trust_of(cwd).is_trusted:
+        folders.append(("project", cwd / ".pi"))
+    for scope, base_dir in folders:
+        picks = filters.get(base_dir)
+        for path in _of_folder(base_dir / "extensions"):
+            if picks is None or picks.keeps(str(_shown(path))):
+                yield ExtensionSource(_name(path), path, scope)
+    for base_dir, picks in filters.items():
+        for named in picks.named():
+            yield from _named(Path(named), "settings", f"setting 'extensions' in {base_dir}", problems)
+
+
+def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, Filter]]:
+    """Go through what each scope's settings say, by the folder that its paths are relative to."""
+    settings.get_str_list("extensions")  # tells of a value of a wrong type
+    for origin, entries in settings.each("extensions"):
+        from pi_core.resources.filters import Filter  # most settings have no such list
+
+        if isinstance(entries, list | tuple) and all(isinstance(each, str) for each in entries):
+            base_dir = Path(origin).parent if Path(origin).is_absolute() else cwd
+            yield base_dir, Filter.parse(entries, str(base_dir), home)
+
+
+def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[ExtensionSource]:
+    path = Path(absolute(text, cwd, home))
+    if path.exists():
+        yield from _named(path, "run", f"-e {text}", problems)
+        return
+    match = re.match(_REQUIREMENT, text)
+    if match is None or text.endswith(".py"):
+        raise UserError(f"Cannot load extension {text!r}: there is no such file, and it is no requirement to install.")
+    yield ExtensionSource(match[1], None, "run", text)
+
+
+def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterator[ExtensionSource]:
+    """Go through a file, a package, a project's plugins, or the extensions in a folder that somebody named."""
+    package = path / "__init__.py"
+    if path.is_file():
+        yield ExtensionSource(_name(path), path, scope)
+        return
+    try:
+        plugins = plugins_of_package(package) if package.is_file() else plugins_of_project(path)
+    except UserError as error:
+        problems.append(f"{where}: {error}")
+        return
+    if plugins:
+        yield from (ExtensionSource(plugin.name, plugin.file, scope, plugin=plugin) for plugin in plugins)
+    elif package.is_file():
+        yield ExtensionSource(_name(package), package, scope)
+    elif path.is_dir():
+        files = list(_of_folder(path))
+        yield from (ExtensionSource(_name(each), each, scope) for each in files)
+        if not files:
+            problems.append(
+                f"{where}: {path} has neither an __init__.py, nor any *.py, nor a pyproject.toml with entry points in"
+                " group 'pi'"
+            )
+    else:
+        problems.append(f"{where}: {path} is not there")
+
+
+def _of_folder(folder: Path) -> Iterator[Path]:
+    """Go through the files to run in a folder, by name: ``*.py`` and packages, one level deep."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:  # not there, or not to be read: nobody named it
+        return
+    for path in entries:
+        package = path / "__init__.py"
+        if path.name.startswith((".", "_")):
+            continue
+        if path.suffix == ".py" and path.is_file():
+            yield path
+        elif package.is_file():
+            yield package
+
+
+def _shown(path: Path) -> Path:
+    """Return what people call an extension's path: of a package its folder."""
+    return path.parent if path.name == "__init__.py" else path
+
+
+def _name(path: Path) -> str:
+    return _shown(path).name.removesuffix(".py")

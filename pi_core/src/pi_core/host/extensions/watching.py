@@ -1,0 +1,34 @@
+"""Tells when a file of a local extension changes (``--watch``)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from pi_core.host.extensions.local import LocalExtensions
+
+__all__ = ["changes"]
+
+LOOK_SECONDS = 0.5
+"""How often to look. Every platform has another way of being told; a few ``stat`` calls are the same on all."""
+
+
+async def changes(extensions: LocalExtensions) -> AsyncIterator[None]:
+    """Yield after each change, once the files have stayed the same for one look: editors write in several steps."""
+    known = await asyncio.to_thread(extensions.marks)
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        seen = await asyncio.to_thread(extensions.marks)
+        if seen == known:
+            continue
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            again = await asyncio.to_thread(extensions.marks)
+            if again == seen:
+                break
+            seen = again
+        known = seen
+        yield

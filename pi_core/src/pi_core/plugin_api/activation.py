@@ -1,0 +1,123 @@
+"""Handing ``pi`` to plugins: at a session's start, at a reload, and before there is a session, for their options.
+
+``activate`` only registers; what it registers is queued and bound to a session afterwards. So the command line may call
+it to learn which options there are, and the session takes over what was queued.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pi_core.host.guarded import guarded
+from pi_core.host.records import DEFAULT_PLUGINS
+from pi_core.plugin_api.api import PluginAPI
+from pi_hookspecs import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_core.conversation.session import AgentSession
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+    from pi_hookspecs import Flag
+
+__all__ = ["Activations", "flags_of_activations", "register_providers", "registered_in_activation"]
+
+
+def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
+    """Activate every plugin for the session that comes next, and return the options that they register."""
+    for plugin, activate in host.activations():
+        _prepare(host, plugin, activate)
+    return [(plugin, flag) for plugin, pi in host.activated.items() for flag in pi.flags]
+
+
+def registered_in_activation(host: PluginHost, plugin: str) -> list[tuple[str, str]]:
+    """Activate one plugin for the session that comes next, and return the kind and name of all that it registers."""
+    activate = dict(host.activations()).get(plugin)
+    return _prepare(host, plugin, activate).registered() if activate is not None else []
+
+
+def register_providers(host: PluginHost, models: ModelRegistry) -> int:
+    """Register the providers that plugins add when they are activated, and return how many there are.
+
+    The plugins are activated for the session that comes next, which has to use the same registry. pi's own plugins are
+    left out: they add theirs with ``register_models``.
+    """
+    activating = (name for name, record in host.records.items() if "activate" in record.hooks)
+    host.load(*(name for name in activating if name not in DEFAULT_PLUGINS))
+    number = 0
+    for plugin, activate in host.activations():
+        if plugin in DEFAULT_PLUGINS:
+            continue
+        try:
+            number += _prepare(host, plugin, activate).bind_providers(host, models)
+        except UserError as error:
+            host.report(plugin, "activate", str(error))
+    return number
+
+
+def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> PluginAPI:
+    if plugin not in host.activated:
+        pi = host.activated[plugin] = PluginAPI(plugin)
+        _activate(host, pi, activate, partial(host.report, plugin, "activate"))
+    return host.activated[plugin]
+
+
+class Activations:
+    """What each plugin of a session holds as ``pi``.
+
+    Args:
+        session: Whose plugins.
+
+    Attributes:
+        flags: The options that each plugin registered, when it is over, too.
+    """
+
+    def __init__(self, session: AgentSession) -> None:
+        self._session = session
+        self._all: dict[str, PluginAPI] = {}
+        self.flags: dict[str, list[Flag]] = {}
+
+    def begin(self) -> None:
+        """Activate all plugins, in load order."""
+        for plugin, activate in self._session.host.activations():
+            prepared = self._session.host.activated.pop(plugin, None)
+            if prepared is not None:
+                self._bind(prepared)
+            else:
+                self.activate(plugin, activate)
+
+    def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
+        """Activate one plugin; returns what went wrong, which has been reported. What it registered before stays."""
+        session, problems = self._session, []
+        pi = PluginAPI(plugin)
+
+        def report(message: str) -> None:
+            problems.append(message)
+            session.complain(plugin, "activate", message)
+
+        _activate(session.host, pi, activate, report)
+        self._bind(pi)
+        return problems[0] if problems else None
+
+    def end(self, why: str, plugin: str | None = None) -> None:
+        """Take away what the plugins, or one of them, registered; their ``pi`` is stale from now on."""
+        for name in [*self._all] if plugin is None else [plugin]:
+            pi = self._all.pop(name, None)
+            if pi is not None:
+                pi.withdraw()
+                pi.retire(why)
+
+    def _bind(self, pi: PluginAPI) -> None:
+        self._all[pi.plugin] = pi
+        self.flags[pi.plugin] = pi.flags
+        pi.bind(self._session)
+
+
+def _activate(host: PluginHost, pi: PluginAPI, activate: Callable[..., Any], report: Callable[[str], None]) -> None:
+    with guarded(report, pi.plugin, "activate", host.load_seconds):
+        waiting = activate(pi)
+        if hasattr(waiting, "__await__"):
+            getattr(waiting, "close", bool)()
+            report("is async; activate is a plain function, waiting belongs to handlers")

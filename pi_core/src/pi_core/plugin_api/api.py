@@ -1,0 +1,397 @@
+"""``pi``: one plugin's registrations and actions in one session."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pi_core.plugin_api.arguments import (
+    check_delivery,
+    check_event,
+    check_event_object,
+    check_message,
+    check_session_name,
+    check_text,
+    entry_data,
+    flag_name,
+    texts,
+    user_content,
+)
+from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
+from pi_core.plugin_api.event_bus import PluginEvents
+from pi_core.plugin_api.handles import Handle, not_yet
+from pi_core.plugin_api.registrations import checked
+from pi_hookspecs import MissingKey, PluginError, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pi_core.conversation.session import AgentSession
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+    from pi_hookspecs import (
+        AbortSignal,
+        AssistantMessage,
+        CommandInfo,
+        CustomMessage,
+        ExecResult,
+        Login,
+        Model,
+        ProviderInfo,
+        StreamFunction,
+        ThinkingLevel,
+        ToolInfo,
+    )
+    from pi_hookspecs.messages import UserContent
+
+    Add = Callable[[AgentSession], Callable[[], None]]
+    What = tuple[str, str]
+    """A kind and a name, as in ``("command", "todo")``."""
+
+__all__ = ["PluginAPI"]
+
+_NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
+"""Names of events that plugins may listen to like hooks, and the notice that each is about."""
+
+
+class _Registration:
+    """One thing that a plugin registers: now, or as soon as there is a session to register it in."""
+
+    def __init__(self, what: What, add: Add, forget: Callable[[_Registration], None]) -> None:
+        self.what = what
+        self._add: Add | None = add
+        self._forget = forget
+        self._take_away: Callable[[], None] | None = None
+
+    def bind(self, session: AgentSession) -> None:
+        """Register it; a provider may be registered already, before there was a session."""
+        if self._add is not None and self._take_away is None:
+            self._take_away = self._add(session)
+
+    def remove(self) -> None:
+        """Take it away, or do not even begin; the second time nothing happens."""
+        self._add, take_away, self._take_away = None, self._take_away, None
+        self._forget(self)
+        if take_away is not None:
+            take_away()
+
+
+class PluginAPI(Handle):
+    """Implements ``PiAPI``.
+
+    It begins without a session, which is how ``activate`` gets it: what is registered waits for ``bind``.
+    """
+
+    def __init__(self, plugin: str) -> None:
+        self.plugin = plugin
+        self.flags: list[Any] = []
+        self._session = not_yet()
+        self._bound = False
+        self._registrations: list[_Registration] = []
+        self._providers: dict[str, Callable[[], None]] = {}
+
+    # Its life
+
+    def bind(self, session: AgentSession) -> None:
+        """Register in a session what was queued, and let everything else work."""
+        self._session, self._bound = session, True
+        session.handles.add(self)
+        for registration in tuple(self._registrations):
+            try:
+                registration.bind(session)
+            except Exception as error:  # noqa: BLE001 - what is wrong with it may only show now
+                session.complain(self.plugin, "activate", str(error))
+
+    def bind_providers(self, host: PluginHost, models: ModelRegistry) -> int:
+        """Register the providers alone, before there is a session; returns how many.
+
+        Raises:
+            UserError: What a provider is made of is not as it must be.
+        """
+        providers = [each for each in self._registrations if each.what[0] == "provider"]
+        for registration in providers:
+            registration.bind(cast("AgentSession", SimpleNamespace(host=host, models=models)))
+        return len(providers)
+
+    def withdraw(self) -> None:
+        """Take away everything that was registered."""
+        for registration in tuple(self._registrations):
+            registration.remove()
+
+    def registered(self) -> list[What]:
+        """Return what is registered now, in the order in which that was done."""
+        return [each.what for each in self._registrations]
+
+    def register_by(self, what: What, handler: Any, add_of: Callable[[Any], Add]) -> Any:
+        """Register ``add_of(handler)``; without a handler return a decorator that does."""
+        if handler is not None:
+            return self._register(what, add_of(handler))
+
+        def decorate(function: Any) -> Any:
+            self._register(what, add_of(function))
+            return function
+
+        return decorate
+
+    def _register(self, what: What, add: Add) -> Callable[[], None]:
+        registration = _Registration(what, add, self._forget)
+        if self._bound:
+            registration.bind(self._session)
+        self._registrations.append(registration)
+        return registration.remove
+
+    def _forget(self, registration: _Registration) -> None:
+        if registration in self._registrations:
+            self._registrations.remove(registration)
+
+    def _add(self, hook: str, thing: Any) -> Add:
+        thing = checked(hook, self.plugin, thing)
+        return lambda session: session.registered.add(hook, self.plugin, thing)
+
+    # Registrations
+
+    def on(self, event: str, handler: Any = None, /) -> Any:
+        """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
+        from pi_core.hooks.records import parameters
+
+        check_text("pi.on", "event", event)
+        notice = _NOTICES.get(event)
+        if notice is None:
+            check_event(event)
+
+        def add_of(function: Callable[..., Any]) -> Add:
+            parameters(function)  # one that cannot be called is told where it was written
+            if notice is not None:
+                return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
+            return lambda session: session.hooks.add(self.plugin, event, function)
+
+        return self.register_by(("hook", event), handler, add_of)
+
+    def register_tool(self, *given: Any, **how: Any) -> Any:
+        """Add a tool from the next request on; over a function make one of it first."""
+        from pi_hookspecs.tools import tool as make_tool
+
+        if not given:
+            return lambda function: self._tool_of(make_tool(**how)(function))
+        (tool,) = given
+        if not isinstance(tool, Tool) and callable(tool):
+            return self._tool_of(make_tool(**how)(tool))
+        checked("register_tools", self.plugin, tool)
+        if how:
+            raise PluginError(self.plugin, f"tool {tool.name!r} is made already; {', '.join(how)} must be set in it")
+        return self._register(("tool", tool.name), lambda session: session.add_tool(tool, self.plugin))
+
+    def _tool_of(self, tool: Tool) -> Tool:
+        self.register_tool(tool)
+        return tool
+
+    def register_command(
+        self,
+        name: str,
+        handler: Any = None,
+        /,
+        *,
+        description: str = "",
+        complete: Callable[[str], Sequence[str]] | None = None,
+    ) -> Any:
+        """Add the slash command ``/name``: ``handler(args, ctx)``."""
+        from pi_hookspecs import Command
+
+        check_text("pi.register_command", "name", name)
+        if not name or name != name.strip() or name.startswith("/") or any(map(str.isspace, name)):
+            raise PluginError(self.plugin, f"command {name!r} cannot be typed: give a name without slash and spaces")
+
+        def add_of(function: Any) -> Add:
+            command = Command(name=name, handler=function, description=description, complete=complete)
+            return self._add("register_commands", command)
+
+        return self.register_by(("command", name), handler, add_of)
+
+    def register_shortcut(self, key: str, handler: Any = None, /, *, description: str = "") -> Any:
+        """Add a key of interactive front ends: ``handler(ctx)``."""
+        from pi_hookspecs import Shortcut
+
+        check_text("pi.register_shortcut", "key", key)
+
+        def add_of(function: Any) -> Add:
+            return self._add("register_shortcuts", Shortcut(name=key, handler=function, description=description))
+
+        return self.register_by(("shortcut", key), handler, add_of)
+
+    def register_flag(
+        self,
+        name: str,
+        /,
+        *,
+        type: type[bool | str] | Literal["boolean", "string"] = "boolean",  # noqa: A002 - the contract's name
+        default: bool | str | None = None,
+        description: str = "",
+    ) -> Callable[[], None]:
+        """Add the option ``--name`` to the command line."""
+        from pi_hookspecs import Flag
+
+        check_text("pi.register_flag", "name", name)
+        plain = flag_name(self.plugin, name)
+        kinds: dict[Any, Literal["boolean", "string"]] = {bool: "boolean", str: "string"}
+        kind = kinds.get(type, type)
+        if kind not in ("boolean", "string"):
+            raise PluginError(self.plugin, f"flag {name!r}: type is {type!r}, which is neither bool nor str")
+        flag = Flag(name=plain, type=kind, default=default, description=description)
+        self.flags.append(flag)
+        return self._register(("flag", flag.name), self._add("register_flags", flag))
+
+    def get_flag(self, name: str, /) -> bool | str | None:
+        """Return what the command line says of an option, else its default."""
+        return self._session.get_flag(name.removeprefix("--"))
+
+    def register_provider(
+        self,
+        provider_id: str,
+        config: Mapping[str, Any] | ProviderInfo,
+        /,
+        *,
+        stream: StreamFunction | None = None,
+        login: Login | None = None,
+    ) -> Callable[[], None]:
+        """Add a provider, or change a known one."""
+        self.unregister_provider(provider_id)
+        if login is not None:
+            checked("register_logins", self.plugin, login)
+
+        def add(session: AgentSession) -> Callable[[], None]:
+            remove = session.models.register_provider(provider_id, config, stream)
+            sign_out = session.host.register("register_logins", self.plugin, login) if login is not None else None
+
+            def take_back() -> None:
+                remove()
+                if sign_out is not None:
+                    sign_out()
+
+            return take_back
+
+        mine = self._providers[provider_id] = self._register(("provider", provider_id), add)
+        return mine
+
+    def unregister_provider(self, provider_id: str, /) -> None:
+        """Take away what this plugin registered for a provider."""
+        take_back = self._providers.pop(provider_id, None)
+        if take_back is not None:
+            take_back()
+
+    def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
+        """Show custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
+        from pi_hookspecs import Renderer
+
+        check_text("pi.register_message_renderer", "custom_type", custom_type)
+
+        def add_of(given: Any) -> Add:
+            if not isinstance(given, Renderer):
+                given = FunctionRenderer.of(self.plugin, custom_type, given)
+            return self._add("register_renderers", given)
+
+        return self.register_by(("renderer", custom_type), renderer, add_of)
+
+    @property
+    def events(self) -> PluginEvents:
+        """Plain data between plugins."""
+        return PluginEvents(self)
+
+    def emit_on(self, channel: str, data: Any) -> None:
+        """Tell everybody who hears a channel of the bus."""
+        self._session.bus.emit(channel, data)
+
+    # Messages and entries
+
+    def send_message(
+        self,
+        message: CustomMessage,
+        /,
+        *,
+        trigger_turn: bool = False,
+        deliver_as: Literal["steer", "followUp", "nextTurn"] | None = None,
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a message, whether or not anybody waits for it."""
+        check_message(message)
+        check_delivery(deliver_as, "steer", "followUp", "nextTurn")
+        return self._session.sending.message_of(self.plugin, message, trigger_turn=trigger_turn, deliver_as=deliver_as)
+
+    def send_user_message(
+        self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
+    ) -> Awaitable[AssistantMessage | None]:
+        """Say something in the user's place, whether or not anybody waits for it."""
+        check_delivery(deliver_as, "steer", "followUp")
+        return self._session.sending.user_message_of(self.plugin, user_content(content), deliver_as)
+
+    def append_entry(self, custom_type: str, data: Any = None, /) -> str:
+        """Store plain data in the session, outside the model's context; returns the entry's id."""
+        return self._session.append_entry(custom_type, entry_data(self.plugin, custom_type, data))
+
+    def set_label(self, entry_id: str, label: str | None = None, /) -> str:
+        """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
+        return self._session.set_label(entry_id, label)
+
+    async def set_session_name(self, name: str | None, /) -> None:
+        """Name the session; None takes the name away."""
+        check_session_name(name)
+        await self._session.set_session_name(name)
+
+    def get_session_name(self) -> str | None:
+        """Return what the user calls the session."""
+        return self._session.session_manager.name
+
+    # Programs
+
+    async def exec(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | Path | None = None,
+        signal: AbortSignal | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - as run_program
+        env: Mapping[str, str] | None = None,
+    ) -> ExecResult:
+        """Run a program, without a shell, and return what it printed and how it ended."""
+        args = texts("pi.exec", "arguments", args)
+        return await self._session.run_program(command, args, cwd=cwd, signal=signal, timeout=timeout, env=env)
+
+    # Choices
+
+    def get_active_tools(self) -> list[str]:
+        """Return the names of the tools that the model is offered."""
+        return self._session.get_active_tools()
+
+    def set_active_tools(self, names: Sequence[str], /) -> None:
+        """Offer the model these tools from the next request on."""
+        self._session.set_active_tools(texts("set_active_tools", "names", names))
+
+    def get_all_tools(self) -> list[ToolInfo]:
+        """Return every tool that could be offered."""
+        return self._session.get_all_tools()
+
+    async def get_commands(self) -> Sequence[CommandInfo]:
+        """Return what can be called with a slash: plugins' commands, prompt templates, skills."""
+        return await self._session.get_commands()
+
+    async def set_model(self, model: Model | str, /) -> bool:
+        """Let another model answer from the next run on; False when its provider has no key."""
+        session = self._session
+        try:
+            await session.set_model(session.models.find(model) if isinstance(model, str) else model)
+        except MissingKey:
+            return False
+        return True
+
+    def get_thinking_level(self) -> ThinkingLevel:
+        """Return how hard the model thinks."""
+        return self._session.thinking_level
+
+    async def set_thinking_level(self, level: ThinkingLevel, /) -> None:
+        """Let the model think more or less from the next run on, as far as it can."""
+        await self._session.set_thinking_level(level)
+
+    async def emit(self, event: Any, /) -> None:
+        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        check_event_object(event)
+        await self._session.tell(event)

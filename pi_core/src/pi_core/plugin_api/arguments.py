@@ -1,0 +1,127 @@
+"""What plugins hand to ``pi``: what is of a wrong type is told where it was written, not where it is used later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent.safe_text import shown
+from pi_hookspecs import ImageContent, PluginError, TextContent, UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "check_delivery",
+    "check_event",
+    "check_event_object",
+    "check_message",
+    "check_session_name",
+    "check_text",
+    "entry_data",
+    "flag_name",
+    "texts",
+    "user_content",
+]
+
+
+def check_text(method: str, what: str, value: object) -> None:
+    """Raise ``TypeError`` for what is no text: a decorator that was not called gets the function."""
+    if not isinstance(value, str):
+        raise TypeError(f"{method} takes its {what} first, a text, as in @{method}(...): it got {shown(value)}")
+
+
+def check_session_name(name: object) -> None:
+    """Raise ``TypeError`` for what is neither a text nor None."""
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"set_session_name takes a text or None, not {shown(name)}")
+
+
+def check_event(name: str) -> None:
+    """Raise ``UnknownName`` for what is no event."""
+    from pi_hookspecs import answers_of
+    from pi_hookspecs.specs import all_hookspecs
+
+    events = [each for each, spec in all_hookspecs().items() if answers_of(spec) is not None]
+    if name not in events:
+        raise UnknownName("event", name, events)
+
+
+def flag_name(plugin: str, name: str) -> str:
+    """Return an option's name without its dashes.
+
+    Raises:
+        PluginError: It cannot be typed.
+    """
+    plain = name.removeprefix("--")
+    if not plain or plain.startswith("-") or "=" in plain or any(map(str.isspace, plain)):
+        raise PluginError(plugin, f"flag {name!r} cannot be typed: give a name without spaces and '='")
+    return plain
+
+
+def texts(method: str, what: str, values: Sequence[str]) -> list[str]:
+    """Return a list of texts; one text alone would be taken for its letters.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if isinstance(values, str) or not all(isinstance(each, str) for each in values):
+        raise TypeError(f"{method} takes a list of {what}, not {shown(values)}")
+    return list(values)
+
+
+def check_message(message: object) -> None:
+    """Raise ``TypeError`` for what is no message of a plugin."""
+    from pi_hookspecs import CustomMessage
+
+    if not isinstance(message, CustomMessage):
+        raise TypeError(
+            f"send_message takes a CustomMessage, as in CustomMessage(custom_type='note', content='...'),"
+            f" not {shown(message)}"
+        )
+
+
+def user_content(content: Any) -> str | tuple[TextContent | ImageContent, ...]:
+    """Return what the user is to have said.
+
+    Raises:
+        TypeError: It is neither a text nor a list of blocks.
+    """
+    if isinstance(content, str):
+        return content
+    blocks = tuple(content) if isinstance(content, list | tuple) else (content,)
+    if not all(isinstance(each, TextContent | ImageContent) for each in blocks):
+        raise TypeError(f"send_user_message takes a text, or a list of text and image blocks, not {shown(content)}")
+    return blocks
+
+
+def check_delivery(deliver_as: object, *ways: str) -> None:
+    """Raise ``ValueError`` for a way to queue that there is not."""
+    if deliver_as is not None and deliver_as not in ways:
+        raise ValueError(f"deliver_as is {shown(deliver_as)}; it may be {', '.join(map(repr, ways))}")
+
+
+def entry_data(plugin: str, custom_type: str, data: object) -> Any:
+    """Return a copy of what a plugin wants stored: it must come back as it was, and not as its ``repr``.
+
+    Raises:
+        PluginError: It is nothing that JSON can say.
+    """
+    from pi_core.agent.json_values import NotJson, json_copy
+
+    try:
+        return json_copy(data)
+    except NotJson as error:
+        problem = str(error)
+    except RecursionError:
+        problem = "it is nested too deeply, or contains itself"
+    raise PluginError(
+        plugin,
+        f"plugin {plugin!r} cannot store a {shown(custom_type)} entry of {shown(data)}: {problem}. append_entry takes"
+        f" what JSON can say: texts, finite numbers, booleans, None, lists, and dicts whose keys are texts",
+    )
+
+
+def check_event_object(event: object) -> None:
+    """Raise ``TypeError`` for what subscribers could not tell from other events."""
+    if not isinstance(getattr(event, "type", None), str):
+        raise TypeError(f"emit takes an event, an object of a class with a type and attrs fields, not {shown(event)}")

@@ -1,0 +1,60 @@
+"""Functions that plugins give where an object is wanted: a handler of a notice, a renderer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from pi_core.agent.safe_text import said
+from pi_core.hooks.records import adapted, parameters
+from pi_hookspecs import PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_core.conversation.session import AgentSession
+
+__all__ = ["FunctionRenderer", "NoticeHandler"]
+
+
+class NoticeHandler:
+    """A plugin's handler of a notice that is no hook: automatic compactions (decisions, compaction events)."""
+
+    def __init__(self, session: AgentSession, plugin: str, function: Callable[..., Any]) -> None:
+        self._session = session
+        self._plugin = plugin
+        self._call = adapted(function, parameters(function))
+
+    async def __call__(self, event: Any) -> None:
+        """Hand an event on, unless the user asked for what it tells of."""
+        if event.reason == "manual":
+            return
+        try:
+            waiting = self._call(event, self._session.ctx)
+            if waiting is not None and hasattr(waiting, "__await__"):
+                await waiting
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self._session.complain(self._plugin, event.type, f"Plugin {self._plugin!r} failed: {said(error)}")
+
+
+class FunctionRenderer:
+    """A function as a ``Renderer``."""
+
+    def __init__(self, name: str, function: Callable[..., Sequence[str]]) -> None:
+        self.name = name
+        self._function = function
+
+    @classmethod
+    def of(cls, plugin: str, custom_type: str, function: Any) -> Self:
+        """Return the renderer of a custom type.
+
+        Raises:
+            PluginError: It is no function.
+        """
+        if not callable(function):
+            message = f"renderer {custom_type!r} is {function!r:.60}, neither a Renderer nor a function"
+            raise PluginError(plugin, message)
+        return cls(custom_type, function)
+
+    def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
+        """Return the lines."""
+        return self._function(value, width=width, expanded=expanded)

@@ -1,0 +1,81 @@
+"""The part of ``ctx`` for commands: another session, another place in this one, a reload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pi_core.plugin_api.handles import Handle
+from pi_hookspecs import AgentBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from pi_core.conversation.session import AgentSession
+    from pi_hookspecs import SessionChange, TreeNavigation
+
+__all__ = ["CommandContext"]
+
+
+class CommandContext(Handle):
+    """Implements ``CommandActions``."""
+
+    async def wait_for_idle(self) -> None:
+        """Return when no prompt is being answered."""
+        await self._outside("wait until the agent is idle").wait_for_idle()
+
+    async def new_session(
+        self, *, parent_session: str | None = None, setup: Callable[[Any], Awaitable[None] | None] | None = None
+    ) -> SessionChange:
+        """Begin a new conversation."""
+        session = self._outside("begin another session")
+        return _change(done=await session.new_session(parent_session=parent_session, setup=setup))
+
+    async def fork(self, entry_id: str, *, position: Literal["before", "at"] = "before") -> SessionChange:
+        """Go over to a copy of the conversation."""
+        from pi_hookspecs import SessionChange
+
+        outcome = await self._outside("fork the session").fork(entry_id, position)
+        return SessionChange(cancelled=outcome.cancelled, selected_text=outcome.selected_text)
+
+    async def switch_session(self, session_path: str | Path) -> SessionChange:
+        """Go over to a stored conversation."""
+        return _change(done=await self._outside("switch the session").switch_session(session_path))
+
+    async def navigate_tree(
+        self,
+        target_id: str,
+        *,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
+    ) -> TreeNavigation:
+        """Go on from another entry."""
+        return await self._outside("walk the tree").navigate_tree(
+            target_id,
+            summarize=summarize,
+            custom_instructions=custom_instructions,
+            replace_instructions=replace_instructions,
+            label=label,
+        )
+
+    async def reload(self) -> None:
+        """Load local extensions anew and activate all plugins again; this object is stale afterwards."""
+        await self._session.reload()
+
+    def _outside(self, what: str) -> AgentSession:
+        """Return the session, for what must not be done inside the prompt that would wait for it."""
+        session = self._session
+        if session.is_inside_prompt():
+            raise AgentBusy(
+                f"A hook inside a prompt cannot {what}: the prompt would wait for itself. Do it in a command,"
+                " or in a task of its own."
+            )
+        return session
+
+
+def _change(*, done: bool) -> SessionChange:
+    from pi_hookspecs import SessionChange
+
+    return SessionChange(cancelled=not done)

@@ -1,0 +1,118 @@
+"""``ctx.ui``: dialogs that stop the deadline of the hook that asks, and that cannot be mistaken for their answer."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_hookspecs import NoticeLevel, UserInterface
+
+__all__ = ["Dialog", "plugin_ui"]
+
+T = TypeVar("T")
+
+
+class Dialog(Coroutine[Any, Any, T]):
+    """A dialog that is to be awaited; used as if it were its answer it raises, where a coroutine would count as true.
+
+    A guard such as ``if not ctx.ui.confirm("Run?")`` would be open otherwise.
+    """
+
+    __slots__ = ("_coroutine", "_name")
+
+    def __init__(self, name: str, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._name = f"ctx.ui.{name}"
+        self._coroutine = coroutine
+        if hasattr(coroutine, "__qualname__"):
+            coroutine.__qualname__ = self._name  # for Python's warning about one that nothing awaits
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self._coroutine.__await__()
+
+    def send(self, value: Any) -> Any:
+        """Go on, as a coroutine does."""
+        return self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raise inside, as a coroutine does."""
+        return self._coroutine.throw(*error)
+
+    def close(self) -> None:
+        """End it, as a coroutine is ended."""
+        self._coroutine.close()
+
+    def __repr__(self) -> str:
+        return f"<{self._name}(...), which nothing has awaited>"
+
+    def __bool__(self) -> bool:
+        return self._refuse()
+
+    def __eq__(self, other: object) -> bool:
+        return True if other is self else self._refuse()
+
+    __hash__ = object.__hash__
+
+    def _refuse(self) -> NoReturn:
+        self.close()
+        raise TypeError(
+            f"{self._name}(...) is no answer before it is awaited: write await {self._name}(...), in an async def"
+        )
+
+
+def plugin_ui(ui: UserInterface, hooks: HookDispatcher) -> UserInterface:
+    """Return a front end's user interface as plugins get it."""
+    return _PluginUI(ui, hooks)
+
+
+class _PluginUI:
+    def __init__(self, ui: UserInterface, hooks: HookDispatcher) -> None:
+        self._ui = ui
+        self._hooks = hooks
+
+    def select(self, title: str, options: Sequence[str], **how: Any) -> Dialog[str | None]:
+        return Dialog("select", self._asked(self._ui.select, title, options, **how))
+
+    def confirm(self, title: str, message: str = "", **how: Any) -> Dialog[bool]:
+        return Dialog("confirm", self._asked(self._ui.confirm, title, message, **how))
+
+    def input(self, title: str, placeholder: str | None = None, **how: Any) -> Dialog[str | None]:
+        return Dialog("input", self._asked(self._ui.input, title, placeholder, **how))
+
+    def editor(self, title: str, prefill: str = "") -> Dialog[str | None]:
+        return Dialog("editor", self._asked(self._ui.editor, title, prefill))
+
+    async def _asked(self, ask: Callable[..., Coroutine[Any, Any, T]], *arguments: Any, **how: Any) -> T:
+        with self._hooks.clock_stopped():
+            return await ask(*arguments, **how)
+
+    def notify(self, message: str, level: NoticeLevel = "info") -> None:
+        self._ui.notify(message, level)
+
+    def set_status(self, key: str, text: str | None = None) -> None:
+        self._ui.set_status(key, text)
+
+    def set_widget(self, key: str, lines: Sequence[str] | None = None, **where: Any) -> None:
+        self._ui.set_widget(key, lines, **where)
+
+    def set_editor_text(self, text: str) -> None:
+        self._ui.set_editor_text(text)
+
+    def set_title(self, title: str) -> None:
+        self._ui.set_title(title)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what this front end offers beyond the protocol, or what stands in for it."""
+        try:
+            member = getattr(self._ui, name)
+        except AttributeError:
+            from pi_core.plugin_api.noop_ui import stand_in
+
+            member = stand_in(name)
+        if not iscoroutinefunction(member):
+            return member
+        return lambda *arguments, **how: Dialog(name, self._asked(member, *arguments, **how))

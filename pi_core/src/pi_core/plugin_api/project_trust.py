@@ -1,0 +1,113 @@
+"""Asking whether a project may be trusted: plugins first, then what was decided before, last the user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+import pi_hookspecs
+from pi_core.base.process.forks import ending_children
+from pi_core.plugin_api.context import NoUserInterface
+from pi_core.plugin_api.plugin_ui import plugin_ui
+from pi_core.settings.trust import TrustStore
+from pi_hookspecs import UserError
+from pi_hookspecs.specs.session import project_trust
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_core.hooks.reports import HookTrace
+    from pi_core.host import PluginHost
+    from pi_core.settings.trust import ProjectTrust
+    from pi_hookspecs import ProjectTrustResult, SettingsView, UserInterface
+
+__all__ = ["ask_for_trust", "confirm_trust"]
+
+_ANSWERS: dict[str, dict[str, Any]] = {
+    "Trust this folder": {"trusted": "yes", "remember": True},
+    "Trust it this time": {"trusted": "yes"},
+    "Do not trust this folder": {"trusted": "no", "remember": True},
+    "Not this time": {"trusted": "no"},
+}
+
+
+async def ask_for_trust(
+    host: PluginHost,
+    trust: ProjectTrust,
+    *,
+    mode: str = "print",
+    ui: UserInterface | None = None,
+    ask: Callable[[ProjectTrust], Awaitable[ProjectTrustResult | None]] | None = None,
+    report: Callable[[str], None] = lambda _problem: None,
+) -> ProjectTrust:
+    """Return who decides about a project, and how; a decision to be remembered is written into ``trust.json``.
+
+    Nobody is asked about a project without files of its own.
+
+    Args:
+        host: The plugins, with settings that no project has a part in.
+        trust: What is decided without asking: ``ProjectTrust.decide``.
+        mode: Name of the front end.
+        ui: Whom plugins may ask; nobody when None.
+        ask: Asks the user where neither a plugin nor anybody before has decided; None leaves the project untrusted.
+        report: Told what went wrong, in a line.
+    """
+    if not trust.resources:
+        return trust
+    host.load(*(record.name for record in host.records.values() if project_trust.__name__ in record.hooks))
+    calls: list[HookTrace] = []
+    hooks = host.dispatcher(lambda failure: report(str(failure)), calls.append)
+    try:
+        answer = None
+        if hooks.listens(project_trust.__name__):
+            event = pi_hookspecs.ProjectTrustEvent(cwd=str(trust.cwd), resources=tuple(map(str, trust.resources)))
+            ctx = _Context(host.settings, trust.cwd, mode, ui, hooks)
+            with ending_children():
+                answer = await hooks.call(project_trust, event, ctx)
+        if answer is not None:
+            return _decided(trust, answer, f"plugin {calls[-1].plugin!r} says so", host.settings.agent_dir, report)
+    finally:
+        hooks.close()
+    if trust.decided or ask is None:
+        return trust
+    answer = await ask(trust)
+    if answer is None or answer.abstains:
+        return trust
+    return _decided(trust, answer, "you said so", host.settings.agent_dir, report)
+
+
+async def confirm_trust(ui: UserInterface, trust: ProjectTrust) -> ProjectTrustResult | None:
+    """Ask the user, with ``select``; None when the question is dismissed."""
+    title = f"{trust.cwd} has {trust.named_resources}: they can run code and instruct the model. Use them?"
+    chosen = await ui.select(title, list(_ANSWERS))
+    return pi_hookspecs.ProjectTrustResult(**_ANSWERS[chosen]) if chosen is not None else None
+
+
+def _decided(
+    trust: ProjectTrust, answer: ProjectTrustResult, why: str, agent_dir: Path, report: Callable[[str], None]
+) -> ProjectTrust:
+    is_trusted = answer.trusted == "yes"
+    if answer.remember:
+        try:
+            TrustStore(agent_dir).remember(trust.cwd, trusted=is_trusted)
+        except UserError as error:
+            report(f"{str(error).removesuffix('.')}. The decision counts for this run.")
+    return evolve(trust, is_trusted=is_trusted, why=why, decided=True)
+
+
+class _Context:
+    """``ctx`` before there is a session: implements ``StartContext``."""
+
+    signal = None
+
+    def __init__(
+        self, settings: SettingsView, cwd: Path, mode: str, ui: UserInterface | None, hooks: HookDispatcher
+    ) -> None:
+        self.settings = settings
+        self.cwd = cwd
+        self.mode = mode
+        self.has_ui = ui is not None
+        self.ui: UserInterface = plugin_ui(ui or NoUserInterface(), hooks)

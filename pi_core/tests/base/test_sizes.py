@@ -1,0 +1,23 @@
+"""How sizes of files are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core.base.sizes import size_in_words
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1024, "1 KB"),
+        (32_768, "32 KB"),
+        (60_000, "58.6 KB"),
+        (50 * 1024**2, "50 MB"),
+        (3 * 1024**4, "3072 GB"),
+    ],
+)
+def test_a_size_is_told_in_the_unit_that_fits(size, said):
+    assert size_in_words(size) == said

@@ -1,0 +1,36 @@
+"""Which tools a selection means."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core.conversation.tool_selection import ToolSelection
+
+KNOWN = ["read", "bash", "edit", "write", "grep", "find", "ls", "git_log", "git_diff"]
+DEFAULT = ["read", "bash", "edit", "write"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "excluded", "names"),
+    [
+        (None, (), ["read", "bash", "edit", "write"]),
+        ((), (), []),
+        (["grep", "read", "grep"], (), ["grep", "read"]),
+        (["git_*", "read"], (), ["git_log", "git_diff", "read"]),
+        (["*"], (), KNOWN),
+        (["+grep"], (), ["read", "bash", "edit", "write", "grep"]),
+        (["-bash", "-write"], (), ["read", "edit"]),
+        (["+git_*", "-git_log"], (), ["read", "bash", "edit", "write", "git_diff"]),
+        (["*", "-git_*"], (), ["read", "bash", "edit", "write", "grep", "find", "ls"]),
+        (["read", "unheard"], (), ["read", "unheard"]),
+        (None, ["bash"], ["read", "edit", "write"]),
+        (["*"], ["git_*", "bash"], ["read", "edit", "write", "grep", "find", "ls"]),
+        ((), ["bash"], []),
+    ],
+)
+def test_a_selection_means_these_tools(wanted, excluded, names):
+    assert ToolSelection(wanted, excluded).names(KNOWN, DEFAULT) == names
+
+
+def test_only_names_said_in_full_should_be_there():
+    assert ToolSelection(["*", "+grep", "-bash"], ["git_*", "ls"]).exact_names() == ["grep", "bash", "ls"]
