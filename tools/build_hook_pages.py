@@ -51,7 +51,7 @@ INDEX = """\
 
 A plugin is a module (or an object) whose functions are marked with `@hookimpl` and named after a hook.
 [The tutorial](../first-plugin.md) makes one in ten minutes; [values](../values.md) has the fields of what hooks and
-`ctx` hand over. A provider is built from [pluggypi-provider-kit](../../plugins/provider-kit/README.md):
+`ctx` hand over. A provider is built from [pluggypi-provider-kit](../../plugins/kits/provider-kit/README.md):
 `pi plugin new NAME --kind provider` writes one to start from.
 
 - **Registration hooks** are plain functions, asked once when the plugin is loaded; they return lists.

@@ -1,7 +1,7 @@
 """List the distributions of the workspace by folder, with one line each, or print the folder of one.
 
-Run it with ``uv run python tools/list_members.py [NAME]``. NAME is the name of a folder (``retry``) or of a
-distribution (``pluggypi-retry``).
+Run it with ``uv run python tools/list_members.py [NAME]``. NAME is the name of a folder, a
+plugin (``retry``) or a distribution (``pluggypi-retry``).
 """
 
 from __future__ import annotations
@@ -35,7 +35,15 @@ def listing() -> str:
 
 def folder_of(name: str) -> Path | None:
     """Return the folder of a member, relative to the repository; None when there is no such member."""
-    return next((folder for folder, project in members().items() if name in (folder.name, project["name"])), None)
+    return next(
+        (folder for folder, project in members().items() if name in (folder.name, project["name"], _short(project))),
+        None,
+    )
+
+
+def _short(project: dict[str, str]) -> str:
+    """Return the distribution's name without the prefix that all have, which is the name of its plugin."""
+    return project["name"].removeprefix("pluggypi-")
 
 
 def main() -> int:

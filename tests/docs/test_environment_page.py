@@ -21,7 +21,7 @@ NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 NO_READERS = {
     "pi_testing": "sets variables for tests",
     "pi_guardrails": "looks for them in commands",
-    "pi_core/extensions/dependencies.py": "keeps them from uv",
+    "host/extensions/dependencies.py": "keeps them from uv",
 }
 NO_VARIABLES = {
     *("ACME_PLUGIN", "BASE_URL", "MAX_TOKENS"),  # placeholders, and a word of an API
@@ -39,7 +39,7 @@ READ_BY_LIBRARIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "UV_O
 
 
 def sources() -> Iterator[Path]:
-    for folder in (ROOT / "pi_core" / "src", *sorted((ROOT / "plugins").glob("*/src"))):
+    for folder in (ROOT / "pi_core" / "src", *sorted((ROOT / "plugins").glob("*/*/src"))):
         for file in sorted(folder.rglob("*.py")):
             if not any(each in file.as_posix() for each in NO_READERS):
                 yield file

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 READERS = {"get_number", "get_bool", "get_str", "get_str_list", "get_object", "get_choice"}
 SOURCES = [
     file
-    for folder in ("pi_core/src", *(str(each.relative_to(ROOT)) for each in sorted((ROOT / "plugins").glob("*/src"))))
+    for folder in ("pi_core/src", *(str(each.relative_to(ROOT)) for each in sorted((ROOT / "plugins").glob("*/*/src"))))
     for file in sorted((ROOT / folder).rglob("*.py"))
     if "settings" not in file.parts
 ]

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *ROOT.glob("*.md"),
     *ROOT.glob("docs/**/*.md"),
-    *ROOT.glob("plugins/*/README.md"),
+    *ROOT.glob("plugins/*/*/README.md"),
     *ROOT.glob("changelog.d/*.md"),
 ]
 CODE = [file for folder in ("hookspecs", "pi_core", "plugins", "tests", "bench", "tools", "examples")

@@ -16,7 +16,7 @@ NAMES = CHECK["module_names"](CHECK["folders"]())
 @pytest.fixture
 def member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(CHECK["differences"].__globals__, "ROOT", tmp_path)
-    return Path(shutil.copytree(ROOT / "plugins" / "retry", tmp_path / "retry"))
+    return Path(shutil.copytree(ROOT / "plugins" / "policies" / "retry", tmp_path / "retry"))
 
 
 def found(member: Path) -> list[str]:

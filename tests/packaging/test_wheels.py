@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [
     ROOT,
-    *sorted(each.parent for pattern in ("*/", "plugins/*/") for each in ROOT.glob(f"{pattern}pyproject.toml")),
+    *sorted(each.parent for pattern in ("*/", "plugins/*/*/") for each in ROOT.glob(f"{pattern}pyproject.toml")),
 ]
 LICENCES = {"models": {"LICENSE", "LICENSE-models.dev"}}
 

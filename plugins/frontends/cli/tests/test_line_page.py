@@ -8,7 +8,7 @@ from pi_cli.line.commands import OWN
 from pi_cli.line.keys import KEYS
 from pi_cli.line.tree import FILTERS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "line-mode.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "line-mode.md").read_text(encoding="utf-8")
 
 
 def first_cells(heading):

@@ -9,7 +9,7 @@ import pytest
 
 from pi_client import BlockingPiClient, CommandFailed, Image, PiClient, commands
 
-README = Path(__file__).resolve().parents[2] / "client" / "README.md"
+README = Path(__file__).resolve().parents[3] / "kits" / "client" / "README.md"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 

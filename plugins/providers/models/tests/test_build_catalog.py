@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[3] / "tools" / "build_catalog.py"
+SCRIPT = Path(__file__).resolve().parents[4] / "tools" / "build_catalog.py"
 
 if not SCRIPT.is_file():
     pytest.skip("the script is part of the repository, not of this distribution", allow_module_level=True)

@@ -11,7 +11,7 @@ from pi_guardrails._findings import worst
 from pi_guardrails._judge import judge_command
 from pi_guardrails._paths import Places
 
-PAGE = Path(__file__).parents[3] / "docs" / "guardrails.md"
+PAGE = Path(__file__).parents[4] / "docs" / "guardrails.md"
 PLACES = Places(cwd="/home/ann/project", home="/home/ann", agent_dir="/home/ann/.pi/agent")
 
 _ROW = re.compile(r"\| (`+) ?(.*?) ?\1 \| (\w+) \| ([\w-]*) \| (.*?) \|")

@@ -17,7 +17,7 @@ from pi_client.schemas import schemas
 from pi_client.values import LEVEL
 from pi_hookspecs import THINKING_LEVELS, stream
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "rpc"
+DOCS = Path(__file__).resolve().parents[4] / "docs" / "rpc"
 RECORD = Path(__file__).with_name("conversation.jsonl")
 CONVERSATION = [json.loads(line) for line in RECORD.read_text().splitlines()]
 PROMPT_EVENTS = {"agent_before_settle", "before_agent_start", "input", "model_select", "thinking_level_select"}

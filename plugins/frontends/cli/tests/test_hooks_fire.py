@@ -44,7 +44,7 @@ def tool_result(event):
     return "nonsense"
 """
 
-SAMPLES = Path(__file__).parents[3] / "docs" / "events"
+SAMPLES = Path(__file__).parents[4] / "docs" / "events"
 
 
 def fired(pi, *arguments):

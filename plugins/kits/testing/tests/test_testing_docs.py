@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pi_testing.fake_servers import FakeServer, json_answer
 
-PAGE = Path(__file__).parents[3] / "docs" / "testing.md"
+PAGE = Path(__file__).parents[4] / "docs" / "testing.md"
 STEP = re.compile(
     r"(?:^\*\*`(?P<file>[^`]+)`\*\*\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )
