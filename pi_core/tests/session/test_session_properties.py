@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pi_core import SessionManager, edited_message, entry_message
 from pi_core.session.context import BranchContext
-from pi_core.session.tree import EntryTree, tree_problems
+from pi_core.session.tree import SessionTree, tree_problems
 from pi_hookspecs import (
     AssistantMessage,
     CompactionEntry,
@@ -122,7 +122,7 @@ def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
         if operation[0] != "fail":
             perform(manager, operation)
 
-        afresh = EntryTree(list(manager.get_entries()))
+        afresh = SessionTree(list(manager.get_entries()))
         afresh.move(afresh.number(manager.leaf_id or ""))
         built = BranchContext(afresh, manager.header)
 
@@ -185,7 +185,7 @@ def test_whatever_a_file_holds_is_a_tree(links):
         MessageEntry(id=own, parent_id=parent, timestamp="", message=UserMessage(content=str(place), timestamp=1))
         for place, (own, parent) in enumerate(links)
     ]
-    tree = EntryTree(entries)
+    tree = SessionTree(entries)
 
     seen = []
     waiting = [*tree.children(-1)]

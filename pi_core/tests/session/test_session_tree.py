@@ -6,7 +6,7 @@ import pytest
 
 from pi_core import SessionManager
 from pi_core.session import ReadOnlySession
-from pi_core.session.tree import EntryTree, tree_problems
+from pi_core.session.tree import SessionTree, tree_problems
 from pi_hookspecs import AssistantMessage, CustomEntry, LabelEntry, MessageEntry, SessionView, UserError, UserMessage
 
 ANSWER = AssistantMessage(api="x", provider="p", model="m", timestamp=1)
@@ -35,26 +35,26 @@ def say(manager):
 
 class TestFilesThatAreNoTree:
     def test_the_last_of_entries_with_one_id_is_meant(self):
-        tree = EntryTree([said("a", None, "old"), said("b", "a"), said("a", None, "new"), said("c", "a")])
+        tree = SessionTree([said("a", None, "old"), said("b", "a"), said("a", None, "new"), said("c", "a")])
 
         assert tree.entry(tree.number("a")).message.text == "new"
         assert [entry.id for entry in tree.branch()] == ["a", "c"]
         assert tree.repeated_ids == 1
 
     def test_an_entry_without_its_parent_is_a_root(self):
-        tree = EntryTree([said("a", "gone"), said("b", "a")])
+        tree = SessionTree([said("a", "gone"), said("b", "a")])
 
         assert [entry.id for entry in tree.branch()] == ["a", "b"]
         assert tree.children(-1) == [0]
 
     @pytest.mark.parametrize("links", ["aa", "ab ba", "ab bc ca", "aa bb", "ab ba ca"])
-    def test_a_circle_of_parents_is_cut(self, links):
+    def test_a_cycle_of_parents_is_cut(self, links):
         entries = [said(own, parent) for own, parent in links.split()]
 
-        tree = EntryTree(entries)
+        tree = SessionTree(entries)
 
         assert len(tree.branch()) <= len(entries)
-        assert sum("in a circle" in each for each in tree_problems(entries)) == (2 if links == "aa bb" else 1)
+        assert sum("in a cycle" in each for each in tree_problems(entries)) == (2 if links == "aa bb" else 1)
 
     def test_what_is_wrong_is_told(self):
         problems = tree_problems([said("a", "gone"), said("b", "b"), said("c", None), said("c", "a")])
@@ -62,7 +62,7 @@ class TestFilesThatAreNoTree:
         assert problems == [
             "Entry 4 has the id 'c' of entry 3.",
             "Entry 'a' follows 'gone', which is missing.",
-            "Entry 'b' follows itself, in a circle.",
+            "Entry 'b' follows itself, in a cycle.",
         ]
 
     def test_ids_that_are_there_twice_are_told_when_the_session_is_opened(self, host, store):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from attrs import evolve
 
-from pi_core.session.copies import copied, unshared
+from pi_core.session.copies import copy_data, copy_message
 from pi_hookspecs import AssistantMessage
 
 if TYPE_CHECKING:
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AgentEvent, AgentMessage, ToolResult
 
-__all__ = ["Copies", "LazyCopies", "unshared_event"]
+__all__ = ["Copies", "LazyCopies", "copy_event"]
 
 E = TypeVar("E", bound="AgentEvent")
 
 
-def unshared_event(event: E) -> E:
+def copy_event(event: E) -> E:
     """Return an event that shares nothing changeable with the transcript; build one only where somebody listens."""
     own = _OWN.get(event.type)
     return evolve(event, **own(event)) if own is not None else event
 
 
 def _own_details(result: ToolResult) -> ToolResult:
-    return result if result.details is None else evolve(result, details=copied(result.details))
+    return result if result.details is None else evolve(result, details=copy_data(result.details))
 
 
 def _own_call(inner: Any) -> Any:
     """Return a stream event with arguments of its own; a partial is made anew for whoever looks."""
     if inner.type != "toolcall_end":
         return inner
-    return evolve(inner, tool_call=evolve(inner.tool_call, arguments=copied(inner.tool_call.arguments)))
+    return evolve(inner, tool_call=evolve(inner.tool_call, arguments=copy_data(inner.tool_call.arguments)))
 
 
 _OWN: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "agent_end": lambda event: {"messages": tuple(map(unshared, event.messages))},
-    "message_start": lambda event: {"message": unshared(event.message)},
+    "agent_end": lambda event: {"messages": tuple(map(copy_message, event.messages))},
+    "message_start": lambda event: {"message": copy_message(event.message)},
     "message_update": lambda event: {"assistant_message_event": _own_call(event.assistant_message_event)},
     "tool_execution_end": lambda event: {"result": _own_details(event.result)},
     "tool_execution_update": lambda event: {"partial_result": _own_details(event.partial_result)},
     "turn_end": lambda event: {
-        "message": unshared(event.message),
-        "tool_results": tuple(map(unshared, event.tool_results)),
+        "message": copy_message(event.message),
+        "tool_results": tuple(map(copy_message, event.tool_results)),
     },
 }
 """The fields of an event that hold something changeable, as copies. By type: not every run loads all the classes."""
@@ -67,7 +67,7 @@ class Copies:
 
     def _copy(self, message: AgentMessage, made: tuple[AgentMessage, AgentMessage] | None) -> AgentMessage:
         if made is None or not _untouched(*made):
-            copy = unshared(message)
+            copy = copy_message(message)
             if copy is message:
                 return message
             made = (message, copy)  # the pair keeps the message, so that its id stays its own
@@ -99,4 +99,4 @@ class LazyCopies(Sequence["AgentMessage"]):
     def __getitem__(self, place: int | slice) -> AgentMessage | tuple[AgentMessage, ...]:
         if isinstance(place, slice):
             return tuple(self[each] for each in range(*place.indices(self._length)))
-        return unshared(self._messages[range(self._length)[place]])
+        return copy_message(self._messages[range(self._length)[place]])

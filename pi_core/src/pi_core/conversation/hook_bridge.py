@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from attrs import evolve
 
-from pi_core.conversation.event_copies import Copies, unshared_event
-from pi_core.session.copies import copied, unshared
+from pi_core.conversation.event_copies import Copies, copy_event
+from pi_core.session.copies import copy_data, copy_message
 from pi_hookspecs import PiError, now_ms
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
@@ -92,9 +92,9 @@ class HookBridge:
         event = ToolResultEvent(
             tool_call_id=call.id,
             tool_name=call.name,
-            input=copied(done.args),
+            input=copy_data(done.args),
             content=result.content,
-            details=copied(result.details),
+            details=copy_data(result.details),
             is_error=result.is_error,
             usage=result.usage,
             terminate=result.terminate,
@@ -112,7 +112,7 @@ class HookBridge:
             return message
         from pi_hookspecs import MessageEndEvent
 
-        event = MessageEndEvent(message=unshared(message))
+        event = MessageEndEvent(message=copy_message(message))
         answer = await self._hooks.call(agent_specs.message_end, event, self.ctx)
         return cast("M", answer.message) if answer is not None and answer.message is not None else message
 
@@ -124,7 +124,7 @@ class HookBridge:
             return None
         from pi_hookspecs import TurnEndEvent
 
-        event = unshared_event(TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index))
+        event = copy_event(TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index))
         answer = await self._hooks.call(agent_specs.turn_end, event, self.ctx)
         if answer is None:
             return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from pi_core.conversation.event_copies import unshared_event
+from pi_core.conversation.event_copies import copy_event
 from pi_hookspecs import AgentEndEvent, AssistantMessage, MessageEndEvent
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class RunEvents:
     async def _notify(self, event: AgentEvent) -> None:
         session = self._session
         if session.hooks.listens(event.type):
-            await session.hooks.notify(unshared_event(event), session.ctx)
+            await session.hooks.notify(copy_event(event), session.ctx)
         if event.type == "turn_start":  # hooks may have changed what the turn's request is made of
             session.prompt_record.update()
 

@@ -9,7 +9,7 @@ from attrs import evolve
 import pi_hookspecs  # its rare entries are loaded when one is made
 from pi_core.session.ids import milliseconds, new_entry_id, timestamp
 from pi_core.session.reading import SessionReads
-from pi_core.session.tree import NOWHERE
+from pi_core.session.tree import NO_ENTRY
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.errors import PiError
 
@@ -138,7 +138,7 @@ class SessionAppends(SessionReads):
 
     def reset_leaf(self) -> None:
         """Let the next entry be a new root."""
-        self._tree.move(NOWHERE)
+        self._tree.move(NO_ENTRY)
 
     def branch_with_summary(
         self,
@@ -154,7 +154,7 @@ class SessionAppends(SessionReads):
         Raises:
             UserError: There is no such entry.
         """
-        target = NOWHERE if branch_from_id is None else self._number(branch_from_id)
+        target = NO_ENTRY if branch_from_id is None else self._number(branch_from_id)
         left = self.leaf_id
         self._tree.move(target)
         return self._append(

@@ -13,7 +13,7 @@ from attrs import evolve, fields_dict, frozen
 
 from pi_core.session.ids import milliseconds
 from pi_core.session.instructions import is_record, is_record_at
-from pi_core.session.lazy_messages import ToldMessages, collector_at_rest
+from pi_core.session.lazy_messages import LazyMessages, paused_gc
 from pi_hookspecs.content import TextContent
 from pi_hookspecs.entries import MessageEntry, ModelChangeEntry, ThinkingLevelChangeEntry
 from pi_hookspecs.messages import AssistantMessage, ToolResultMessage
@@ -23,17 +23,17 @@ from pi_hookspecs.views import ModelChoice, SessionContext
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.session.tree import EntryTree
+    from pi_core.session.tree import SessionTree
     from pi_hookspecs import AgentMessage, CompactionEntry, ContextEditEntry, SessionEntry, SessionHeader, ToolCall
 
 __all__ = ["BranchContext", "Projected", "edited_message", "entry_message"]
 
-_RARELY_TOLD = frozenset({"custom_message", "branch_summary", "compaction"})
+_RARE_TYPES = frozenset({"custom_message", "branch_summary", "compaction"})
 
-_TOLD = frozenset({"message", "custom_message"})
+_MESSAGE_TYPES = frozenset({"message", "custom_message"})
 """Types of entries that are messages."""
 
-_TOLD_IF_READ = frozenset({"branch_summary", "context_edit"})
+_PARSED_TYPES = frozenset({"branch_summary", "context_edit"})
 """Types of entries that have a part in the messages, or none: that depends on what they say."""
 
 _NAMES_MODEL = frozenset({"message", "model_change"})
@@ -51,10 +51,10 @@ def entry_message(entry: SessionEntry) -> AgentMessage | None:
     """Return the message that an entry is to the model; None for one that tells it nothing."""
     if isinstance(entry, MessageEntry):
         return None if is_record(entry.message) else entry.message
-    return _rare_message(entry) if entry.type in _RARELY_TOLD else None
+    return _rare_message(entry) if entry.type in _RARE_TYPES else None
 
 
-def _as_told(entry: SessionEntry) -> AgentMessage:
+def _message_of(entry: SessionEntry) -> AgentMessage:
     """Return the message of an entry that has one; for a damaged one, a message of a role that no model is told."""
     message = entry.message if isinstance(entry, MessageEntry) else entry_message(entry)
     if message is not None:
@@ -98,7 +98,7 @@ class BranchContext:
         header: Says model and thinking level where no entry does, in files that other programs wrote.
     """
 
-    def __init__(self, tree: EntryTree, header: SessionHeader) -> None:
+    def __init__(self, tree: SessionTree, header: SessionHeader) -> None:
         self._tree = tree
         self._header = header
         self._leaf: int | None = None
@@ -126,8 +126,8 @@ class BranchContext:
             has_thinking_level=level is not None,
         )
 
-    def _messages(self) -> ToldMessages:
-        return ToldMessages(self._left(), self._made, self._read)
+    def _messages(self) -> LazyMessages:
+        return LazyMessages(self._left(), self._made, self._read)
 
     def _left(self) -> Sequence[int]:
         """Return the numbers that the messages come from, without those that an edit took out."""
@@ -136,13 +136,13 @@ class BranchContext:
 
     def _read(self, number: int) -> AgentMessage:
         message = self._tree.stored_message(number)
-        return message if message is not None else _as_told(self._tree.entry(number))
+        return message if message is not None else _message_of(self._tree.entry(number))
 
     def projection(self) -> list[Projected]:
         """Return the messages with their entries, after context edits."""
         self._bring_up_to_date()
         told = ((number, self._tree.entry(number)) for number in self._left())
-        return [Projected(entry, self._made.get(number) or _as_told(entry)) for number, entry in told]
+        return [Projected(entry, self._made.get(number) or _message_of(entry)) for number, entry in told]
 
     def interrupted_calls(self) -> tuple[ToolCall, ...]:
         """Return the tool calls of the last answer that no result follows: the process ended while they ran."""
@@ -175,7 +175,7 @@ class BranchContext:
 
     def _bring_up_to_date(self) -> None:
         if self._leaf is None or self._leaf != self._tree.leaf:
-            with collector_at_rest():
+            with paused_gc():
                 self._build(self._tree.path())
             self._leaf = self._tree.leaf
 
@@ -187,7 +187,7 @@ class BranchContext:
         if compaction is not None:
             at, entry = compaction[0], cast("CompactionEntry", compaction[1])
             self._numbers.append(path[at])
-            self._made[path[at]] = _as_told(entry)
+            self._made[path[at]] = _message_of(entry)
             kept = tree.number(entry.first_kept_entry_id)
             start = next((place for place in range(at - 1, -1, -1) if path[place] == kept), at + 1)
         for number in path[start:]:
@@ -198,10 +198,10 @@ class BranchContext:
 
     def _take(self, number: int, kind: str) -> None:
         """Put what an entry tells the model into the messages."""
-        if kind in _TOLD:
+        if kind in _MESSAGE_TYPES:
             if number not in self._tree.system or not is_record_at(self._tree, number):
                 self._numbers.append(number)
-        elif kind in _TOLD_IF_READ:
+        elif kind in _PARSED_TYPES:
             entry = self._tree.entry(number)
             if entry.type == "context_edit":
                 self._edit(cast("ContextEditEntry", entry))
@@ -217,7 +217,7 @@ class BranchContext:
             self._removed.add(target)
         else:
             self._removed.discard(target)
-            self._made[target] = edited_message(_as_told(self._tree.entry(target)), edit.replacement.content)
+            self._made[target] = edited_message(_message_of(self._tree.entry(target)), edit.replacement.content)
 
     # The settings
 

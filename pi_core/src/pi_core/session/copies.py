@@ -1,4 +1,4 @@
-"""Messages and entries that share nothing changeable with the session's own: they are frozen, but they hold dicts."""
+"""Copies of messages and entries. They are frozen, but they hold dicts, which a plugin could change in place."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from pi_hookspecs.messages import AssistantMessage
 if TYPE_CHECKING:
     from pi_hookspecs import AgentMessage, SessionEntry
 
-__all__ = ["copied", "unshared", "unshared_entry"]
+__all__ = ["copy_data", "copy_entry", "copy_message"]
 
 M = TypeVar("M", bound="AgentMessage")
 E = TypeVar("E", bound="SessionEntry")
 
 
-def copied(value: Any) -> Any:
-    """Return a deep copy of what should be plain data; what cannot be copied is shared, and nobody else's problem."""
+def copy_data(value: Any) -> Any:
+    """Return a deep copy of plain data; a value that cannot be copied is returned as it is."""
     try:
         return deepcopy(value)
     except Exception:  # noqa: BLE001 - a tool may put anything into its details
         return value
 
 
-def unshared(message: M) -> M:
-    """Return a message of one's own; the message itself where nothing in it can be changed."""
-    changes = _own_data(message)
+def copy_message(message: M) -> M:
+    """Return a message that shares no mutable data with the given one, which is returned if it has none."""
+    changes = _copied_fields(message)
     if isinstance(message, AssistantMessage) and message.tool_calls:
         changes["content"] = tuple(
-            evolve(block, arguments=copied(block.arguments)) if isinstance(block, ToolCall) else block
+            evolve(block, arguments=copy_data(block.arguments)) if isinstance(block, ToolCall) else block
             for block in message.content
         )
     return evolve(message, **changes) if changes else message
 
 
-def unshared_entry(entry: E) -> E:
-    """Return an entry of one's own; the entry itself where nothing in it can be changed."""
-    changes = _own_data(entry)
-    if isinstance(entry, MessageEntry) and (message := unshared(entry.message)) is not entry.message:
+def copy_entry(entry: E) -> E:
+    """Return an entry that shares no mutable data with the given one, which is returned if it has none."""
+    changes = _copied_fields(entry)
+    if isinstance(entry, MessageEntry) and (message := copy_message(entry.message)) is not entry.message:
         changes["message"] = message
     return evolve(entry, **changes) if changes else entry
 
 
-def _own_data(value: AgentMessage | SessionEntry) -> dict[str, Any]:
-    """Return copies of what plugins and other programs put into a message or entry, by field."""
+def _copied_fields(value: AgentMessage | SessionEntry) -> dict[str, Any]:
+    """Return copies of the fields in which plugins and other programs store data, by name."""
     data = {name: getattr(value, name, None) for name in ("data", "details", "extra")}
-    return {name: copied(each) for name, each in data.items() if each is not None and (each or name != "extra")}
+    return {name: copy_data(each) for name, each in data.items() if each is not None and (each or name != "extra")}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pi_core.session.stores import ChosenStore
     from pi_hookspecs import SessionInfo, StoredSession
 
-__all__ = ["is_empty", "matching", "new_header", "newest_but", "opened"]
+__all__ = ["find_by_prefix", "is_empty", "new_header", "newest_except", "open_or_create"]
 
 _SHOWN = 10
 
@@ -32,7 +32,7 @@ def new_header(cwd: str | Path | None, session_id: str | None = None, parent: st
     return SessionHeader(id=checked_session_id(session_id), timestamp=timestamp(), cwd=where, parent_session=parent)
 
 
-def opened(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
+def open_or_create(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
     """Return the session that is stored under a path, or a new one that keeps the path; and whether it has begun.
 
     Raises:
@@ -47,7 +47,7 @@ def opened(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tup
     return stored, len(stored.entries) > 0
 
 
-def newest_but(reference: str, chosen: ChosenStore, cwd: str) -> StoredSession | None:
+def newest_except(reference: str, chosen: ChosenStore, cwd: str) -> StoredSession | None:
     """Return the newest session of a working directory that can be opened, apart from one; None where there is none."""
     for info in chosen.store.list(cwd):
         if info.path != reference:
@@ -66,7 +66,7 @@ def _could_be_made(path: str | Path) -> bool:
     return Path(path).name != str(path) and not os.path.lexists(path)
 
 
-def matching(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> SessionInfo:
+def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> SessionInfo:
     """Return the session whose id begins like this, of those of the working directory if one does.
 
     Of several files with one id, a session and its repaired copy, the first counts.

@@ -16,7 +16,7 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pi_core.session.tree import EntryTree
+    from pi_core.session.tree import SessionTree
     from pi_hookspecs import AgentMessage, CompactionEntry, SessionEntry
 
 __all__ = ["BranchRecords", "Instructions", "is_record", "is_record_at"]
@@ -27,7 +27,7 @@ def is_record(message: AgentMessage | None) -> bool:
     return isinstance(message, SystemMessage) and message.is_record
 
 
-def is_record_at(tree: EntryTree, number: int) -> bool:
+def is_record_at(tree: SessionTree, number: int) -> bool:
     """Return whether an entry is known to be a record; where its store cannot tell without reading it, it is none."""
     if number not in tree.system:
         return False
@@ -98,7 +98,7 @@ class BranchRecords:
         tree: The session's entries.
     """
 
-    def __init__(self, tree: EntryTree) -> None:
+    def __init__(self, tree: SessionTree) -> None:
         self._tree = tree
         self._leaf = tree.leaf
         self._known: Instructions | None = None

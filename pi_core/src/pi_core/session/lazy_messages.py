@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
-from pi_core.session.copies import unshared
+from pi_core.session.copies import copy_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pi_hookspecs import AgentMessage
 
-__all__ = ["ToldMessages", "collector_at_rest"]
+__all__ = ["LazyMessages", "paused_gc"]
 
 
-class ToldMessages(Sequence["AgentMessage"]):
+class LazyMessages(Sequence["AgentMessage"]):
     """Messages as they were when asked for; each is parsed when it is first looked at, and then kept.
 
     To go through them from the front parses them all at once, which is faster than one by one; ``reversed`` and a
@@ -46,23 +46,23 @@ class ToldMessages(Sequence["AgentMessage"]):
     @overload
     def __getitem__(self, place: int) -> AgentMessage: ...
     @overload
-    def __getitem__(self, place: slice) -> ToldMessages: ...
-    def __getitem__(self, place: int | slice) -> AgentMessage | ToldMessages:
+    def __getitem__(self, place: slice) -> LazyMessages: ...
+    def __getitem__(self, place: int | slice) -> AgentMessage | LazyMessages:
         if isinstance(place, slice):
             numbers = [self._numbers[each] for each in range(*place.indices(self._length))]
-            return ToldMessages(numbers, self._made, self._read)
+            return LazyMessages(numbers, self._made, self._read)
         return self._message(self._numbers[range(self._length)[place]])
 
     def __iter__(self) -> Iterator[AgentMessage]:
         made, read = self._made, self._read
-        with collector_at_rest():
+        with paused_gc():
             for number in islice(self._numbers, self._length):
                 if number not in made:
                     made[number] = read(number)
             return iter([made[number] for number in islice(self._numbers, self._length)])
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ToldMessages | list | tuple):
+        if not isinstance(other, LazyMessages | list | tuple):
             return NotImplemented
         return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
 
@@ -71,10 +71,10 @@ class ToldMessages(Sequence["AgentMessage"]):
     def __repr__(self) -> str:
         return f"<{self._length} messages>"
 
-    def copies(self) -> ToldMessages:
+    def copies(self) -> LazyMessages:
         """Return the messages for somebody who must not change them: what is looked at is a copy."""
         numbers = self._numbers if len(self._numbers) == self._length else self._numbers[: self._length]
-        return ToldMessages(numbers, {}, lambda number: unshared(self._message(number)))
+        return LazyMessages(numbers, {}, lambda number: copy_message(self._message(number)))
 
     def _message(self, number: int) -> AgentMessage:
         message = self._made.get(number)
@@ -84,7 +84,7 @@ class ToldMessages(Sequence["AgentMessage"]):
 
 
 @contextmanager
-def collector_at_rest() -> Iterator[None]:
+def paused_gc() -> Iterator[None]:
     """Keep the garbage collector from looking at a hundred thousand new objects again and again."""
     running = gc.isenabled()
     gc.disable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Self
 
 from pi_core.session.appending import SessionAppends
-from pi_core.session.finding import is_empty, matching, new_header, newest_but, opened
+from pi_core.session.finding import find_by_prefix, is_empty, new_header, newest_except, open_or_create
 from pi_core.session.stores import NoStore, chosen_store, memory_store
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
@@ -94,7 +94,7 @@ class SessionManager(SessionAppends):
             chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
         except NoStore as error:
             raise UserError(f"Cannot open session {str(path)!r}. {error}") from error
-        stored, begun = opened(chosen, path, cwd)
+        stored, begun = open_or_create(chosen, path, cwd)
         return cls(chosen, stored, begun=begun)
 
     @classmethod
@@ -121,7 +121,7 @@ class SessionManager(SessionAppends):
         try:
             return cls(chosen, chosen.store.open(latest), begun=True)
         except UserError as error:
-            before = newest_but(latest, chosen, header.cwd)
+            before = newest_except(latest, chosen, header.cwd)
             manager = cls._new(chosen, header) if before is None else cls(chosen, before, begun=True)
             which = "a new one" if before is None else "the one before"
             manager.notices.append(f"The last session could not be opened, this is {which}. {error}")
@@ -206,7 +206,7 @@ class SessionManager(SessionAppends):
             UserError: No session has such an id, or several do: then the message lists them.
         """
         sessions = cls.list_all(session_dir=session_dir, host=host, environ=environ)
-        return matching(partial_id, sessions, new_header(cwd).cwd)
+        return find_by_prefix(partial_id, sessions, new_header(cwd).cwd)
 
     @classmethod
     def find_by_id(
@@ -239,7 +239,7 @@ class SessionManager(SessionAppends):
         Raises:
             UserError: It is no session.
         """
-        stored, begun = opened(self._chosen, session_file, self.cwd)
+        stored, begun = open_or_create(self._chosen, session_file, self.cwd)
         self._replace(stored, begun=begun)
 
     def new_session(self, *, id: str | None = None, parent_session: str | None = None) -> Path | None:  # noqa: A002 - as above

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from pi_core.session.tree import NOWHERE
+from pi_core.session.tree import NO_ENTRY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.session.tree import EntryTree
+    from pi_core.session.tree import SessionTree
     from pi_hookspecs import LabelEntry, SessionEntry, SessionInfoEntry
 
 __all__ = ["Names", "TreeNode", "roots"]
@@ -21,7 +21,7 @@ _LABELS = ("label", "branch")
 class Names:
     """Labels and the session's name; the latest of each counts, on whatever branch it was given."""
 
-    def __init__(self, tree: EntryTree) -> None:
+    def __init__(self, tree: SessionTree) -> None:
         self._tree = tree
         self._labels: dict[str, LabelEntry] | None = None
         self._name: SessionInfoEntry | None = None
@@ -79,7 +79,7 @@ class TreeNode:
 
     __slots__ = ("_names", "_number", "_tree")
 
-    def __init__(self, tree: EntryTree, names: Names, number: int) -> None:
+    def __init__(self, tree: SessionTree, names: Names, number: int) -> None:
         self._tree = tree
         self._names = names
         self._number = number
@@ -118,6 +118,6 @@ class TreeNode:
         return f"<TreeNode {self.type} {self.id}>"
 
 
-def roots(tree: EntryTree, names: Names) -> Sequence[TreeNode]:
+def roots(tree: SessionTree, names: Names) -> Sequence[TreeNode]:
     """Return the roots of the tree."""
-    return [TreeNode(tree, names, number) for number in tree.children(NOWHERE)]
+    return [TreeNode(tree, names, number) for number in tree.children(NO_ENTRY)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pi_core.session.context import BranchContext
 from pi_core.session.instructions import BranchRecords, is_record, is_record_at
 from pi_core.session.nodes import Names, roots
-from pi_core.session.tree import DAMAGED, NOWHERE, Entries, EntryTree
+from pi_core.session.tree import DAMAGED, NO_ENTRY, Entries, SessionTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
 
@@ -48,7 +48,7 @@ class SessionReads:
     def _use(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> None:
         """Make another stored session the one that this object is about."""
         self.header = stored.header
-        self._tree = EntryTree(stored.entries)
+        self._tree = SessionTree(stored.entries)
         for entry in waiting:
             self._tree.append(entry)
         self._names = Names(self._tree)
@@ -125,12 +125,12 @@ class SessionReads:
 
     def get_leaf_entry(self) -> SessionEntry | None:
         """Return the entry that the next one will follow."""
-        return None if self._tree.leaf == NOWHERE else self._tree.entry(self._tree.leaf)
+        return None if self._tree.leaf == NO_ENTRY else self._tree.entry(self._tree.leaf)
 
     def get_entry(self, entry_id: str) -> SessionEntry | None:
         """Return the entry with this id; None when there is none."""
         number = self._tree.number(entry_id)
-        return None if number == NOWHERE else self._tree.entry(number)
+        return None if number == NO_ENTRY else self._tree.entry(number)
 
     def get_entries(self) -> Entries:
         """Return all entries of all branches, oldest first; each is parsed when it is looked at."""
@@ -154,8 +154,8 @@ class SessionReads:
 
     def get_children(self, parent_id: str | None) -> list[SessionEntry]:
         """Return the entries that follow an entry, oldest first; of None, the roots."""
-        number = NOWHERE if parent_id is None else self._tree.number(parent_id)
-        if parent_id is not None and number == NOWHERE:
+        number = NO_ENTRY if parent_id is None else self._tree.number(parent_id)
+        if parent_id is not None and number == NO_ENTRY:
             return []
         return [self._tree.entry(child) for child in self._tree.children(number)]
 
@@ -253,6 +253,6 @@ class SessionReads:
             UserError: There is none with this id.
         """
         number = self._tree.number(entry_id)
-        if number == NOWHERE:
+        if number == NO_ENTRY:
             raise UserError(f"Entry ID not found: {entry_id!r}")
         return number

@@ -13,7 +13,7 @@ from pi_hookspecs.rare_entries import BranchSummaryEntry, CompactionEntry, Usage
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pi_core.session.tree import EntryTree
+    from pi_core.session.tree import SessionTree
     from pi_hookspecs import AgentMessage, ContextUsage, SessionEntry, Usage
 
 __all__ = ["SessionStats", "StatsCounter", "TokenTotals"]
@@ -62,7 +62,7 @@ class StatsCounter:
         tree: The session's entries.
     """
 
-    def __init__(self, tree: EntryTree) -> None:
+    def __init__(self, tree: SessionTree) -> None:
         self._tree = tree
         self._counted = 0
         self._users = self._answers = self._calls = self._results = self._messages = 0

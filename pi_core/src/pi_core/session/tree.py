@@ -1,4 +1,4 @@
-"""``EntryTree``: which entry follows which, and where the next one goes; the one place that knows positions.
+"""``SessionTree``: which entry follows which, and where the next one goes; the one place that knows positions.
 
 Entries come in two parts: what a store had when the session was opened, parsed when it is looked at, and what was
 appended since. Inside the package an entry is its number, the position in that order.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, cast, overload
 
-from pi_core.session.copies import unshared_entry
+from pi_core.session.copies import copy_entry
 from pi_hookspecs.session_store import EntryIndex
 
 if TYPE_CHECKING:
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AgentMessage, IndexedEntries, SessionEntry
 
-__all__ = ["DAMAGED", "NOWHERE", "Entries", "EntryTree", "tree_problems"]
+__all__ = ["DAMAGED", "NO_ENTRY", "Entries", "SessionTree", "tree_problems"]
 
 DAMAGED = "damaged"
 """Type of what stands for an entry that turned out to be damaged (``IndexedEntries``), and role of its message."""
 
-NOWHERE = -1
+NO_ENTRY = -1
 """The number of no entry: the parent of a root, the leaf of an empty tree."""
 
 
-class EntryTree:
+class SessionTree:
     """The entries of a session, by number and by id.
 
     Whatever a file holds is a tree: of entries with one id the last is meant, an entry whose parent is missing is a
-    root, and a circle of parents is cut where it closes.
+    root, and a cycle of parents is cut where it closes.
 
     Args:
         stored: The entries to begin with, oldest first. The last of them is the leaf.
@@ -54,9 +54,9 @@ class EntryTree:
         self._types = list(index.types)
         self._numbers = {entry_id: number for number, entry_id in enumerate(self._ids)}
         number_of = self._numbers.get
-        self._parents = array("q", [number_of(parent, NOWHERE) for parent in index.parent_ids])  # type: ignore[arg-type]
-        for closing in closing_circles(self._parents):
-            self._parents[closing] = NOWHERE
+        self._parents = array("q", [number_of(parent, NO_ENTRY) for parent in index.parent_ids])  # type: ignore[arg-type]
+        for closing in cycle_ends(self._parents):
+            self._parents[closing] = NO_ENTRY
         self._siblings: _Siblings | None = None
         self._path: list[int] | None = None
         self.leaf = len(self._ids) - 1
@@ -73,12 +73,12 @@ class EntryTree:
     # One entry
 
     def number(self, entry_id: str) -> int:
-        """Return the number of an entry; ``NOWHERE`` for an id that none has."""
-        return self._numbers.get(entry_id, NOWHERE)
+        """Return the number of an entry; ``NO_ENTRY`` for an id that none has."""
+        return self._numbers.get(entry_id, NO_ENTRY)
 
     def id(self, number: int) -> str | None:
-        """Return an entry's id; None for ``NOWHERE``."""
-        return None if number == NOWHERE else self._ids[number]
+        """Return an entry's id; None for ``NO_ENTRY``."""
+        return None if number == NO_ENTRY else self._ids[number]
 
     def type(self, number: int) -> str:
         """Return an entry's type, without parsing it."""
@@ -91,8 +91,8 @@ class EntryTree:
     def entry(self, number: int) -> SessionEntry:
         """Return an entry, parsed now if it was stored: the caller's own, which changes nothing here."""
         if number >= self._stored_count:
-            return unshared_entry(self._appended[number - self._stored_count])
-        return self._stored[number] if self._parses else unshared_entry(self._stored[number])
+            return copy_entry(self._appended[number - self._stored_count])
+        return self._stored[number] if self._parses else copy_entry(self._stored[number])
 
     def stored_message(self, number: int) -> AgentMessage | None:
         """Return an entry's message where the store can read it without the entry around it; else None."""
@@ -102,7 +102,7 @@ class EntryTree:
     def append(self, entry: SessionEntry) -> int:
         """Add an entry and make it the leaf."""
         number = len(self._ids)
-        parent = NOWHERE if entry.parent_id is None else self.number(entry.parent_id)
+        parent = NO_ENTRY if entry.parent_id is None else self.number(entry.parent_id)
         self._appended.append(entry)
         self._ids.append(entry.id)
         self._types.append(entry.type)
@@ -141,7 +141,7 @@ class EntryTree:
         """Return the numbers from the root to an entry."""
         path: list[int] = []
         parents = self._parents
-        while number != NOWHERE:  # circles were cut
+        while number != NO_ENTRY:  # cycles were cut
             path.append(number)
             number = parents[number]
         path.reverse()
@@ -153,7 +153,7 @@ class EntryTree:
         return Entries(self, path, len(path))
 
     def children(self, number: int) -> Sequence[int]:
-        """Return the numbers of the entries that follow an entry, oldest first; of ``NOWHERE``, the roots."""
+        """Return the numbers of the entries that follow an entry, oldest first; of ``NO_ENTRY``, the roots."""
         if self._siblings is None:
             self._siblings = _Siblings(self._parents)
         return list(self._siblings.children(number))
@@ -167,32 +167,32 @@ class _Siblings:
     """Who follows whom, as numbers alone: a hundred thousand lists would keep the garbage collector busy."""
 
     def __init__(self, parents: Sequence[int]) -> None:
-        self._first = array("q", [NOWHERE])  # of NOWHERE, then of entry 0, 1, 2 ...
-        self._last = array("q", [NOWHERE])
+        self._first = array("q", [NO_ENTRY])  # of NO_ENTRY, then of entry 0, 1, 2 ...
+        self._last = array("q", [NO_ENTRY])
         self._next = array("q")
         for _ in parents:
-            self._first.append(NOWHERE)
-            self._last.append(NOWHERE)
+            self._first.append(NO_ENTRY)
+            self._last.append(NO_ENTRY)
         for parent in parents:
             self._link(parent)
 
     def add(self, parent: int) -> None:
         """Add an entry."""
-        self._first.append(NOWHERE)
-        self._last.append(NOWHERE)
+        self._first.append(NO_ENTRY)
+        self._last.append(NO_ENTRY)
         self._link(parent)
 
     def children(self, number: int) -> Iterator[int]:
         """Yield the entries that follow one, oldest first."""
         child = self._first[number + 1]
-        while child != NOWHERE:
+        while child != NO_ENTRY:
             yield child
             child = self._next[child]
 
     def _link(self, parent: int) -> None:
         number = len(self._next)
-        self._next.append(NOWHERE)
-        if (elder := self._last[parent + 1]) == NOWHERE:
+        self._next.append(NO_ENTRY)
+        if (elder := self._last[parent + 1]) == NO_ENTRY:
             self._first[parent + 1] = number
         else:
             self._next[elder] = number
@@ -202,7 +202,7 @@ class _Siblings:
 class Entries(Sequence["SessionEntry"]):
     """Entries of a tree as they were when asked for; each is parsed when it is looked at."""
 
-    def __init__(self, tree: EntryTree, numbers: Sequence[int], length: int) -> None:
+    def __init__(self, tree: SessionTree, numbers: Sequence[int], length: int) -> None:
         self._tree = tree
         self._numbers = numbers  # may grow at its end, as the branch does; we end where it ended
         self._length = length
@@ -239,22 +239,22 @@ class Entries(Sequence["SessionEntry"]):
         return (self._tree.entry(number) for number in numbers if self._tree.type(number) in types)
 
 
-def closing_circles(parents: Sequence[int]) -> set[int]:
-    """Return one entry of each circle of parents, the one that a walk from the newest of it ends at."""
+def cycle_ends(parents: Sequence[int]) -> set[int]:
+    """Return one entry of each cycle of parents, the one that a walk from the newest of it ends at."""
     if all(parent < number for number, parent in enumerate(parents)):
         return set()
     done: set[int] = set()
-    circles: set[int] = set()
+    cycles: set[int] = set()
     for start in reversed(range(len(parents))):
         walked: dict[int, int] = {}  # entry to the one that we came from
-        before, number = NOWHERE, start
-        while number != NOWHERE and number not in done and number not in walked:
+        before, number = NO_ENTRY, start
+        while number != NO_ENTRY and number not in done and number not in walked:
             walked[number] = before
             before, number = number, parents[number]
         if number in walked:
-            circles.add(before)
+            cycles.add(before)
         done.update(walked)
-    return circles
+    return cycles
 
 
 def tree_problems(entries: Sequence[SessionEntry] | IndexedEntries) -> list[str]:
@@ -268,11 +268,11 @@ def tree_problems(entries: Sequence[SessionEntry] | IndexedEntries) -> list[str]
         numbers[entry_id] = number
     parents = []
     for number, parent in enumerate(index.parent_ids):
-        parents.append(NOWHERE if parent is None else numbers.get(parent, NOWHERE))
+        parents.append(NO_ENTRY if parent is None else numbers.get(parent, NO_ENTRY))
         if parent is not None and parent not in numbers:
             problems.append(f"Entry {index.ids[number]!r} follows {parent!r}, which is missing.")
-    closing = sorted(closing_circles(parents))
-    return [*problems, *(f"Entry {index.ids[number]!r} follows itself, in a circle." for number in closing)]
+    closing = sorted(cycle_ends(parents))
+    return [*problems, *(f"Entry {index.ids[number]!r} follows itself, in a cycle." for number in closing)]
 
 
 def _index_of(entries: Sequence[SessionEntry] | IndexedEntries) -> EntryIndex:

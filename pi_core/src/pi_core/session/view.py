@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pi_core.session.lazy_messages import ToldMessages
+    from pi_core.session.lazy_messages import LazyMessages
     from pi_core.session.manager import SessionManager
     from pi_core.session.nodes import TreeNode
     from pi_hookspecs import SessionContext, SessionEntry, SessionHeader
@@ -76,4 +76,4 @@ class ReadOnlySession:
     def context(self) -> SessionContext:
         """What the present branch tells the model."""
         context = self._session.build_session_context()
-        return evolve(context, messages=cast("ToldMessages", context.messages).copies())
+        return evolve(context, messages=cast("LazyMessages", context.messages).copies())

@@ -51,7 +51,7 @@ class SessionWriter:
         self._report = report
         self._stopped = False
         self._failing: int | None = None
-        self._notices_told = 0
+        self._notices_reported = 0
         self._pass_notices_on()
 
     def add(self, entry: SessionEntry) -> None:
@@ -116,9 +116,9 @@ class SessionWriter:
     def _pass_notices_on(self) -> None:
         """Tell what the store found since; that somebody else is at work shows when the file is made."""
         notices = self.stored.notices
-        for notice in notices[self._notices_told :]:
+        for notice in notices[self._notices_reported :]:
             self._report(notice)
-        self._notices_told = len(notices)
+        self._notices_reported = len(notices)
 
     def _failed(self, error: Exception) -> None:
         """Tell of a failure: the first of a row, and each that is another."""

@@ -11,7 +11,7 @@ from attrs import define
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_core.session.tree import EntryTree
+from pi_core.session.tree import SessionTree
 from pi_export_html._exporter import HtmlExporter
 from pi_export_html._page import _resource
 from pi_hookspecs import (
@@ -187,7 +187,7 @@ class View:
     header: SessionHeader
 
     def __attrs_post_init__(self):
-        self.tree = EntryTree(self.stored)
+        self.tree = SessionTree(self.stored)
 
     @property
     def id(self):

@@ -128,9 +128,9 @@ def _columns() -> int:
 
 
 def _path(store: SessionStore, wanted: str) -> int:
-    from pi_core.session.finding import matching
+    from pi_core.session.finding import find_by_prefix
 
-    _print_path(matching(wanted, store.list(), str(Path.cwd())).path)
+    _print_path(find_by_prefix(wanted, store.list(), str(Path.cwd())).path)
     return 0
 
 

@@ -17,7 +17,7 @@ from zlib import crc32
 import orjson
 from attrs import Factory, define, field, frozen
 
-from pi_core.session.lazy_messages import collector_at_rest
+from pi_core.session.lazy_messages import paused_gc
 
 __all__ = ["VERSION", "Damage", "Lines", "NoSession", "first_value", "parse_line", "read_lines"]
 
@@ -164,7 +164,7 @@ def read_lines(data: bytes) -> Lines:
         raise NoSession("its first line is no session header")
     lines = Lines(data, header, start)
     _note_damage_before(lines)
-    with collector_at_rest():
+    with paused_gc():
         _read_entries(lines, end + 1)
     _note_system_messages(lines)
     return lines
