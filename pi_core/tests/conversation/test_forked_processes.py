@@ -105,3 +105,42 @@ def test_a_worker_answers_with_a_session(tmp_path: Path, work: str, printed: lis
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == printed
+
+
+LEAVING_A_COMPLETION = """
+def activate(pi):
+    pi.register_command("go", print, complete=complete)
+
+def complete(text):
+    child = os.fork()
+    if child == 0:
+        raise SystemExit(7)
+    _, status = os.waitpid(child, 0)
+    return [str(os.waitstatus_to_exitcode(status))]
+
+async def main():
+    settings = Settings.in_memory({}, agent_dir="agent")
+    host = PluginHost(settings, installed=False)
+    async with create_agent_session(
+        settings=settings, host=host, plugins={"fake": Plugin()}, model=MODEL, extension_factories=[activate]
+    ) as made:
+        print(made.complete_command("go", ""), os.getpid(), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_leaves_a_completion_with_an_exit_ends_with_its_code(tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM + LEAVING_A_COMPLETION],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout.startswith("('7',) "), done.stderr
+    assert done.stdout.count("\n") == 1, "the child went on as a second session"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pi_core.agent.safe_text import described
+from pi_core.hooks.containment import Contained
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ def blaming(session: AgentSession, plugin: str, step: str, task: str) -> Iterato
     Raises:
         PiError: What the code raised, as it is or with the plugin's name.
     """
-    try:
-        yield
-    except (PiError, asyncio.CancelledError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        message = f"Plugin {plugin!r} failed to {task}: {type(error).__name__}: {error}"
-        session.complain(plugin, step, message)
+
+    def blame(error: BaseException) -> None:
+        line, stack = described(error)
+        message = f"Plugin {plugin!r} failed to {task}: {line}"
+        session.complain(plugin, step, message, stack)
         raise PiError(message) from error
+
+    with Contained(blame, passing=PiError):
+        yield

@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core.hooks.containment import reported
 from pi_hookspecs import AbortController, PiError
 
 if TYPE_CHECKING:
@@ -56,15 +57,10 @@ class Retry:
         found = session.host.find("register_services", "Retrier")
         if found is None:
             return None
-        try:
+        with reported(session.complain, found.plugin, "Retrier.decide", "to decide on a retry"):
             decision: RetryDecision | None = found.thing.decide(answer, attempt, session.ctx)
-        except (KeyboardInterrupt, asyncio.CancelledError):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-            message = f"Plugin {found.plugin!r} failed to decide on a retry: {type(error).__name__}: {error}"
-            session.complain(found.plugin, "Retrier.decide", message)
-            return None
-        return decision
+            return decision
+        return None
 
     def consider(self, answer: AssistantMessage | None) -> bool:
         """Decide on a run that has ended in an answer; whether it will be tried again."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import described, shown
-from pi_core.base.process.forks import leave_if_child
+from pi_core.agent.safe_text import shown
+from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
     from pi_core.conversation.session import AgentSession
@@ -36,20 +35,15 @@ def complete_command(session: Any, name: str, text: str) -> tuple[str, ...]:
     found = session.registered.find("register_commands", name)
     if found is None or found.thing.complete is None:
         return ()
-    what = f"Plugin {found.plugin!r} failed to complete the arguments of /{name}"
-    try:
+    answer, failed = None, f"to complete the arguments of /{name}"
+    with reported(session.complain, found.plugin, "command", failed, found.thing.complete):
         answer = found.thing.complete(text)
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-        line, stack = described(error, found.thing.complete)
-        session.complain(found.plugin, "command", f"{what}: {line}", stack)
-        return ()
     if answer is None:
         return ()
     if not isinstance(answer, list | tuple) or not all(isinstance(each, str) for each in answer):
         getattr(answer, "close", bool)()  # it may be a coroutine
-        session.complain(found.plugin, "command", f"{what}: it answered {shown(answer)}, which is no list of texts")
+        message = f"Plugin {found.plugin!r} failed {failed}: it answered {shown(answer)}, which is no list of texts"
+        session.complain(found.plugin, "command", message)
         return ()
     return tuple(answer)
 
@@ -59,26 +53,15 @@ def render_custom(session: Any, value: Any, *, width: int, expanded: bool) -> tu
     found = session.registered.find("register_renderers", value.custom_type)
     if found is None:
         return None
-    try:
-        return tuple(map(str, found.thing.render(value, width=width, expanded=expanded)))
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # noqa: BLE001 - as above
-        line, stack = described(error, found.thing.render)
-        message = f"Plugin {found.plugin!r} failed to show a {value.custom_type!r}: {line}"
-        session.complain(found.plugin, "renderer", message, stack)
-        return None
+    render = found.thing.render
+    with reported(session.complain, found.plugin, "renderer", f"to show a {value.custom_type!r}", render):
+        return tuple(map(str, render(value, width=width, expanded=expanded)))
+    return None
 
 
 async def _call(session: AgentSession, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
-    try:
+    step, name = what
+    with reported(session.complain, plugin, step, f"in {step} {name}", handler):
         waiting: Any = handler(*arguments)
-        if hasattr(waiting, "__await__"):  # what a plain one returns is nobody's
+        if hasattr(waiting, "__await__"):  # what a plain function returns is not used
             await waiting
-    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-        leave_if_child(error)
-        step, name = what
-        line, stack = described(error, handler)
-        session.complain(plugin, step, f"Plugin {plugin!r} failed in {step} {name}: {line}", stack)

@@ -1,20 +1,99 @@
-"""Awaits a plugin's coroutine in such a way that it can be abandoned: one that ignores every cancellation is.
+"""Runs a plugin's code: what it raises is reported and goes no further, and a coroutine of it can be abandoned.
+
+``Contained`` and ``reported`` are for whatever pi calls of a plugin. A hook is called by ``invoker.py``, which counts
+failures and deadlines too, and a tool by ``agent/tool_run.py``, where a failure becomes the tool's result.
 
 A task waits for its coroutine for as long as that goes on, and a cancellation is only an exception raised inside it.
-So once the coroutine suspends, a generator stands between the two. It passes everything on, until it is to stop.
+So once the coroutine of a hook suspends, a generator stands between the two. It passes everything on, until it is to
+stop: a coroutine that ignores every cancellation is abandoned.
 """
 
 from __future__ import annotations
 
+from asyncio import CancelledError, current_task
 from contextlib import suppress
 from time import perf_counter as clock
 from types import CoroutineType, MethodType, coroutine
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from pi_core.agent.safe_text import described
+from pi_core.base.process.forks import leave_if_child
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
+    from types import TracebackType
 
-__all__ = ["Abandoned", "Suspended", "awaiting", "clock"]
+    Report: TypeAlias = Callable[[str, str, str, str | None], None]
+
+__all__ = ["Abandoned", "Contained", "Suspended", "awaiting", "clock", "reported"]
+
+
+class Contained:
+    """A block that runs a plugin's code and goes on after it whatever it raises, ``SystemExit`` included.
+
+    ``KeyboardInterrupt``, ``GeneratorExit`` and a cancellation of the task that runs the block pass. A process that
+    the plugin forked ends here.
+
+    Args:
+        on_failure: Gets what was raised; what this raises itself leaves the block.
+        passing: What else passes.
+    """
+
+    def __init__(
+        self, on_failure: Callable[[BaseException], object], passing: type[BaseException] | tuple[()] = ()
+    ) -> None:
+        self._on_failure = on_failure
+        self._passing = passing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if error is None or isinstance(error, (KeyboardInterrupt, GeneratorExit, self._passing)):
+            return False
+        if isinstance(error, CancelledError) and _is_cancelled():
+            return False
+        leave_if_child(error)
+        self._on_failure(error)
+        return True
+
+
+def reported(
+    report: Report,
+    plugin: str,
+    step: str,
+    failed: str,
+    function: object = None,
+    *,
+    passing: type[BaseException] | tuple[()] = (),
+) -> Contained:
+    """Return a block as ``Contained`` that reports what a plugin's code raises as a failure of the plugin.
+
+    Args:
+        report: Gets plugin, step, message and stack, as ``AgentSession.complain`` does.
+        plugin: Name of the plugin.
+        step: What is called, such as ``command`` or ``Retrier.decide``.
+        failed: What the plugin failed at, to follow "failed": ``to compact``, ``in command /go``.
+        function: What is called, where it is known: the message names the innermost line of its package.
+        passing: What else passes.
+    """
+
+    def report_failure(error: BaseException) -> None:
+        line, stack = described(error, function)
+        report(plugin, step, f"Plugin {plugin!r} failed {failed}: {line}", stack)
+
+    return Contained(report_failure, passing)
+
+
+def _is_cancelled() -> bool:
+    """Whether the running task is being cancelled; a plugin's ``CancelledError`` is its own where no task runs."""
+    try:
+        task = current_task()
+    except RuntimeError:  # no event loop runs in this thread
+        return False
+    return task is not None and task.cancelling() > 0
 
 
 class Abandoned(BaseException):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs.exceptions import FrozenError
 
 from pi_core.agent.safe_text import described
+from pi_core.hooks.containment import Contained
 
 if TYPE_CHECKING:
     from pi_core.hooks.records import CompiledHook
@@ -24,12 +25,9 @@ def describe(error: BaseException, function: object, hook: CompiledHook, event: 
         hook: What it implements.
         event: What it got.
     """
-    try:
+    with Contained(lambda _: None):  # it runs the plugin's code, which may be interrupted at any place
         return _described(error, function, hook, event)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001 - it runs the plugin's code, which may be interrupted at any place
-        return type(error).__name__, ""
+    return type(error).__name__, ""
 
 
 def _described(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pi_core.agent.safe_text import place_of, said
 from pi_core.base.process.forks import ending_children
+from pi_core.hooks.containment import Contained
 from pi_core.hooks.interrupt import Interrupted, limited
 from pi_hookspecs import UnknownName
 
@@ -25,15 +26,15 @@ LOAD_SECONDS = 30.0
 @contextmanager
 def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: float = LOAD_SECONDS) -> Iterator[None]:
     """Report whatever a plugin's code in the block raises, ``SystemExit`` included, and go on after it."""
-    try:
-        with ending_children(), limited(seconds, what), redirect_stdout(sys.stderr):
-            yield
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except Interrupted as error:
-        report(f"{error}. Disable it with --disable {plugin}, or let it have longer with the setting hooks.timeout")
-    except BaseException as error:  # noqa: BLE001 - a plugin may raise anything
-        report(told(error))
+
+    def report_failure(error: BaseException) -> None:
+        if isinstance(error, Interrupted):
+            report(f"{error}. Disable it with --disable {plugin}, or let it have longer with the setting hooks.timeout")
+        else:
+            report(told(error))
+
+    with Contained(report_failure), ending_children(), limited(seconds, what), redirect_stdout(sys.stderr):
+        yield
 
 
 def told(error: BaseException) -> str:

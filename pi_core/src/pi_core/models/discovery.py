@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from pi_core.agent.safe_text import said, shown
+from pi_core.hooks.containment import Contained
 from pi_hookspecs import PiError, ProviderInfo, StreamOptions
 
 if TYPE_CHECKING:
@@ -70,14 +71,12 @@ class ModelDiscoverer:
     async def _asked(self, info: ProviderInfo, ask: Callable[..., Any], seconds: float) -> Any:
         """Return what the plugin answers, or its error: a plugin may raise anything."""
         milliseconds = max(int(seconds * _SHARE * 1000), 1)
-        try:
+        failures: list[BaseException] = []
+        with Contained(failures.append):
             auth = await self._keys.for_model(info.custom_model(""), info)
             options = StreamOptions(api_key=auth.api_key, headers=auth.headers or None, timeout_ms=milliseconds)
             return await ask(evolve(info, base_url=auth.base_url), options)
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # noqa: BLE001 - see above
-            return error
+        return failures[0]
 
     def _row(self, info: ProviderInfo, answer: Any) -> ProviderInfo | None:
         """Return the row that a plugin answered; None, and a warning, for anything else."""

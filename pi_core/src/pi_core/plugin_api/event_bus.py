@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import described, shown
+from pi_core.agent.safe_text import shown
+from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from pi_core.hooks.containment import Contained
     from pi_core.plugin_api.api import PluginAPI
 
 __all__ = ["Bus", "PluginEvents"]
@@ -64,18 +66,15 @@ class Bus:
 
     def _tell(self, plugin: str, channel: str, handler: Callable[[Any], Any], data: Any) -> None:
         try:
-            waiting = handler(data)
-            if hasattr(waiting, "__await__"):
-                self._run(plugin, channel, waiting)
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
+            with self._reported(plugin, channel):
+                waiting = handler(data)
+                if hasattr(waiting, "__await__"):
+                    self._run(plugin, channel, waiting)
         except _Circle:
             if len(self._emitting) > 1:
                 raise
             message = f"Channel {channel!r} has a cycle: its handlers emit what calls them again"
             self._complain(plugin, "events", message, None)
-        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything, SystemExit included
-            self._blame(plugin, channel, error)
 
     def _run(self, plugin: str, channel: str, waiting: Awaitable[Any]) -> None:
         """Let an ``async`` handler run by itself; where too many do already, it does not, which is told once."""
@@ -103,16 +102,11 @@ class Bus:
             task.cancel()
 
     async def _finish(self, plugin: str, channel: str, waiting: Awaitable[Any]) -> None:
-        try:
+        with self._reported(plugin, channel):
             await waiting
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - as above
-            self._blame(plugin, channel, error)
 
-    def _blame(self, plugin: str, channel: str, error: BaseException) -> None:
-        line, stack = described(error)
-        self._complain(plugin, "events", f"Plugin {plugin!r} failed on channel {channel!r}: {line}", stack)
+    def _reported(self, plugin: str, channel: str) -> Contained:
+        return reported(self._complain, plugin, "events", f"on channel {channel!r}", passing=_Circle)
 
 
 class PluginEvents:
