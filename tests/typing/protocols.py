@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.api import PluginAPI
     from pi_core.plugin_api.context import NoUserInterface, PluginContext, ToolCallContext
     from pi_core.plugin_api.event_bus import PluginEvents
+    from pi_core.plugin_api.port import SessionPort
     from pi_core.session import ReadOnlySession
     from pi_core.session.memory import MemorySession, MemoryStore
     from pi_core.session.nodes import TreeNode
@@ -79,3 +80,7 @@ def a_fake_tool_is_a_tool(fake: FakeTool) -> Tool:
 def a_recorder_listens_to_sessions_and_agents(recorder: EventRecorder, session: AgentSession) -> None:
     session.subscribe(recorder)
     session.agent.subscribe(recorder)
+
+
+def a_session_is_what_plugins_reach(session: AgentSession) -> SessionPort:
+    return session

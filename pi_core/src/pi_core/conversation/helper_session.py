@@ -1,31 +1,30 @@
-"""A session inside a session: a helper that a plugin gives a task to, and its progress under the call that asked."""
+"""A session inside a session: a helper that a plugin gives a task to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import PiError, TextContent, ToolResult, Usage
+from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
-    from pi_hookspecs import AbortSignal, ToolUpdate
+    from collections.abc import Mapping
 
-__all__ = ["Relay", "create_helper"]
+    from pi_core.conversation.session import AgentSession
+    from pi_hookspecs import AbortSignal
+
+__all__ = ["create_helper"]
 
 DEEPEST = 4
-"""How many helpers deep; one that calls itself through its own tools would otherwise go on until the money is gone."""
-LINES = 20
-"""How much of its progress a call shows."""
-LINE_WIDTH = 160
+"""How many helpers may be nested; one that starts itself through its tools would otherwise spend without end."""
 
 
-def create_helper(parent: AgentSession, signal: AbortSignal | None, options: dict[str, Any]) -> AgentSession:
+def create_helper(parent: AgentSession, signal: AbortSignal | None, options: Mapping[str, Any]) -> AgentSession:
     """Return a session with its parent's plugins, models, settings, folder and model, kept in memory.
 
     Args:
-        parent: Whose plugin asks.
+        parent: The session of the plugin that makes it.
         signal: Aborts the helper, too.
-        options: Of ``create_agent_session``; they count before what the parent has.
+        options: Those of ``create_agent_session``; they take precedence over what the parent has.
 
     Raises:
         PiError: It would be one too deep.
@@ -59,33 +58,3 @@ def create_helper(parent: AgentSession, signal: AbortSignal | None, options: dic
         if signal.aborted:
             raise PiError(signal.reason or "Operation aborted")
     return helper
-
-
-class Relay:
-    """Makes partial results of a call of what a helper does.
-
-    Args:
-        update: Shows one.
-    """
-
-    def __init__(self, update: ToolUpdate) -> None:
-        self._update = update
-        self._lines: list[str] = []
-        self._turns = self._calls = 0
-        self._usage = Usage()
-
-    def hear(self, event: Any) -> None:
-        """Take an event of the helper's session."""
-        if event.type == "tool_execution_start":
-            self._calls += 1
-            arguments = ", ".join(f"{name}={value!r}" for name, value in event.args.items())
-            self._lines.append(f"{event.tool_name}({arguments})"[:LINE_WIDTH])
-        elif event.type == "message_end" and event.message.role == "assistant":
-            self._turns += 1
-            self._usage += event.message.usage
-            self._lines += [line[:LINE_WIDTH] for line in event.message.text.splitlines() if line.strip()]
-        else:
-            return
-        self._lines = self._lines[-LINES:]
-        details = {"turns": self._turns, "toolCalls": self._calls, "cost": self._usage.cost.total}
-        self._update(ToolResult(content=(TextContent("\n".join(self._lines)),), details=details))

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
         SessionEntry,
         SideRequest,
         ThinkingLevel,
+        ToolCall,
+        ToolResult,
         UserInterface,
     )
 
@@ -111,8 +113,8 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         self.hooks = host.dispatcher(self._report, trace)
         session_manager.on_problem = lambda message: self.complain("(session)", "store", message)
         session_manager.on_append = self._tell_of_entry
-        self.ctx = PluginContext(self)
         self.resources = resources or DefaultResourceLoader(cwd=cwd, settings=settings, host=host)
+        self.ctx = PluginContext(self)
         tell_of_problems(self)
         self.system_prompts = SystemPromptBuilder(self, system_prompt, append_system_prompt)
         self._fork_guard = ForkGuard(self._in_child)
@@ -333,15 +335,31 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
 
         return await SideRequests(self).complete(context, request)
 
-    async def tell(self, event: Any) -> None:
-        """Tell the session's subscribers of an event."""
+    def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> AgentSession:
+        """Return a session for a plugin's helper, see ``SessionPort.create_helper``."""
+        from pi_core.conversation.helper_session import create_helper
+
+        return create_helper(self, signal, options)
+
+    async def execute_tool(
+        self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]
+    ) -> ToolResult:
+        """Run a tool that another tool calls, see ``SessionPort.execute_tool``."""
+        from pi_core.conversation.nested_calls import execute_tool
+
+        return await execute_tool(self, call, signal, on_update)
+
+    async def emit(self, event: Any) -> None:
+        """Call the session's subscribers with an event and wait for them."""
         await self.listeners.tell(event, self.signal)
 
-    def complain(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
-        """Tell the subscribers of a plugin's failure, from wherever it happened; the run does not wait for them."""
+    def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
+        """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere."""
         from pi_hookspecs import ExtensionErrorEvent
 
         self.listeners.tell_soon(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
+
+    tell, complain = emit, report_plugin_error
 
     # The conversation, for the steps of a session
 
@@ -355,8 +373,6 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         if entry_id is not None and answer is not None and answer.stop_reason in ("error", "aborted", "length"):
             self.session_manager.append_context_edit(entry_id, None)
             self.take_context()
-
-    # Checks
 
     def free(self) -> None:
         """Let the next prompt begin: the present one has only to be told as settled."""

@@ -17,9 +17,9 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_core.conversation.session import AgentSession
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import Flag
 
 __all__ = ["Activations", "flags_of_activations", "register_providers", "registered_in_activation"]
@@ -65,16 +65,16 @@ def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> Plu
 
 
 class Activations:
-    """What each plugin of a session holds as ``pi``.
+    """The ``pi`` of each plugin of a session.
 
     Args:
-        session: Whose plugins.
+        session: The session that the plugins use.
 
     Attributes:
-        flags: The options that each plugin registered, when it is over, too.
+        flags: The options that each plugin registered, also after the end.
     """
 
-    def __init__(self, session: AgentSession) -> None:
+    def __init__(self, session: SessionPort) -> None:
         self._session = session
         self._all: dict[str, PluginAPI] = {}
         self.flags: dict[str, list[Flag]] = {}
@@ -89,25 +89,25 @@ class Activations:
                 self.activate(plugin, activate)
 
     def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
-        """Activate one plugin; returns what went wrong, which has been reported. What it registered before stays."""
+        """Activate one plugin; returns what failed, which has been reported. What it registered before that stays."""
         session, problems = self._session, []
         pi = PluginAPI(plugin)
 
         def report(message: str) -> None:
             problems.append(message)
-            session.complain(plugin, "activate", message)
+            session.report_plugin_error(plugin, "activate", message)
 
         _activate(session.host, pi, activate, report)
         self._bind(pi)
         return problems[0] if problems else None
 
-    def end(self, why: str, plugin: str | None = None) -> None:
-        """Take away what the plugins, or one of them, registered; their ``pi`` is stale from now on."""
+    def end(self, reason: str, plugin: str | None = None) -> None:
+        """Remove what the plugins, or one of them, registered; using their ``pi`` raises ``reason`` from now on."""
         for name in [*self._all] if plugin is None else [plugin]:
             pi = self._all.pop(name, None)
             if pi is not None:
                 pi.withdraw()
-                pi.retire(why)
+                pi.retire(reason)
 
     def _bind(self, pi: PluginAPI) -> None:
         self._all[pi.plugin] = pi

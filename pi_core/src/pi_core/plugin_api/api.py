@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from pi_core.plugin_api.arguments import (
     check_delivery,
@@ -20,6 +19,7 @@ from pi_core.plugin_api.arguments import (
 from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
 from pi_core.plugin_api.event_bus import PluginEvents
 from pi_core.plugin_api.handles import Handle, not_yet
+from pi_core.plugin_api.pending import BeforeSession, Registration
 from pi_core.plugin_api.registrations import checked
 from pi_hookspecs import MissingKey, PluginError, Tool
 
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.conversation.session import AgentSession
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.pending import What
+    from pi_core.plugin_api.port import ProviderPort, SessionPort
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
@@ -45,36 +46,12 @@ if TYPE_CHECKING:
     )
     from pi_hookspecs.messages import UserContent
 
-    Add = Callable[[AgentSession], Callable[[], None]]
-    What = tuple[str, str]
-    """A kind and a name, as in ``("command", "todo")``."""
+    Add = Callable[[SessionPort], Callable[[], None]]
 
 __all__ = ["PluginAPI"]
 
 _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
 """Names of events that plugins may listen to like hooks, and the notice that each is about."""
-
-
-class _Registration:
-    """One thing that a plugin registers: now, or as soon as there is a session to register it in."""
-
-    def __init__(self, what: What, add: Add, forget: Callable[[_Registration], None]) -> None:
-        self.what = what
-        self._add: Add | None = add
-        self._forget = forget
-        self._take_away: Callable[[], None] | None = None
-
-    def bind(self, session: AgentSession) -> None:
-        """Register it; a provider may be registered already, before there was a session."""
-        if self._add is not None and self._take_away is None:
-            self._take_away = self._add(session)
-
-    def remove(self) -> None:
-        """Take it away, or do not even begin; the second time nothing happens."""
-        self._add, take_away, self._take_away = None, self._take_away, None
-        self._forget(self)
-        if take_away is not None:
-            take_away()
 
 
 class PluginAPI(Handle):
@@ -83,39 +60,42 @@ class PluginAPI(Handle):
     It begins without a session, which is how ``activate`` gets it: what is registered waits for ``bind``.
     """
 
+    _session: SessionPort
+
     def __init__(self, plugin: str) -> None:
         self.plugin = plugin
         self.flags: list[Any] = []
         self._session = not_yet()
         self._bound = False
-        self._registrations: list[_Registration] = []
-        self._providers: dict[str, Callable[[], None]] = {}
+        self._registrations: list[Registration[Any]] = []
+        self._providers: dict[str, Registration[ProviderPort]] = {}
 
     # Its life
 
-    def bind(self, session: AgentSession) -> None:
+    def bind(self, session: SessionPort) -> None:
         """Register in a session what was queued, and let everything else work."""
         self._session, self._bound = session, True
         session.handles.add(self)
         for registration in tuple(self._registrations):
             try:
                 registration.bind(session)
-            except Exception as error:  # noqa: BLE001 - what is wrong with it may only show now
-                session.complain(self.plugin, "activate", str(error))
+            except Exception as error:  # noqa: BLE001 - a mistake in it may only be found now
+                session.report_plugin_error(self.plugin, "activate", str(error))
 
     def bind_providers(self, host: PluginHost, models: ModelRegistry) -> int:
         """Register the providers alone, before there is a session; returns how many.
 
         Raises:
-            UserError: What a provider is made of is not as it must be.
+            UserError: A provider's configuration is not valid.
         """
-        providers = [each for each in self._registrations if each.what[0] == "provider"]
+        port = BeforeSession(host=host, models=models)
+        providers = [each for each in self._providers.values() if each in self._registrations]
         for registration in providers:
-            registration.bind(cast("AgentSession", SimpleNamespace(host=host, models=models)))
+            registration.bind(port)
         return len(providers)
 
     def withdraw(self) -> None:
-        """Take away everything that was registered."""
+        """Remove everything that was registered."""
         for registration in tuple(self._registrations):
             registration.remove()
 
@@ -135,13 +115,16 @@ class PluginAPI(Handle):
         return decorate
 
     def _register(self, what: What, add: Add) -> Callable[[], None]:
-        registration = _Registration(what, add, self._forget)
+        registration = Registration(what, add, self._forget)
+        self._keep(registration)
+        return registration.remove
+
+    def _keep(self, registration: Registration[Any]) -> None:
         if self._bound:
             registration.bind(self._session)
         self._registrations.append(registration)
-        return registration.remove
 
-    def _forget(self, registration: _Registration) -> None:
+    def _forget(self, registration: Registration[Any]) -> None:
         if registration in self._registrations:
             self._registrations.remove(registration)
 
@@ -161,7 +144,7 @@ class PluginAPI(Handle):
             check_event(event)
 
         def add_of(function: Callable[..., Any]) -> Add:
-            parameters(function)  # one that cannot be called is told where it was written
+            parameters(function)  # one that cannot be called raises where it was written
             if notice is not None:
                 return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
             return lambda session: session.hooks.add(self.plugin, event, function)
@@ -259,9 +242,9 @@ class PluginAPI(Handle):
         if login is not None:
             checked("register_logins", self.plugin, login)
 
-        def add(session: AgentSession) -> Callable[[], None]:
-            remove = session.models.register_provider(provider_id, config, stream)
-            sign_out = session.host.register("register_logins", self.plugin, login) if login is not None else None
+        def add(port: ProviderPort) -> Callable[[], None]:
+            remove = port.models.register_provider(provider_id, config, stream)
+            sign_out = port.host.register("register_logins", self.plugin, login) if login is not None else None
 
             def take_back() -> None:
                 remove()
@@ -270,14 +253,16 @@ class PluginAPI(Handle):
 
             return take_back
 
-        mine = self._providers[provider_id] = self._register(("provider", provider_id), add)
-        return mine
+        registration = Registration(("provider", provider_id), add, self._forget)
+        self._keep(registration)
+        self._providers[provider_id] = registration
+        return registration.remove
 
     def unregister_provider(self, provider_id: str, /) -> None:
-        """Take away what this plugin registered for a provider."""
-        take_back = self._providers.pop(provider_id, None)
-        if take_back is not None:
-            take_back()
+        """Remove what this plugin registered for a provider."""
+        registration = self._providers.pop(provider_id, None)
+        if registration is not None:
+            registration.remove()
 
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
         """Show custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
@@ -295,11 +280,7 @@ class PluginAPI(Handle):
     @property
     def events(self) -> PluginEvents:
         """Plain data between plugins."""
-        return PluginEvents(self)
-
-    def emit_on(self, channel: str, data: Any) -> None:
-        """Tell everybody who hears a channel of the bus."""
-        self._session.bus.emit(channel, data)
+        return PluginEvents(self.plugin, self.register_by, lambda: self._session.bus)
 
     # Messages and entries
 
@@ -311,7 +292,7 @@ class PluginAPI(Handle):
         trigger_turn: bool = False,
         deliver_as: Literal["steer", "followUp", "nextTurn"] | None = None,
     ) -> Awaitable[AssistantMessage | None]:
-        """Add a message, whether or not anybody waits for it."""
+        """Add a message, whether or not the answer is awaited."""
         check_message(message)
         check_delivery(deliver_as, "steer", "followUp", "nextTurn")
         return self._session.sending.message_of(self.plugin, message, trigger_turn=trigger_turn, deliver_as=deliver_as)
@@ -319,17 +300,18 @@ class PluginAPI(Handle):
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
-        """Say something in the user's place, whether or not anybody waits for it."""
+        """Add a message in the user's place, whether or not the answer is awaited."""
         check_delivery(deliver_as, "steer", "followUp")
         return self._session.sending.user_message_of(self.plugin, user_content(content), deliver_as)
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""
-        return self._session.append_entry(custom_type, entry_data(self.plugin, custom_type, data))
+        data = entry_data(self.plugin, custom_type, data)
+        return self._session.session_manager.append_custom_entry(custom_type, data)
 
     def set_label(self, entry_id: str, label: str | None = None, /) -> str:
         """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
-        return self._session.set_label(entry_id, label)
+        return self._session.session_manager.append_label_change(entry_id, label)
 
     async def set_session_name(self, name: str | None, /) -> None:
         """Name the session; None takes the name away."""
@@ -353,8 +335,10 @@ class PluginAPI(Handle):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program, without a shell, and return what it printed and how it ended."""
-        args = texts("pi.exec", "arguments", args)
-        return await self._session.run_program(command, args, cwd=cwd, signal=signal, timeout=timeout, env=env)
+        from pi_core.base.process.program import run_program
+
+        args, folder = texts("pi.exec", "arguments", args), self._session.cwd / (cwd or "")
+        return await run_program(command, args, cwd=folder, signal=signal, timeout=timeout, env=env)
 
     # Choices
 
@@ -375,7 +359,7 @@ class PluginAPI(Handle):
         return await self._session.get_commands()
 
     async def set_model(self, model: Model | str, /) -> bool:
-        """Let another model answer from the next run on; False when its provider has no key."""
+        """Use another model from the next run on; False when its provider has no key."""
         session = self._session
         try:
             await session.set_model(session.models.find(model) if isinstance(model, str) else model)
@@ -384,14 +368,14 @@ class PluginAPI(Handle):
         return True
 
     def get_thinking_level(self) -> ThinkingLevel:
-        """Return how hard the model thinks."""
+        """Return the current reasoning effort."""
         return self._session.thinking_level
 
     async def set_thinking_level(self, level: ThinkingLevel, /) -> None:
-        """Let the model think more or less from the next run on, as far as it can."""
+        """Change the reasoning effort from the next run on, as far as the model has it."""
         await self._session.set_thinking_level(level)
 
     async def emit(self, event: Any, /) -> None:
-        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        """Call the session's subscribers with an event; its class has a ``type`` and attrs fields."""
         check_event_object(event)
-        await self._session.tell(event)
+        await self._session.emit(event)

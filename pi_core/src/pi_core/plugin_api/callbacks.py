@@ -1,4 +1,4 @@
-"""Functions that plugins give where an object is wanted: a handler of a notice, a renderer."""
+"""Functions that plugins give where an object is expected: a handler of a notice, a renderer."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pi_hookspecs import PluginError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.plugin_api.port import SessionPort
 
 __all__ = ["FunctionRenderer", "NoticeHandler"]
 
 
 class NoticeHandler:
-    """A plugin's handler of a notice that is no hook: automatic compactions (decisions, compaction events)."""
+    """A plugin's handler of a notice that is no hook: a compaction that the user did not ask for."""
 
-    def __init__(self, session: AgentSession, plugin: str, function: Callable[..., Any]) -> None:
+    def __init__(self, session: SessionPort, plugin: str, function: Callable[..., Any]) -> None:
         self._session = session
         self._plugin = plugin
         self._call = adapted(function, parameters(function))
 
     async def __call__(self, event: Any) -> None:
-        """Hand an event on, unless the user asked for what it tells of."""
+        """Pass an event on, unless the user requested the compaction."""
         if event.reason == "manual":
             return
         try:
@@ -33,7 +33,8 @@ class NoticeHandler:
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            self._session.complain(self._plugin, event.type, f"Plugin {self._plugin!r} failed: {said(error)}")
+            message = f"Plugin {self._plugin!r} failed: {said(error)}"
+            self._session.report_plugin_error(self._plugin, event.type, message)
 
 
 class FunctionRenderer:

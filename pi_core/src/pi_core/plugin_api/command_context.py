@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import SessionChange, TreeNavigation
 
 __all__ = ["CommandContext"]
@@ -19,6 +19,8 @@ __all__ = ["CommandContext"]
 
 class CommandContext(Handle):
     """Implements ``CommandActions``."""
+
+    _session: SessionPort
 
     async def wait_for_idle(self) -> None:
         """Return when no prompt is being answered."""
@@ -32,14 +34,14 @@ class CommandContext(Handle):
         return _change(done=await session.new_session(parent_session=parent_session, setup=setup))
 
     async def fork(self, entry_id: str, *, position: Literal["before", "at"] = "before") -> SessionChange:
-        """Go over to a copy of the conversation."""
+        """Open a copy of the conversation."""
         from pi_hookspecs import SessionChange
 
         outcome = await self._outside("fork the session").fork(entry_id, position)
         return SessionChange(cancelled=outcome.cancelled, selected_text=outcome.selected_text)
 
     async def switch_session(self, session_path: str | Path) -> SessionChange:
-        """Go over to a stored conversation."""
+        """Open a stored conversation."""
         return _change(done=await self._outside("switch the session").switch_session(session_path))
 
     async def navigate_tree(
@@ -51,7 +53,7 @@ class CommandContext(Handle):
         replace_instructions: bool = False,
         label: str | None = None,
     ) -> TreeNavigation:
-        """Go on from another entry."""
+        """Continue from another entry."""
         return await self._outside("walk the tree").navigate_tree(
             target_id,
             summarize=summarize,
@@ -61,11 +63,11 @@ class CommandContext(Handle):
         )
 
     async def reload(self) -> None:
-        """Load local extensions anew and activate all plugins again; this object is stale afterwards."""
+        """Load local extensions again and activate all plugins again; this object is stale afterwards."""
         await self._session.reload()
 
-    def _outside(self, what: str) -> AgentSession:
-        """Return the session, for what must not be done inside the prompt that would wait for it."""
+    def _outside(self, what: str) -> SessionPort:
+        """Return the session, for what would wait for the prompt that it is part of."""
         session = self._session
         if session.is_inside_prompt():
             raise AgentBusy(

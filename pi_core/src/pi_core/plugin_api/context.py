@@ -1,8 +1,8 @@
-"""``ctx``: what hooks, commands and tools hold in their hands."""
+"""``ctx``: what hooks, commands and tools are called with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_core.plugin_api.command_context import CommandContext
 from pi_core.plugin_api.plugin_ui import plugin_ui
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from pi_core.conversation import AgentSession
-    from pi_core.conversation.helper_session import Relay
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.port import HelperSession, SessionPort
+    from pi_core.plugin_api.relay import Relay
+    from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
@@ -24,11 +26,9 @@ if TYPE_CHECKING:
         ContextUsage,
         ExecResult,
         Model,
-        ModelCatalog,
         NoticeLevel,
         ResourceLoader,
         SessionView,
-        SettingsView,
         SideRequest,
         ThinkingLevel,
         ToolUpdate,
@@ -40,10 +40,10 @@ __all__ = ["NoUserInterface", "PluginContext", "ToolCallContext"]
 
 
 class NoUserInterface:
-    """Nobody is there: dialogs are dismissed at once.
+    """A user interface without a user: dialogs are dismissed at once.
 
     Args:
-        notify: Where notices go; nowhere when None.
+        notify: Called with notices; None drops them.
     """
 
     def __init__(self, notify: Callable[[str, NoticeLevel], object] | None = None) -> None:
@@ -90,51 +90,49 @@ class NoUserInterface:
 
 
 class PluginContext(CommandContext):
-    """``ctx``: implements ``PiContext`` over a session."""
+    """``ctx``: implements ``PiContext`` over a session.
 
-    def __init__(self, session: AgentSession) -> None:
+    Attributes:
+        cwd: The session's working directory.
+        deps: The object that the program gave to its tools and plugins.
+        mode: The front end's name.
+        models: The models that there are.
+        resources: Skills, prompt templates, themes, context files.
+        settings: What the user has set.
+        session: The conversation, to be read.
+    """
+
+    constants: ClassVar = ("cwd", "deps", "mode", "models", "resources", "settings")
+
+    def __init__(self, session: SessionPort) -> None:
         self._session = session
         session.handles.add(self)
+        self.cwd: Path = session.cwd
+        self.deps: Any = session.deps
+        self.mode: str = session.mode
+        self.models: ModelRegistry = session.models
+        self.resources: ResourceLoader = session.resources
+        self.settings: Settings = session.settings
         self.session: SessionView = ReadOnlySession(session.session_manager)
 
     @property
     def ui(self) -> UserInterface:
-        """The user, through whatever front end runs now."""
+        """The user, through the present front end."""
         return plugin_ui(self._session.ui, self._session.hooks)
 
     @property
     def has_ui(self) -> bool:
-        """Whether anybody can answer a dialog."""
+        """Whether a user can answer a dialog."""
         return self._session.has_ui
 
     @property
-    def mode(self) -> str:
-        """Which front end runs."""
-        return self._session.mode
-
-    @property
-    def cwd(self) -> Path:
-        """The session's working directory."""
-        return self._session.cwd
-
-    @property
-    def settings(self) -> SettingsView:
-        """What the user has set."""
-        return self._session.settings
-
-    @property
-    def resources(self) -> ResourceLoader:
-        """Skills, prompt templates, themes, context files."""
-        return self._session.resources
-
-    @property
     def model(self) -> Model | None:
-        """Who answers."""
+        """The current model."""
         return self._session.model
 
     @property
     def thinking_level(self) -> ThinkingLevel:
-        """How hard it thinks."""
+        """The current reasoning effort."""
         return self._session.thinking_level
 
     @property
@@ -145,21 +143,11 @@ class PluginContext(CommandContext):
     @property
     def system_prompt(self) -> str:
         """The system prompt as the next request would send it."""
-        return self._session.agent.state.system_prompt
+        return self._session.system_prompt
 
     def get_system_prompt(self) -> str:
         """Return ``system_prompt``."""
         return self.system_prompt
-
-    @property
-    def deps(self) -> Any:
-        """What the program gave the session."""
-        return self._session.deps
-
-    @property
-    def models(self) -> ModelCatalog:
-        """The models that there are."""
-        return self._session.models
 
     @property
     def scoped_models(self) -> Sequence[Model]:
@@ -168,7 +156,7 @@ class PluginContext(CommandContext):
 
     def is_project_trusted(self) -> bool:
         """Whether files of the project itself may be used."""
-        return self._session.is_project_trusted()
+        return self.settings.trust_of(self.cwd).is_trusted
 
     def is_idle(self) -> bool:
         """Whether no prompt is being answered."""
@@ -176,7 +164,7 @@ class PluginContext(CommandContext):
 
     def has_pending_messages(self) -> bool:
         """Whether messages are queued."""
-        return self._session.agent.has_queued_messages()
+        return self._session.has_queued_messages()
 
     def context_usage(self) -> ContextUsage | None:
         """How full the window is, by the last answer's own count and an estimate of what followed."""
@@ -189,7 +177,7 @@ class PluginContext(CommandContext):
         return await self._session.compact_for(custom_instructions, reason, will_retry=will_retry)
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Ask the model something beside the conversation."""
+        """Ask the model something outside the conversation."""
         return await self._session.complete(context, request)
 
     async def exec(
@@ -203,16 +191,15 @@ class PluginContext(CommandContext):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program; an abort of the run kills it."""
+        from pi_core.base.process.program import run_program
         from pi_core.plugin_api.arguments import texts
 
-        run, args = self._session.run_program, texts("ctx.exec", "arguments", args)
-        return await run(command, args, cwd=cwd, signal=signal or self.signal, timeout=timeout, env=env)
+        args, folder = texts("ctx.exec", "arguments", args), self.cwd / (cwd or "")
+        return await run_program(command, args, cwd=folder, signal=signal or self.signal, timeout=timeout, env=env)
 
-    def create_session(self, **options: Any) -> AgentSession:
+    def create_session(self, **options: Any) -> HelperSession:
         """Return a session for a helper, to be used as ``async with``."""
-        from pi_core.conversation.helper_session import create_helper
-
-        return create_helper(self._session, self.signal, options)
+        return self._session.create_helper(options, self.signal)
 
     async def export(self, path: str | Path | None = None) -> Path:
         """Write the session into a file."""
@@ -220,13 +207,13 @@ class PluginContext(CommandContext):
 
     def find_model(self, name: str) -> Model:
         """Return the model that a name means, if it can answer now."""
-        model = self._session.models.find(name)
-        self._session.models.check(model)
+        model = self.models.find(name)
+        self.models.check(model)
         return model
 
     async def emit(self, event: Any) -> None:
-        """Tell the session's subscribers of an event."""
-        await self._session.tell(event)
+        """Call the session's subscribers with an event and wait for them."""
+        await self._session.emit(event)
 
     def abort(self, reason: str = "Operation aborted") -> None:
         """Stop the run that is going on."""
@@ -240,7 +227,7 @@ class PluginContext(CommandContext):
 class ToolCallContext(PluginContext):
     """``ctx`` of a running tool: the session's, and this call."""
 
-    def __init__(self, session: AgentSession, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
+    def __init__(self, session: SessionPort, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
         super().__init__(session)
         self._update = update
         self._abort_signal = signal
@@ -266,19 +253,17 @@ class ToolCallContext(PluginContext):
         self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
     ) -> ToolResult:
         """Run another tool, guarded and bounded as a call of the model is; its updates show under this call."""
-        from pi_core.conversation.nested_calls import execute_tool
-
         self._nested += 1
         call = ToolCall(id=f"{self.call_id}/{self._nested}", name=name, arguments=dict(arguments))
-        return await execute_tool(self._session, call, self._abort_signal, on_update or self._update)
+        return await self._session.execute_tool(call, self._abort_signal, on_update or self._update)
 
     async def relay(self, event: Any) -> None:
         """Show a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
         if self._relay is None:
-            from pi_core.conversation.helper_session import Relay
+            from pi_core.plugin_api.relay import Relay
 
             self._relay = Relay(self._update)
-        self._relay.hear(event)
+        self._relay.on_event(event)
 
-    def _outside(self, what: str) -> AgentSession:
+    def _outside(self, what: str) -> SessionPort:
         raise AgentBusy(f"A tool cannot {what}: the prompt that waits for the tool would wait for itself.")

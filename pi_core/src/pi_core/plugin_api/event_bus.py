@@ -12,72 +12,71 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pi_core.hooks.containment import Contained
-    from pi_core.plugin_api.api import PluginAPI
 
 __all__ = ["Bus", "PluginEvents"]
 
 DEEPEST = 50
-"""How many emits may stand inside each other: two handlers that answer each other would never end, and four might
-take longer than anybody lives."""
+"""How deep emits may be nested: two handlers that answer each other would never end, and a few that emit
+twice each would take for ever."""
 
 MOST_RUNNING = 1000
 """How many ``async`` handlers may run at a time; those that answer each other become ever more."""
 
 
-class _Circle(BaseException):
-    """Ends all emits that stand inside each other; no ``Exception``, so that no handler swallows it by habit."""
+class _Cycle(BaseException):
+    """Ends all nested emits; no ``Exception``, so that no handler swallows it by habit."""
 
 
 class Bus:
-    """Who hears which channel.
+    """Calls the handlers of a channel.
 
     Args:
-        complain: Told of a handler's failure: plugin, step, message, stack.
+        report: Called with a handler's failure: plugin, step, message, stack.
     """
 
-    def __init__(self, complain: Callable[[str, str, str, str | None], None]) -> None:
-        self._complain = complain
-        self._heard: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {}
+    def __init__(self, report: Callable[[str, str, str, str | None], None]) -> None:
+        self._report = report
+        self._handlers: dict[str, list[tuple[str, Callable[[Any], Any]]]] = {}
         self._running: set[asyncio.Task[None]] = set()
         self._full = False
         self._emitting: list[str] = []
 
     def add(self, plugin: str, channel: str, handler: Callable[[Any], Any]) -> Callable[[], None]:
-        """Hear a channel; returns the way to unsubscribe."""
+        """Call a handler with what is emitted on a channel; returns a function that unsubscribes."""
         mine = (plugin, handler)
-        heard = self._heard.setdefault(channel, [])
-        heard.append(mine)
+        handlers = self._handlers.setdefault(channel, [])
+        handlers.append(mine)
 
         def remove() -> None:
-            heard[:] = [each for each in heard if each is not mine]
+            handlers[:] = [each for each in handlers if each is not mine]
 
         return remove
 
     def emit(self, channel: str, data: Any) -> None:
-        """Tell all, in the order in which they subscribed; nobody waits for those that are ``async``."""
+        """Call the handlers in the order in which they subscribed; those that are ``async`` are not awaited."""
         if len(self._emitting) >= DEEPEST:
-            raise _Circle
+            raise _Cycle
         self._emitting.append(channel)
         try:
-            for plugin, handler in tuple(self._heard.get(channel, ())):
-                self._tell(plugin, channel, handler, data)
+            for plugin, handler in tuple(self._handlers.get(channel, ())):
+                self._call(plugin, channel, handler, data)
         finally:
             self._emitting.pop()
 
-    def _tell(self, plugin: str, channel: str, handler: Callable[[Any], Any], data: Any) -> None:
+    def _call(self, plugin: str, channel: str, handler: Callable[[Any], Any], data: Any) -> None:
         try:
             with self._reported(plugin, channel):
                 waiting = handler(data)
                 if hasattr(waiting, "__await__"):
                     self._run(plugin, channel, waiting)
-        except _Circle:
+        except _Cycle:
             if len(self._emitting) > 1:
                 raise
             message = f"Channel {channel!r} has a cycle: its handlers emit what calls them again"
-            self._complain(plugin, "events", message, None)
+            self._report(plugin, "events", message, None)
 
     def _run(self, plugin: str, channel: str, waiting: Awaitable[Any]) -> None:
-        """Let an ``async`` handler run by itself; where too many do already, it does not, which is told once."""
+        """Run an ``async`` handler as a task; where too many run already it is dropped, which is reported once."""
         if len(self._running) < MOST_RUNNING:
             task = asyncio.get_running_loop().create_task(self._finish(plugin, channel, waiting))
             self._running.add(task)
@@ -89,15 +88,15 @@ class Bus:
             message = (
                 f"{MOST_RUNNING} handlers of channels are still running, so one of channel {channel!r} was left out"
             )
-            self._complain(plugin, "events", message, None)
+            self._report(plugin, "events", message, None)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         self._full = self._full and bool(self._running)
 
     def close(self) -> None:
-        """Stop the handlers that run, and tell nobody any more."""
-        self._heard.clear()
+        """Cancel the handlers that run, and call none any more."""
+        self._handlers.clear()
         for task in self._running:
             task.cancel()
 
@@ -106,24 +105,32 @@ class Bus:
             await waiting
 
     def _reported(self, plugin: str, channel: str) -> Contained:
-        return reported(self._complain, plugin, "events", f"on channel {channel!r}", passing=_Circle)
+        return reported(self._report, plugin, "events", f"on channel {channel!r}", passing=_Cycle)
 
 
 class PluginEvents:
-    """The bus as one plugin has it; implements ``EventBus``."""
+    """The bus as one plugin has it; implements ``EventBus``.
 
-    def __init__(self, pi: PluginAPI) -> None:
-        self._pi = pi
+    Args:
+        plugin: The plugin's name.
+        register: ``PluginAPI.register_by``, which knows whether there is a session already.
+        bus: Returns the session's bus.
+    """
+
+    def __init__(self, plugin: str, register: Callable[..., Any], bus: Callable[[], Bus]) -> None:
+        self._plugin = plugin
+        self._register = register
+        self._bus = bus
 
     def on(self, channel: str, handler: Any = None, /) -> Any:
-        """Hear a channel: a decorator, and a function that returns the way to unsubscribe."""
+        """Subscribe to a channel: a decorator, and a function that returns a function that unsubscribes."""
         if not isinstance(channel, str):
             raise TypeError(f"pi.events.on takes its channel first, a text: it got {shown(channel)}")
-        what, plugin = ("channel", channel), self._pi.plugin
-        return self._pi.register_by(
+        what, plugin = ("channel", channel), self._plugin
+        return self._register(
             what, handler, lambda function: lambda session: session.bus.add(plugin, channel, function)
         )
 
     def emit(self, channel: str, data: Any = None, /) -> None:
-        """Tell everybody who hears the channel."""
-        self._pi.emit_on(channel, data)
+        """Call every handler of the channel."""
+        self._bus().emit(channel, data)

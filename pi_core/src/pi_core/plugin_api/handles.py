@@ -1,14 +1,11 @@
-"""``pi`` and ``ctx`` after their time: what they pass on to is taken out, so that a use of them raises."""
+"""``pi`` and ``ctx`` after their time: the session is taken out of them, so that every further use raises."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from weakref import WeakSet
 
 from pi_hookspecs import PiError, StaleObject
-
-if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
 
 __all__ = ["ENDED", "RELOADED", "Handle", "Handles", "not_yet"]
 
@@ -17,13 +14,28 @@ ENDED = "This object belongs to a session that has ended."
 
 
 class Handle:
-    """Something of a session that a plugin holds. Taking the session out costs a live handle nothing."""
+    """An object of a session that a plugin holds. Checking whether it is stale costs a live one nothing.
 
-    _session: AgentSession
+    Attributes:
+        constants: Names of attributes that were copied from the session, because they never change.
+    """
 
-    def retire(self, why: str) -> None:
-        """Let every further use raise ``StaleObject``."""
-        self._session = _Raising(StaleObject, why)  # type: ignore[assignment]
+    constants: ClassVar[tuple[str, ...]] = ()
+    _session: Any
+
+    def retire(self, reason: str) -> None:
+        """Let every further use raise ``StaleObject``, with ``reason`` as its text."""
+        self._session = _Raising(StaleObject, reason)
+        for name in self.constants:
+            vars(self).pop(name, None)
+
+    if not TYPE_CHECKING:  # for type checkers a handle has no other attributes than it declares
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise for what the object does not have, or not any more."""
+            if name in self.constants:
+                return getattr(self._session, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
 
 class Handles:
@@ -33,18 +45,18 @@ class Handles:
         self._all: WeakSet[Handle] = WeakSet()
 
     def add(self, handle: Handle) -> None:
-        """Know of one more."""
+        """Retire this one, too, when the time has come."""
         self._all.add(handle)
 
-    def retire(self, why: str) -> None:
-        """Retire them all."""
+    def retire(self, reason: str) -> None:
+        """Retire them all, see ``Handle.retire``."""
         for handle in list(self._all):
-            handle.retire(why)
+            handle.retire(reason)
         self._all.clear()
 
 
 def not_yet() -> Any:
-    """Return what stands in for the session while ``activate`` runs."""
+    """Return what takes the session's place while ``activate`` runs."""
     return _Raising(
         PiError,
         "While activate runs a plugin can only register; do this in a handler,"
@@ -53,7 +65,7 @@ def not_yet() -> Any:
 
 
 class _Raising:
-    """In place of a session: whatever is wanted of it raises."""
+    """Takes a session's place: reading any attribute raises."""
 
     def __init__(self, error: type[PiError], message: str) -> None:
         self.__dict__["_error"] = error, message

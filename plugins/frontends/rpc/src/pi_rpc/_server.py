@@ -185,7 +185,7 @@ class Server:
             if not reply.given.done():
                 reply.failed(error)
             else:
-                self._session.complain("(prompt)", "prompt", _text_of(error))
+                self._session.report_plugin_error("(prompt)", "prompt", _text_of(error))
         except asyncio.CancelledError:
             if self._ended.done():
                 reply.refuse(_ENDING)
@@ -194,7 +194,7 @@ class Server:
             if not reply.given.done():
                 reply.refuse(cancelled)
             else:
-                self._session.complain("(prompt)", "prompt", cancelled)
+                self._session.report_plugin_error("(prompt)", "prompt", cancelled)
 
     # Events
 

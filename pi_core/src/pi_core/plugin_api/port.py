@@ -1,0 +1,382 @@
+"""``SessionPort``: everything that ``pi`` and ``ctx`` may ask of a session, so that they know nothing else of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from pi_core.agent.subscribers import Listener
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.event_bus import Bus
+    from pi_core.plugin_api.handles import Handles
+    from pi_core.plugin_api.registrations import SessionRegistrations
+    from pi_core.session import SessionManager
+    from pi_core.settings import Settings
+    from pi_hookspecs import (
+        AbortSignal,
+        AssistantMessage,
+        CommandInfo,
+        Compaction,
+        CompactionReason,
+        Context,
+        ContextUsage,
+        CustomMessage,
+        Model,
+        PiContext,
+        ResourceLoader,
+        SideRequest,
+        ThinkingLevel,
+        Tool,
+        ToolCall,
+        ToolInfo,
+        ToolResult,
+        TreeNavigation,
+        UserInterface,
+    )
+    from pi_hookspecs.messages import UserContent
+
+__all__ = ["HelperSession", "PluginMessages", "ProviderPort", "SessionPort"]
+
+
+class ProviderPort(Protocol):
+    """Where providers are registered: all that there is of a session before it begins."""
+
+    @property
+    def host(self) -> PluginHost:
+        """The plugins, and what they registered with hooks."""
+        ...
+
+    @property
+    def models(self) -> ModelRegistry:
+        """The models and their keys."""
+        ...
+
+
+class SessionPort(ProviderPort, Protocol):
+    """What plugins use of a session."""
+
+    # Constant during the session
+
+    @property
+    def cwd(self) -> Path:
+        """The working directory."""
+        ...
+
+    @property
+    def mode(self) -> str:
+        """The front end's name."""
+        ...
+
+    @property
+    def deps(self) -> Any:
+        """The object that the program gave to its tools and plugins."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """What the user has set."""
+        ...
+
+    @property
+    def resources(self) -> ResourceLoader:
+        """Skills, prompt templates, themes, context files."""
+        ...
+
+    @property
+    def session_manager(self) -> SessionManager:
+        """The conversation's tree; another conversation takes the place of the present one inside it."""
+        ...
+
+    @property
+    def hooks(self) -> HookDispatcher:
+        """Calls event hooks."""
+        ...
+
+    @property
+    def registered(self) -> SessionRegistrations:
+        """What plugins registered for this session or for every session of the host."""
+        ...
+
+    @property
+    def handles(self) -> Handles:
+        """The objects that plugins hold, to be retired with the session."""
+        ...
+
+    @property
+    def bus(self) -> Bus:
+        """Plain data between plugins."""
+        ...
+
+    @property
+    def sending(self) -> PluginMessages:
+        """Takes plugins' messages."""
+        ...
+
+    @property
+    def shutdown_requested(self) -> asyncio.Event:
+        """Set when a plugin asks the front end to end."""
+        ...
+
+    # The present state
+
+    @property
+    def ctx(self) -> PiContext:
+        """The ``ctx`` that handlers get; a reload replaces it."""
+        ...
+
+    @property
+    def ui(self) -> UserInterface:
+        """Answers dialogs."""
+        ...
+
+    @property
+    def has_ui(self) -> bool:
+        """Whether a user can answer dialogs."""
+        ...
+
+    @property
+    def model(self) -> Model | None:
+        """The current model."""
+        ...
+
+    @property
+    def thinking_level(self) -> ThinkingLevel:
+        """The current reasoning effort."""
+        ...
+
+    @property
+    def scoped_models(self) -> Sequence[_ScopedModel]:
+        """The models that the user cycles through; empty for all that can be used."""
+        ...
+
+    @property
+    def system_prompt(self) -> str:
+        """The system prompt as the next request would send it."""
+        ...
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """The abort of the present run, or prompt; None while idle."""
+        ...
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a prompt is being answered."""
+        ...
+
+    def is_inside_prompt(self) -> bool:
+        """Whether the caller is part of the prompt that is being answered: a hook, a listener."""
+        ...
+
+    def has_queued_messages(self) -> bool:
+        """Whether messages are queued for the agent."""
+        ...
+
+    def get_context_usage(self) -> ContextUsage | None:
+        """Return how full the model's context window is; None without a model."""
+        ...
+
+    def get_flag(self, name: str) -> bool | str | None:
+        """Return a command line option's value, else its default; None for an unknown one."""
+        ...
+
+    # Requests and runs
+
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Ask the model outside the conversation, see ``PiContext.complete``."""
+        ...
+
+    async def compact_for(
+        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
+    ) -> Compaction | None:
+        """Compact the conversation, see ``PiContext.compact``."""
+        ...
+
+    def request_abort(self, reason: str = ...) -> None:
+        """Stop the prompt that is being answered, without waiting until it has settled."""
+        ...
+
+    async def wait_for_idle(self) -> None:
+        """Return when no prompt is being answered."""
+        ...
+
+    async def execute_tool(
+        self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]
+    ) -> ToolResult:
+        """Run a tool that is called by another tool, see ``ToolContext.execute_tool``.
+
+        Args:
+            call: The call; its id is that of the outer call, a slash and a number.
+            signal: Aborts it.
+            on_update: Called with its partial results.
+        """
+        ...
+
+    def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
+        """Return a session for a helper, which inherits what ``options`` do not give, see ``PiContext.create_session``.
+
+        Args:
+            options: Those of ``create_agent_session``.
+            signal: Aborts the helper, too.
+
+        Raises:
+            PiError: It would be nested too deep, or ``signal`` is aborted.
+        """
+        ...
+
+    # The conversation
+
+    async def new_session(
+        self,
+        *,
+        parent_session: str | None = None,
+        setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
+    ) -> bool:
+        """Begin a new conversation; False when a plugin cancelled it."""
+        ...
+
+    async def switch_session(self, session_path: str | Path) -> bool:
+        """Open a stored conversation; False when a plugin cancelled it."""
+        ...
+
+    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> _ForkOutcome:
+        """Open a copy of the conversation that ends at an entry, or before it."""
+        ...
+
+    async def navigate_tree(
+        self,
+        target_id: str,
+        *,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
+    ) -> TreeNavigation:
+        """Continue from another entry, see ``PiContext.navigate_tree``."""
+        ...
+
+    async def reload(self) -> None:
+        """Load local extensions again and activate all plugins again."""
+        ...
+
+    async def set_session_name(self, name: str | None) -> None:
+        """Name the session; None removes the name."""
+        ...
+
+    async def export(self, path: str | Path | None = None) -> Path:
+        """Write the session into a file and return its path."""
+        ...
+
+    # Choices
+
+    async def set_model(self, model: Model) -> None:
+        """Use another model from the next run on.
+
+        Raises:
+            MissingKey: Its provider has no key.
+        """
+        ...
+
+    async def set_thinking_level(self, level: ThinkingLevel) -> None:
+        """Change the reasoning effort from the next run on, as far as the model has it."""
+        ...
+
+    def get_active_tools(self) -> list[str]:
+        """Return the names of the tools that the model is offered."""
+        ...
+
+    def set_active_tools(self, names: Sequence[str]) -> None:
+        """Offer these tools from the next request on."""
+        ...
+
+    def get_all_tools(self) -> list[ToolInfo]:
+        """Return every tool that could be offered."""
+        ...
+
+    def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:
+        """Add a tool of a plugin; returns a function that removes it."""
+        ...
+
+    async def get_commands(self) -> Sequence[CommandInfo]:
+        """Return plugins' commands, prompt templates and skills."""
+        ...
+
+    # Events
+
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
+        """Call a listener with every event of these types; returns a function that unsubscribes."""
+        ...
+
+    async def emit(self, event: Any) -> None:
+        """Call the session's subscribers with an event and wait for them."""
+        ...
+
+    def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
+        """Emit ``extension_error`` without waiting for the subscribers."""
+        ...
+
+
+class PluginMessages(Protocol):
+    """Takes messages of plugins, which may, but need not, await the answer."""
+
+    def message_of(
+        self,
+        plugin: str,
+        message: CustomMessage,
+        *,
+        trigger_turn: bool,
+        deliver_as: Literal["steer", "followUp", "nextTurn"] | None,
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a plugin's message to the conversation, see ``PiAPI.send_message``."""
+        ...
+
+    def user_message_of(
+        self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
+    ) -> Awaitable[AssistantMessage | None]:
+        """Add a message in the user's place, see ``PiAPI.send_user_message``."""
+        ...
+
+
+class HelperSession(Protocol):
+    """A session that a plugin made for a helper: an ``AgentSession``, of which ``pi_core`` names no more here."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def prompt(self, prompt: str, /) -> AssistantMessage | None:
+        """Answer a text and return the last answer."""
+        ...
+
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
+        """Call a listener with every event of these types; returns a function that unsubscribes."""
+        ...
+
+
+class _ScopedModel(Protocol):
+    """A model that the user cycles through."""
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        ...
+
+
+class _ForkOutcome(Protocol):
+    """What came of a fork."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether a plugin cancelled it."""
+        ...
+
+    @property
+    def selected_text(self) -> str:
+        """The user's message there, for editing."""
+        ...

@@ -1,0 +1,47 @@
+"""A helper's progress as partial results of the tool call that runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_hookspecs import TextContent, ToolResult, Usage
+
+if TYPE_CHECKING:
+    from pi_hookspecs import ToolUpdate
+
+__all__ = ["Relay"]
+
+LINES = 20
+"""How many lines of progress a call shows."""
+LINE_WIDTH = 160
+"""Characters."""
+
+
+class Relay:
+    """Makes partial results of a call from the events of a helper's session.
+
+    Args:
+        update: Called with each.
+    """
+
+    def __init__(self, update: ToolUpdate) -> None:
+        self._update = update
+        self._lines: list[str] = []
+        self._turns = self._calls = 0
+        self._usage = Usage()
+
+    def on_event(self, event: Any) -> None:
+        """Show an event of the helper's session: its tool calls and its answers."""
+        if event.type == "tool_execution_start":
+            self._calls += 1
+            arguments = ", ".join(f"{name}={value!r}" for name, value in event.args.items())
+            self._lines.append(f"{event.tool_name}({arguments})"[:LINE_WIDTH])
+        elif event.type == "message_end" and event.message.role == "assistant":
+            self._turns += 1
+            self._usage += event.message.usage
+            self._lines += [line[:LINE_WIDTH] for line in event.message.text.splitlines() if line.strip()]
+        else:
+            return
+        self._lines = self._lines[-LINES:]
+        details = {"turns": self._turns, "toolCalls": self._calls, "cost": self._usage.cost.total}
+        self._update(ToolResult(content=(TextContent("\n".join(self._lines)),), details=details))
