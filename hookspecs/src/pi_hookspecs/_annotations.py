@@ -33,27 +33,27 @@ _ADVICE = (
 
 
 class UnsupportedAnnotation(TypeError):
-    """JSON schema has no word for the annotation, or it cannot be evaluated; the message says which."""
+    """The annotation has no JSON schema, or cannot be evaluated; the message says which."""
 
 
-def _unchanged(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 @frozen(eq=False, repr=False)
 class Shape(Shown):
-    """The JSON that an annotation takes.
+    """The JSON form of an annotation.
 
     Attributes:
-        schema: As JSON schema.
-        load: Makes the Python value of JSON that fits the schema.
+        schema: Its JSON schema.
+        load: Converts JSON that is valid against the schema to the Python value.
     """
 
     schema: dict[str, Any] = field(factory=dict)
-    load: Callable[[Any], Any] = _unchanged
+    load: Callable[[Any], Any] = _identity
 
     def takes(self, value: Any) -> bool:
-        """Whether the JSON looks like it, seen from outside; decides between the members of a union."""
+        """Whether the JSON has the right type at the top level; decides between the members of a union."""
         if "enum" in self.schema:
             return any(value == choice and type(value) is type(choice) for choice in self.schema["enum"])
         kind = self.schema.get("type")
@@ -79,7 +79,7 @@ def describe_all(
     Args:
         parameters: In the order of the schema.
         descriptions: By name; one in the annotation (``Annotated[int, "..."]``) wins.
-        outer: Classes that are being described, so that one which holds itself is noticed.
+        outer: Classes that are being described, to detect recursive ones.
 
     Raises:
         UnsupportedAnnotation: The message begins with the parameter's name.
@@ -104,9 +104,9 @@ def describe_all(
 
 
 def resolve(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """Return the annotations with what is text in them evaluated among ``names``.
+    """Return the annotations with string annotations evaluated in the namespace ``names``.
 
-    Each on its own: one that only type checkers can resolve spoils no other.
+    Each is evaluated on its own, so that one which only type checkers can resolve does not affect the others.
 
     Raises:
         UnsupportedAnnotation: The message begins with the parameter's name.
@@ -125,10 +125,10 @@ def resolve(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, 
 
 
 def describe(annotation: Any) -> Shape:
-    """Return the JSON that an annotation takes.
+    """Return the JSON form of an annotation.
 
     Raises:
-        UnsupportedAnnotation: JSON schema has no word for it.
+        UnsupportedAnnotation: It has no JSON schema.
     """
     return _describe(annotation, ())
 
@@ -146,8 +146,8 @@ def _unsupported(annotation: Any, why: str = "which JSON schema cannot say") -> 
     return UnsupportedAnnotation(f"is annotated {spelt}, {why}; {_ADVICE}")
 
 
-def _wrapped(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
-    """What only adds to another annotation, or names it."""
+def _unwrap(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
+    """Return the shape of the annotation inside a wrapper: ``Annotated``, ``Required``, a type alias."""
     if get_origin(annotation) is Annotated:
         inner, *notes = get_args(annotation)
         shape = _describe(inner, outer)
@@ -178,10 +178,10 @@ def _json_type(value: Any) -> str | None:
 
 
 def _literal(annotation: Any, _: tuple[Any, ...]) -> Shape | None:
-    return Shape(_choices(annotation, get_args(annotation))) if get_origin(annotation) is Literal else None
+    return Shape(_enum_schema(annotation, get_args(annotation))) if get_origin(annotation) is Literal else None
 
 
-def _choices(annotation: Any, values: Iterable[Any]) -> dict[str, Any]:
+def _enum_schema(annotation: Any, values: Iterable[Any]) -> dict[str, Any]:
     values = list(values)
     names = {_SCALARS.get(type(value)) for value in values}
     if None in names:
@@ -235,7 +235,7 @@ def _class(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
     if not isinstance(annotation, type):
         return None
     if issubclass(annotation, Enum):
-        return Shape(_choices(annotation, (member.value for member in annotation)), annotation)
+        return Shape(_enum_schema(annotation, (member.value for member in annotation)), annotation)
     if issubclass(annotation, PurePath):
         return Shape({"type": "string"}, lambda value: annotation(value) if isinstance(value, str) else value)
     fields = _fields_of(annotation)
@@ -256,11 +256,11 @@ def _class(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
 
 
 _Rule: TypeAlias = "Callable[[Any, tuple[Any, ...]], Shape | None]"
-_RULES: tuple[_Rule, ...] = (_wrapped, _scalar, _literal, _union, _array, _mapping, _class)
+_RULES: tuple[_Rule, ...] = (_unwrap, _scalar, _literal, _union, _array, _mapping, _class)
 
 
 def _fields_of(kind: Any) -> list[Parameter] | None:
-    """Return what the class is made of; None where it does not say."""
+    """Return the fields of an attrs class, dataclass or TypedDict; None for any other class."""
     if not (typing.is_typeddict(kind) or attrs.has(kind) or dataclasses.is_dataclass(kind)):
         return None
     try:
@@ -283,7 +283,7 @@ def _fields_of(kind: Any) -> list[Parameter] | None:
 
 
 def _key(name: str, hint: Any, *, required: bool) -> Parameter:
-    """A key of a TypedDict. Where annotations are text the class itself does not know which keys are required."""
+    """A key of a TypedDict. With string annotations the class itself does not know which keys are required."""
     while get_origin(hint) in (typing.Required, typing.NotRequired, getattr(typing, "ReadOnly", Any)):
         required = {typing.Required: True, typing.NotRequired: False}.get(get_origin(hint), required)
         (hint,) = get_args(hint)
@@ -299,14 +299,13 @@ def _default_of(one: Any, none: Any) -> Any:
 
 _FACTORY: Any = attrs.Factory
 _UNSAID = object()
-"""Default of what may be left out without the schema saying what it then is."""
+"""Default of an optional value whose default the schema does not state."""
 
 
 def _with_default(shape: Shape, default: Any) -> Shape:
     """Add the default to the schema.
 
-    ``T | None = None`` becomes just ``T``: that the argument may be left out says all, in the form that
-    every provider's API takes.
+    ``T | None = None`` becomes just ``T``: the argument is optional, which every provider's API can express.
     """
     branches = shape.schema.get("anyOf", ())
     if default is None and {"type": "null"} in branches:

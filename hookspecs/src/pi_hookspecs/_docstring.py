@@ -1,4 +1,4 @@
-"""Reading a docstring of Google's form: what it says in general, and what of each argument."""
+"""Parses docstrings in Google's style: the summary and body, and the description of each argument."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Docstring(Value):
 
     Attributes:
         text: Summary and body, without the sections on arguments, result and errors.
-        names: What it says of each argument (or attribute), on one line.
+        names: Description of each argument (or attribute), on one line.
     """
 
     text: str
@@ -46,7 +46,7 @@ def parse(docstring: str | None) -> Docstring:
 
 
 def _entries(lines: list[str]) -> dict[str, str]:
-    """Read ``name: text`` at the section's own indentation; what stands deeper goes on with the text."""
+    """Read ``name: text`` at the section's own indentation; a deeper line continues the text."""
     margin = min((_indent(line) for line in lines if line.strip()), default=0)
     entries: dict[str, str] = {}
     name = ""

@@ -1,4 +1,4 @@
-"""Making a tool of a typed function: its schema, its description, and how a call reaches it."""
+"""Builds a tool from a typed function: its schema, its description, and the adapter that calls it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tool_from_function(
     default_active: bool,
     constrained_sampling: ConstrainedSampling | None,
 ) -> Tool:
-    """Return the tool that a function is; the arguments and errors are those of ``tool``."""
+    """Return a tool built from a function; arguments and errors are those of ``tool``."""
     tool_name = name or str(getattr(function, "__name__", ""))
     if not tool_name:
         raise TypeError(f"{function!r} has no name; give the tool one: @tool(name=...)")
@@ -60,7 +60,7 @@ def tool_from_function(
         raise TypeError(f"Tool function {tool_name!r}: parameter {error}.") from error
     return Tool(
         name=tool_name,
-        label=label or _in_words(tool_name),
+        label=label or _to_label(tool_name),
         description=docstring.text,
         parameters=schema,
         execute=_execute(
@@ -78,20 +78,20 @@ def tool_from_function(
     )
 
 
-def _in_words(name: str) -> str:
+def _to_label(name: str) -> str:
     words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]
 
 
 def _routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return where docstring and annotations stand: behind a partial, in the class of a callable object."""
+    """Return the function that has docstring and annotations: unwraps a partial, or takes ``__call__`` of an object."""
     while isinstance(function, functools.partial):
         function = function.func
     return function if inspect.isroutine(function) else type(function).__call__
 
 
 def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> list[Parameter]:
-    """Return what the model is to fill in, annotations resolved; that of ``ctx`` is never looked at."""
+    """Return the parameters that the model fills in, annotations resolved; that of ``ctx`` is never evaluated."""
     named = {key: one for key, one in signature.parameters.items() if key != _CONTEXT}
     for key, one in named.items():
         if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
@@ -108,7 +108,7 @@ def _parameters(routine: Callable[..., Any], signature: inspect.Signature) -> li
 def _check_result(routine: Callable[..., Any], tool_name: str) -> None:
     """Raise where the annotation of the result names a type that no tool can return.
 
-    One that cannot be resolved here, as when only type checkers import it, says nothing.
+    An annotation that cannot be resolved here, as when only type checkers import it, is not checked.
     """
     function = inspect.unwrap(routine)
     annotation = getattr(function, "__annotations__", {}).get("return")
@@ -155,7 +155,7 @@ def _execute(
 def _call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     try:
         return function(**arguments)
-    except StopIteration as error:  # a future cannot hold one: up to Python 3.11 the caller would wait for ever
+    except StopIteration as error:  # a future cannot carry one: up to Python 3.11 the caller would wait forever
         raise RuntimeError("the tool raised StopIteration") from error
 
 

@@ -1,6 +1,6 @@
 """The decorators of plugin authors (``hookimpl``) and of this package (``hookspec``, ``answers``).
 
-pluggy finds, validates and orders implementations. What it lacks is said here: how answers combine,
+pluggy finds, validates and orders implementations. What it lacks is defined here: how answers combine,
 what a failure means, how long an implementation may take, and order by plugin name.
 """
 
@@ -38,15 +38,15 @@ class Rule(Enum):
     """How the answers of several implementations combine."""
 
     NOTIFY = "notify"
-    """Everybody is told, answers are ignored."""
+    """Every implementation is called, answers are ignored."""
     COLLECT = "collect"
     """All answers, in order."""
     FIRST = "first"
     """The first answer that is not None wins."""
     PIPE = "pipe"
-    """Each implementation gets what the one before made of it."""
+    """Each implementation gets the result of the one before."""
     VETO = "veto"
-    """The first refusal wins and ends the asking."""
+    """The first refusal wins; later implementations are not called."""
 
 
 class OnFailure(Enum):
@@ -84,7 +84,7 @@ class Answers(Value):
     deadline: Deadline
 
     def __str__(self) -> str:
-        """Say the rule as ``pi hooks`` prints it."""
+        """Return the rule as ``pi hooks`` prints it."""
         if self.whole is not None:
             return self.whole.value
         return ", ".join(f"{name}: {rule.value}" for name, rule in self.fields.items())
@@ -116,7 +116,7 @@ def answers_of(spec: Callable[..., Any]) -> Answers | None:
 
 @frozen(eq=False, repr=False)
 class Order(Value):
-    """Names of plugins before and after which an implementation wants to run."""
+    """Names of plugins before and after which an implementation has to run."""
 
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -165,8 +165,8 @@ class _HookimplMarker:
             function: The function, when used without parentheses.
             tryfirst: Run before those that do not ask for it.
             trylast: Run after those that do not ask for it.
-            optionalhook: No complaint when no such hook exists, for plugins that support several versions.
-            specname: The hook's name, where the function is named otherwise.
+            optionalhook: No warning when no such hook exists, for plugins that support several versions.
+            specname: The hook's name, where the function has another name.
             before: Plugins that are to run after this one, by name.
             after: Plugins that are to run before this one, by name.
         """

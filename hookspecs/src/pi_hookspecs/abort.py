@@ -19,7 +19,7 @@ ABORT_GRACE = 2.0
 class AbortSignal:
     """Read side of an abort. Belongs to one run and is never reset.
 
-    What has not settled ``ABORT_GRACE`` seconds after the abort is cancelled as a task.
+    A provider or tool that has not finished ``ABORT_GRACE`` seconds after the abort is cancelled as a task.
     """
 
     __slots__ = ("_callbacks", "_reason")
@@ -35,7 +35,7 @@ class AbortSignal:
 
     @property
     def reason(self) -> str | None:
-        """Why, in words for the user; None while the run goes on."""
+        """The reason, written for the user; None while the run goes on."""
         return self._reason
 
     def raise_if_aborted(self) -> None:
@@ -60,9 +60,9 @@ class AbortSignal:
         return self._reason or ""
 
     def on_abort(self, callback: Callable[[], object]) -> Callable[[], None]:
-        """Call ``callback`` once at the abort, at once if it has happened; returns how to withdraw it.
+        """Call ``callback`` once at the abort, immediately if it has happened; return a function that unregisters it.
 
-        What a callback raises at the abort keeps nobody else from being told: it goes to the event loop's exception
+        An exception of one callback does not keep the others from being called: it goes to the event loop's exception
         handler.
         """
         if self._reason is not None:
@@ -78,7 +78,7 @@ class AbortSignal:
 
 
 class AbortController:
-    """Write side of an abort; whoever starts a run keeps it."""
+    """Write side of an abort; kept by the code that starts a run."""
 
     __slots__ = ("signal",)
 
@@ -95,12 +95,12 @@ class AbortController:
         for callback in callbacks:
             try:
                 callback()
-            except Exception as error:  # noqa: BLE001 - of a tool or plugin; the others have to stop all the same
+            except Exception as error:  # noqa: BLE001 - from a tool or plugin; the others have to stop all the same
                 _report(error, callback)
 
 
 def _report(error: Exception, callback: Callable[[], object]) -> None:
-    """Tell of a callback's error as asyncio tells of those of its own; without a loop there is nobody to tell."""
+    """Report a callback's error as asyncio reports its own; without a running loop there is no handler to report to."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""What plugins do through ``pi`` and ``ctx``: the values that come back, and what only commands may do."""
+"""Actions of ``pi`` and ``ctx``: the values that they return, and those that only commands may use."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExecResult(Value):
-    """What a program printed and how it ended: the answer of ``exec``.
+    """Output and exit status of a program: the result of ``exec``.
 
     Attributes:
         code: Its exit code; 128 and the signal's number where a signal ended it, 127 where it could not be started.
-        killed: It was ended by an abort or a timeout.
-        truncated: It printed more than is kept.
+        killed: Whether an abort or a timeout ended it.
+        truncated: Whether it printed more than is kept.
     """
 
     stdout: str
@@ -41,10 +41,10 @@ class ExecResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolInfo(Value):
-    """A tool of a session, for people and for choosing among them.
+    """A tool of a session, for listing and choosing.
 
     Attributes:
-        plugin: Who brought it; None for one of the program's own.
+        plugin: The plugin that registered it; None for one of the program's own.
         active: Whether the model is offered it.
     """
 
@@ -58,11 +58,11 @@ class ToolInfo(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionChange(Value):
-    """What came of going over to another session.
+    """Result of switching to another session.
 
     Attributes:
-        cancelled: A plugin kept the present one.
-        selected_text: After a fork, what the user had said there, for editing.
+        cancelled: A plugin cancelled the switch.
+        selected_text: After a fork, the text of the user's message there, for editing.
     """
 
     cancelled: bool = False
@@ -78,17 +78,17 @@ class EventBus(Protocol):
     @overload
     def on(self, channel: str, handler: Callable[[Any], Any], /) -> Callable[[], None]: ...
     def on(self, channel: str, handler: Any = None, /) -> Any:
-        """Hear a channel: a decorator, and a function that returns the way to unsubscribe. Handlers get the data."""
+        """Call ``handler(data)`` for a channel; return a function that unsubscribes. Without a handler, a decorator."""
         ...
 
     def emit(self, channel: str, data: Any = None, /) -> None:
-        """Tell everybody who hears the channel, at once; those that are ``async`` run as tasks, errors are reported."""
+        """Call the channel's handlers now; ``async`` ones run as tasks, errors are reported."""
         ...
 
 
 @runtime_checkable
 class ModelCatalog(Protocol):
-    """The models that there are."""
+    """The known models."""
 
     def get_models(self, provider: str | None = None) -> Sequence[Model]:
         """Return a provider's models, or all."""
@@ -99,14 +99,14 @@ class ModelCatalog(Protocol):
         ...
 
     def available(self) -> Sequence[Model]:
-        """Return the models whose provider has a key, and whose API somebody speaks."""
+        """Return the models whose provider has a key, and whose API a provider plugin implements."""
         ...
 
     def find(self, reference: str, provider: str | None = None) -> Model:
-        """Return the model that a name means, as ``--model`` takes it.
+        """Return the model for a name as ``--model`` takes it.
 
         Raises:
-            UserError: None, or several.
+            UserError: No model matches, or several do.
         """
         ...
 
@@ -115,20 +115,20 @@ class ModelCatalog(Protocol):
 
         Raises:
             MissingKey: It needs one and has none; the message names what to set.
-            UserError: The key could not be had: a command failed, or a login could not be refreshed.
-            UnknownName: Nobody knows the provider.
+            UserError: The key could not be obtained: a command failed, or a login could not be refreshed.
+            UnknownName: The provider is not known.
         """
         ...
 
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
-        """Ask a model and yield its answer as ``Provider.stream`` does, for a provider that hands requests on.
+        """Ask a model and yield its answer as ``Provider.stream`` does, for a provider that forwards requests.
 
         Key and headers are those of the model's own provider, not of ``options``; the thinking level becomes the
-        nearest that the model has.
+        nearest that the model supports.
 
         Raises:
             MissingKey: Its provider has no key.
-            UnknownName: Nobody knows its provider, or speaks its API.
+            UnknownName: Its provider is not known, or no plugin implements its API.
         """
         ...
 
@@ -147,27 +147,27 @@ class CommandActions(Protocol):
     async def new_session(
         self, *, parent_session: str | None = None, setup: Callable[[Any], Awaitable[None] | None] | None = None
     ) -> SessionChange:
-        """Begin a new conversation; a run that is going on is aborted.
+        """Start a new session; a run in progress is aborted.
 
         Args:
-            parent_session: File that the new session says it comes from.
-            setup: Gets the ``SessionManager`` before plugins are told of the session, to put entries in.
+            parent_session: File recorded as the new session's parent.
+            setup: Called with the ``SessionManager`` before ``session_start``, to add entries.
         """
         ...
 
     async def fork(self, entry_id: str, *, position: Literal["before", "at"] = "before") -> SessionChange:
-        """Go over to a copy of the conversation that ends before a message of the user, or ``at`` any entry.
+        """Switch to a copy of the conversation that ends before a user message, or ``at`` any entry.
 
         Raises:
-            UserError: No such entry, or none of the user's.
+            UserError: No such entry, or it is not a user message.
         """
         ...
 
     async def switch_session(self, session_path: str | Path) -> SessionChange:
-        """Go over to a stored conversation.
+        """Switch to a stored session.
 
         Raises:
-            UserError: It is no session; the present one stays.
+            UserError: The file is not a session; the current session stays.
         """
         ...
 
@@ -180,26 +180,26 @@ class CommandActions(Protocol):
         replace_instructions: bool = False,
         label: str | None = None,
     ) -> TreeNavigation:
-        """Go on from another entry; from before it when the user said it.
+        """Continue from another entry; from before it when it is a user message.
 
         Args:
             target_id: The entry.
-            summarize: Have what is left behind summed up where the conversation goes on.
-            custom_instructions: What the summary should look at.
-            replace_instructions: They stand in place of the summariser's own.
-            label: A name for the place.
+            summarize: Add a summary of the abandoned branch where the conversation continues.
+            custom_instructions: What the summary should focus on.
+            replace_instructions: Use them instead of the summariser's own.
+            label: A label for the entry.
 
         Raises:
             AgentBusy: A prompt is being answered.
-            UserError: No such entry, or nobody who could sum up.
-            PiError: The summary failed; the conversation is where it was.
+            UserError: No such entry, or no summariser is installed.
+            PiError: The summary failed; the conversation stays where it was.
         """
         ...
 
     async def reload(self) -> None:
-        """Load local extensions anew and activate all plugins again; this ``ctx`` is stale afterwards.
+        """Reload local extensions and activate all plugins again; this ``ctx`` is stale afterwards.
 
         Raises:
-            UserError: A prompt is being answered, or the conversation compacted.
+            UserError: A prompt is being answered, or the conversation is being compacted.
         """
         ...

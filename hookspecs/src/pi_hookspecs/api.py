@@ -1,4 +1,4 @@
-"""``PiAPI``: what ``activate(pi)`` hands to a plugin for everything dynamic."""
+"""``PiAPI``: the object that ``activate(pi)`` gets, for everything that is registered at run time."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 class PiAPI(Protocol):
     """Registrations and actions of one plugin in one session.
 
-    While ``activate`` runs, registrations are queued and nothing else works yet; afterwards everything does, from the
-    next request on. What registers something is a function that returns the way to take it away, and without what is
-    to be registered a decorator that returns what it decorates. After a reload, or the end of the session, every
-    method raises ``StaleObject``.
+    While ``activate`` runs, registrations are queued and no other method works; afterwards all do, and registrations
+    take effect from the next request on. A method that registers something returns a function that removes it; called
+    without the object to register, it is a decorator that returns the decorated function unchanged. After a reload, or
+    the end of the session, every method raises ``StaleObject``.
     """
 
     @property
@@ -48,7 +48,7 @@ class PiAPI(Protocol):
         """Handle an event by its name.
 
         Handlers take ``event`` and ``ctx``, or the one they need, plain or ``async``, and follow the hook's rules:
-        order, deadline, blame and answer rule are those of an installed plugin.
+        order, deadline, error reports and answer rule are those of an installed plugin.
 
         Raises:
             UnknownName: No such event exists; the message names the nearest.
@@ -86,10 +86,10 @@ class PiAPI(Protocol):
         constrained_sampling: ConstrainedSampling | None = None,
     ) -> Callable[[Callable[..., Any]], Tool]: ...
     def register_tool(self, tool: Any = None, /, **how: Any) -> Any:
-        """Add a tool; over a function, with or without the options of ``@tool``, make one of it first.
+        """Add a tool. As a decorator of a function, with or without the options of ``@tool``, build the tool first.
 
         Raises:
-            PluginError: It is no tool that could be used.
+            PluginError: It is not a valid tool.
         """
         ...
 
@@ -116,17 +116,17 @@ class PiAPI(Protocol):
         description: str = "",
         complete: Callable[[str], Sequence[str]] | None = None,
     ) -> Any:
-        """Add the slash command ``/name``; of two with one name the plugin later in load order has it.
+        """Add the slash command ``/name``; of two with one name that of the later plugin in load order wins.
 
         Args:
             name: Without the slash.
-            handler: ``handler(args, ctx)``, plain or ``async``, gets what follows the name; runs at once, even while an
-                answer is being made.
+            handler: ``handler(args, ctx)``, plain or ``async``; ``args`` is the text after the name. Runs at once, even
+                while an answer is streaming.
             description: One line, for lists.
-            complete: Gets what is typed of the arguments, returns what it could become.
+            complete: Gets the arguments typed so far, returns the possible completions.
 
         Raises:
-            PluginError: It has no name, or one that cannot be typed.
+            PluginError: The name is empty, or cannot be typed.
         """
         ...
 
@@ -137,7 +137,7 @@ class PiAPI(Protocol):
         self, key: str, handler: Callable[..., Any], /, *, description: str = ""
     ) -> Callable[[], None]: ...
     def register_shortcut(self, key: str, handler: Any = None, /, *, description: str = "") -> Any:
-        """Add a key of interactive front ends, ``ctrl+shift+p``; ``handler(ctx)`` is plain or ``async``."""
+        """Add a key binding of interactive front ends, ``ctrl+shift+p``; ``handler(ctx)`` is plain or ``async``."""
         ...
 
     def register_flag(
@@ -149,14 +149,14 @@ class PiAPI(Protocol):
         default: bool | str | None = None,
         description: str = "",
     ) -> Callable[[], None]:
-        """Add the option ``--name`` to the command line: present or not, or with a text.
+        """Add the option ``--name`` to the command line: a boolean flag, or one with a string value.
 
         The hook ``register_flags`` does the same and shows it in ``pi --help``.
         """
         ...
 
     def get_flag(self, name: str, /) -> bool | str | None:
-        """Return what the command line says of an option, else its default; None for one that nobody registered."""
+        """Return an option's value from the command line, else its default; None if it is not registered."""
         ...
 
     def register_provider(
@@ -172,18 +172,18 @@ class PiAPI(Protocol):
 
         Args:
             provider_id: Its id.
-            config: As in models.json, which it lies over, as over what other plugins registered before; a
-                ``ProviderInfo`` replaces what is known.
-            stream: Answers for the API that the provider names, as ``Provider.stream`` does.
+            config: As in models.json; merged over it and over what other plugins registered before. A ``ProviderInfo``
+                replaces both.
+            stream: Implements the API that the provider names, as ``Provider.stream`` does.
             login: Signs in to it.
 
         Raises:
-            UserError: The configuration is not as it must be; told in the report, where ``activate`` registers it.
+            UserError: The configuration is invalid. While ``activate`` runs it is reported instead of raised.
         """
         ...
 
     def unregister_provider(self, provider_id: str, /) -> None:
-        """Take away what this plugin registered for a provider; without that nothing happens."""
+        """Remove what this plugin registered for a provider; does nothing if it registered none."""
         ...
 
     @overload
@@ -193,7 +193,7 @@ class PiAPI(Protocol):
         self, custom_type: str, renderer: Renderer | Callable[..., Sequence[str]], /
     ) -> Callable[[], None]: ...
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
-        """Show custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
+        """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
         ...
 
     @property
@@ -214,25 +214,26 @@ class PiAPI(Protocol):
         """Add a message: stored while idle, queued during a run, ``nextTurn`` with the user's next prompt.
 
         Args:
-            message: What the model is told.
-            trigger_turn: While idle, have it answered at once.
+            message: The message for the model.
+            trigger_turn: While idle, start a run that answers it.
             deliver_as: How to queue it; as steering when None.
 
         Returns:
-            Waits for the answer, if one is made; what goes wrong unwaited is reported. It is sent in any case.
+            An awaitable that waits for the answer, if there is one. The message is sent whether or not it is awaited;
+            errors of one that is not awaited are reported.
         """
         ...
 
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
-        """Say something in the user's place: always a turn of its own, no command, no template.
+        """Send a message as the user: always a turn of its own; commands and templates are not expanded.
 
         Returns:
-            Waits for the answer, as ``send_message`` does.
+            An awaitable, as that of ``send_message``.
 
         Raises:
-            AgentBusy: A run is going on and ``deliver_as`` does not say how to queue.
+            AgentBusy: A run is in progress and ``deliver_as`` is None.
         """
         ...
 
@@ -240,20 +241,20 @@ class PiAPI(Protocol):
         """Store plain data in the session, outside the model's context; returns the entry's id.
 
         Raises:
-            PluginError: JSON cannot say it; of what it can, a copy is stored.
+            PluginError: The data is not JSON. A copy of it is stored.
         """
         ...
 
     def set_label(self, entry_id: str, label: str | None = None, /) -> str:
-        """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
+        """Label an entry of the session, or remove its label; return the id of the label entry."""
         ...
 
     async def set_session_name(self, name: str | None, /) -> None:
-        """Name the session; None takes the name away."""
+        """Name the session; None removes the name."""
         ...
 
     def get_session_name(self) -> str | None:
-        """Return what the user calls the session."""
+        """Return the session's name."""
         ...
 
     # Programs
@@ -268,52 +269,52 @@ class PiAPI(Protocol):
         timeout: float | None = None,  # noqa: ASYNC109 - part of the contract: the program is killed, not only left
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
-        """Run a program, without a shell, and return what it printed and how it ended.
+        """Run a program, without a shell, and return its output and exit status.
 
         Args:
             command: The program.
             args: Its arguments.
             cwd: Where it runs; the session's working directory when None.
-            signal: Kills it and all that it started.
+            signal: On abort, the program and all its child processes are killed.
             timeout: Seconds, after which the same happens.
-            env: Variables beside those of this process.
+            env: Variables in addition to those of this process.
         """
         ...
 
     # Choices
 
     def get_active_tools(self) -> list[str]:
-        """Return the names of the tools that the model is offered."""
+        """Return the names of the active tools, which the model can call."""
         ...
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
-        """Offer the model these tools from the next request on; names that nobody knows are ignored."""
+        """Make these tools active from the next request on; unknown names are ignored."""
         ...
 
     def get_all_tools(self) -> list[ToolInfo]:
-        """Return every tool that could be offered."""
+        """Return every registered tool, active or not."""
         ...
 
     async def get_commands(self) -> Sequence[CommandInfo]:
-        """Return what can be called with a slash: plugins' commands, prompt templates, skills."""
+        """Return the slash commands: those of plugins, prompt templates, skills."""
         ...
 
     async def set_model(self, model: Model | str, /) -> bool:
-        """Let another model answer from the next run on; False when its provider has no key.
+        """Select another model from the next run on; return False when its provider has no key.
 
         Raises:
-            UserError: No model of that name, or several.
+            UserError: No model matches the name, or several do.
         """
         ...
 
     def get_thinking_level(self) -> ThinkingLevel:
-        """Return how hard the model thinks."""
+        """Return the reasoning effort."""
         ...
 
     async def set_thinking_level(self, level: ThinkingLevel, /) -> None:
-        """Let the model think more or less from the next run on, as far as it can."""
+        """Set the reasoning effort from the next run on, limited to what the model supports."""
         ...
 
     async def emit(self, event: Any, /) -> None:
-        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        """Emit an event to the session's subscribers; its class has a ``type`` and attrs fields."""
         ...

@@ -49,7 +49,7 @@ class ImageContent(Value):
 
 @frozen(eq=False, repr=False)
 class ToolCall(Value):
-    """A call that the model wants made.
+    """A tool call requested by the model.
 
     Attributes:
         id: The provider's id of the call; the result repeats it.
@@ -57,7 +57,7 @@ class ToolCall(Value):
         arguments: A JSON object.
         thought_signature: The provider's own, for replay.
         namespace: OpenAI Responses namespace of a dynamically loaded tool.
-        arguments_error: Set where the argument text was no JSON object; ``arguments`` is then empty
+        arguments_error: Set where the argument text was not a JSON object; ``arguments`` is then empty
             and validation fails with this text.
     """
 

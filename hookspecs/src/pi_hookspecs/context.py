@@ -1,4 +1,4 @@
-"""``ctx``: what a hook, a command or a tool may see and do."""
+"""``ctx``: what a hook, a command or a tool can read and do."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ __all__ = [
 
 
 RunMode: TypeAlias = str
-"""The front end's name: ``tui``, ``rpc``, ``json``, ``print``, or what a plugin brings."""
+"""The front end's name: ``tui``, ``rpc``, ``json``, ``print``, or that of a plugin's front end."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SideRequest(Value):
-    """How a request beside the conversation is made (``ctx.complete``).
+    """Options of a request outside the conversation (``ctx.complete``).
 
     Attributes:
-        purpose: What it is for, one word; the session's cost is kept by it.
+        purpose: What it is for, one word; the session's cost is broken down by it.
         max_tokens: Limit of the answer; the model's own when None.
-        reasoning: How hard the model thinks; the session's level when None.
-        signal: Ends the request when it is aborted, beside the prompt's own.
-        reason: Why a compaction is wanted, where it is for one.
-        model: Who is asked; the session's model when None.
+        reasoning: Reasoning effort; the session's level when None.
+        signal: Aborts the request, in addition to the prompt's own signal.
+        reason: The reason of the compaction, where it is for one.
+        model: The model to ask; the session's model when None.
     """
 
     purpose: str
@@ -71,12 +71,12 @@ class StartContext(Protocol):
 
     @property
     def ui(self) -> UserInterface:
-        """The user; nobody where ``has_ui`` is false."""
+        """The user interface; dialogs return their default where ``has_ui`` is false."""
         ...
 
     @property
     def has_ui(self) -> bool:
-        """Whether anybody can answer a dialog."""
+        """Whether there is a user who can answer a dialog."""
         ...
 
     @property
@@ -91,27 +91,27 @@ class StartContext(Protocol):
 
     @property
     def settings(self) -> SettingsView:
-        """What the user has set; without a project's settings as long as nobody trusts it."""
+        """The user's settings; those of the project are included once it is trusted."""
         ...
 
     @property
     def signal(self) -> AbortSignal | None:
-        """None: there is no run yet."""
+        """None, because there is no run yet."""
         ...
 
 
 @runtime_checkable
 class PiContext(CommandActions, Protocol):
-    """Everything that a plugin may use while it answers a hook."""
+    """Everything that a plugin may use inside a hook."""
 
     @property
     def ui(self) -> UserInterface:
-        """The user. Dialogs are awaited; while one is open the hook's deadline stands still."""
+        """The user interface. Dialogs are awaited; while one is open the hook's deadline is paused."""
         ...
 
     @property
     def has_ui(self) -> bool:
-        """Whether anybody can answer a dialog."""
+        """Whether there is a user who can answer a dialog."""
         ...
 
     @property
@@ -131,12 +131,12 @@ class PiContext(CommandActions, Protocol):
 
     @property
     def settings(self) -> SettingsView:
-        """What the user has set."""
+        """The user's settings."""
         ...
 
     @property
     def deps(self) -> Any:
-        """What the program that made the session gave it (``create_agent_session(deps=...)``), else None."""
+        """The object passed to ``create_agent_session(deps=...)``; None if there was none."""
         ...
 
     @property
@@ -146,22 +146,22 @@ class PiContext(CommandActions, Protocol):
 
     @property
     def model(self) -> Model | None:
-        """Who answers."""
+        """The current model."""
         ...
 
     @property
     def thinking_level(self) -> ThinkingLevel:
-        """How hard it thinks."""
+        """The reasoning effort."""
         ...
 
     @property
     def signal(self) -> AbortSignal | None:
-        """The run's abort; None between runs."""
+        """The run's abort signal; None between runs."""
         ...
 
     @property
     def system_prompt(self) -> str:
-        """The system prompt as the next request would send it."""
+        """The system prompt of the next request."""
         ...
 
     def get_system_prompt(self) -> str:
@@ -170,20 +170,20 @@ class PiContext(CommandActions, Protocol):
 
     @property
     def models(self) -> ModelCatalog:
-        """The models that there are."""
+        """The known models."""
         ...
 
     @property
     def scoped_models(self) -> Sequence[Model]:
-        """The models that the user cycles through; empty for all that can be used."""
+        """The models to cycle through; empty for all that can be used."""
         ...
 
     def is_project_trusted(self) -> bool:
-        """Whether files of the project itself may be used: settings, extensions, skills, prompts."""
+        """Whether the project's own files may be used: settings, extensions, skills, prompts."""
         ...
 
     def is_idle(self) -> bool:
-        """Whether no run is going on."""
+        """Whether no run is in progress."""
         ...
 
     def has_pending_messages(self) -> bool:
@@ -191,7 +191,7 @@ class PiContext(CommandActions, Protocol):
         ...
 
     def context_usage(self) -> ContextUsage | None:
-        """How full the window is; None without a model."""
+        """How much of the context window is used; None without a model."""
         ...
 
     async def compact(
@@ -199,15 +199,15 @@ class PiContext(CommandActions, Protocol):
     ) -> Compaction | None:
         """Compact the conversation, now.
 
-        ``manual`` stops a run that is going on, unless the run itself asks, in a hook. With ``threshold`` and
+        ``manual`` stops a run in progress, unless it is called from a hook of that run. With ``threshold`` and
         ``overflow`` it happens in place: the next request is told what is left.
 
         Returns:
-            The compaction; None when there was nothing to do for another reason than ``manual``.
+            The compaction; None when there was nothing to compact and the reason is not ``manual``.
 
         Raises:
-            UserError: It was asked for by hand and cannot be done.
-            PiError: It failed, or was cancelled; the session is as it was.
+            UserError: The reason is ``manual`` and the conversation cannot be compacted.
+            PiError: It failed, or was cancelled; the session is unchanged.
         """
         ...
 
@@ -221,57 +221,57 @@ class PiContext(CommandActions, Protocol):
         timeout: float | None = None,  # noqa: ASYNC109 - as PiAPI.exec
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
-        """Run a program, see ``PiAPI.exec``; an abort of the run kills it, or that of ``signal``."""
+        """Run a program, see ``PiAPI.exec``; it is killed when the run or ``signal`` is aborted."""
         ...
 
     def create_session(self, **options: Any) -> Any:
-        """Return an ``AgentSession`` of its own, for a helper: ``async with ctx.create_session(...) as session``.
+        """Return a new ``AgentSession`` for a subagent: ``async with ctx.create_session(...) as session``.
 
-        It is kept in memory and has this one's working directory, model, plugins, settings and keys.
+        It is kept in memory and uses the working directory, model, plugins, settings and keys of this one.
 
         Args:
             options: Those of ``create_agent_session``.
 
         Raises:
-            PiError: Helpers have helpers have helpers: nobody wanted that.
+            PiError: Subagents are nested too deeply.
         """
         ...
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Ask the model something beside the conversation, and return its answer, or the error that it ended in.
+        """Make a request outside the conversation; return the answer, or the error message that it ended in.
 
-        The request is made like those of the conversation: with the provider's key, the user's settings, the hooks
-        around requests, and the installed retry policy.
+        It is made like those of the conversation: with the provider's key, the user's settings, the request hooks, and
+        the installed retry policy.
         """
         ...
 
     async def export(self, path: str | Path | None = None) -> Path:
-        """Write the session into a file and return its path; the suffix says the format, HTML where it says none.
+        """Write the session to a file and return its path; the suffix selects the format, HTML by default.
 
         Raises:
-            UserError: There is nothing to export, nobody who could, or no place to write to.
+            UserError: The session is empty, no exporter handles the format, or the file cannot be written.
             PiError: The exporter failed.
         """
         ...
 
     def find_model(self, name: str) -> Model:
-        """Return the model that a name means, as ``--model`` takes it; no server is asked.
+        """Return the model for a name as ``--model`` takes it; no server is queried.
 
         Raises:
-            PiError: Nobody knows it, several could be meant, or it has no key and cannot answer now.
+            PiError: The name is unknown or ambiguous, or the model's provider has no key.
         """
         ...
 
     async def emit(self, event: Any) -> None:
-        """Tell the session's subscribers of an event; its class has a ``type`` and attrs fields."""
+        """Emit an event to the session's subscribers; its class has a ``type`` and attrs fields."""
         ...
 
     def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the run that is going on."""
+        """Abort the run in progress."""
         ...
 
     def shutdown(self) -> None:
-        """Ask the front end to end in good order, when the run is over."""
+        """Ask the front end to shut down cleanly when the run is over."""
         ...
 
 
@@ -284,12 +284,12 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
 
     @property
     def deps(self) -> DepsT_co:
-        """What the program that made the session gave it (``create_agent_session(deps=...)``), else None."""
+        """The object passed to ``create_agent_session(deps=...)``; None if there was none."""
         ...
 
     @property
     def signal(self) -> AbortSignal:
-        """The run's abort."""
+        """The run's abort signal."""
         ...
 
     @property
@@ -298,33 +298,33 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
         ...
 
     def update(self, partial: ToolResult | str) -> None:
-        """Show a partial result while the tool runs."""
+        """Report a partial result while the tool runs."""
         ...
 
     @property
     def tools(self) -> Sequence[str]:
-        """Names of the tools that the model is offered, and that ``execute_tool`` can run."""
+        """Names of the active tools, which ``execute_tool`` can run."""
         ...
 
     async def execute_tool(
         self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
     ) -> ToolResult:
-        """Run another tool: validated, guarded and bounded as a call of the model is.
+        """Run another tool, with the validation, hooks and limits of a call by the model.
 
         Args:
             name: One of ``tools``.
             arguments: For its schema.
-            on_update: Gets its partial results; they show under this call when None.
+            on_update: Called with its partial results; they are shown under this call when None.
 
         Returns:
-            Its result; a refusal, or what it raised, is one with ``is_error``.
+            Its result; a refusal or an exception is a result with ``is_error``.
 
         Raises:
-            UnknownName: No such tool is offered.
-            PiError: Tools that call tools have gone too deep.
+            UnknownName: No such tool is active.
+            PiError: Calls of tools by tools are nested too deeply.
         """
         ...
 
     async def relay(self, event: Any) -> None:
-        """Show a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
+        """Show a subagent's event under this call: ``session.subscribe(ctx.relay)``."""
         ...

@@ -52,7 +52,7 @@ class MessageEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelChangeEntry(EntryBase):
-    """From here on another model answers."""
+    """From here on another model is used."""
 
     provider: str
     model_id: str
@@ -62,7 +62,7 @@ class ModelChangeEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelChangeEntry(EntryBase):
-    """From here on the model thinks more or less."""
+    """From here on another reasoning effort is used."""
 
     thinking_level: str
     type: Literal["thinking_level_change"] = "thinking_level_change"

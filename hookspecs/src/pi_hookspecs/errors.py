@@ -1,19 +1,19 @@
-"""Every error that pi raises on purpose, so that one ``except PiError`` tells ours from a bug.
+"""Every error that pi raises on purpose, so that one ``except PiError`` separates them from bugs.
 
 ```text
 PiError
 ├── UserError              the user can act on it: printed as one line, carries the exit code
-│   ├── NoModel            nothing is configured that could answer
+│   ├── NoModel            no usable model is configured
 │   ├── MissingKey         the provider is known, its key is not
 │   └── UnknownName        no such option, provider, plugin ...; knows the nearest names
 ├── Aborted                the run was stopped on request
 ├── AgentBusy              a second prompt while one is running
 ├── RequestFailed          a model request ended in an error; providers turn it into an ``Error`` event
-├── UsageLimitExceeded     a run was stopped because it would have used more than its program allowed
-├── InvalidOutput          an answer is not the data that the program asked for
+├── UsageLimitExceeded     a run was stopped because it would have exceeded the program's limits
+├── InvalidOutput          an answer does not match the requested output type
 ├── InvalidArguments       a tool call's arguments do not fit the tool's schema
-├── PluginError            a plugin did something that cannot be; names the plugin
-└── StaleObject            a ``pi`` or ``ctx`` of before a reload, or of a session that has ended
+├── PluginError            a plugin did something invalid; names the plugin
+└── StaleObject            a ``pi`` or ``ctx`` from before a reload, or of a session that has ended
 ```
 """
 
@@ -48,10 +48,10 @@ class PiError(Exception):
 
 
 class UserError(PiError):
-    """Something that the user can put right; shown without a traceback.
+    """An error that the user can fix; printed without a traceback.
 
     Attributes:
-        exit_code: What the process exits with when nobody handles it.
+        exit_code: The process's exit code when it is not handled.
     """
 
     exit_code = 1
@@ -62,17 +62,17 @@ class NoModel(UserError):
 
 
 class MissingKey(UserError):
-    """A known provider has no key; the message says how to give one."""
+    """A known provider has no key; the message says how to set one."""
 
 
 class UnknownName(UserError):
-    """A name that nothing answers to.
+    """A name that is not known.
 
     Args:
-        kind: What was looked for, as it reads in the message: ``"option"``, ``"plugin"``.
+        kind: What was looked up, as the message names it: ``"option"``, ``"plugin"``.
         name: The name as the user wrote it.
-        known: All names that would have been right.
-        hint: What to do when no name is near.
+        known: All valid names.
+        hint: What to do when no name is similar.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str] = (), hint: str = "") -> None:
@@ -94,14 +94,14 @@ class Aborted(PiError):
 
 
 class AgentBusy(PiError):
-    """The agent already works on a prompt: steer it, or queue a follow-up."""
+    """The agent is already working on a prompt: steer it, or queue a follow-up."""
 
 
 class RequestFailed(PiError):
     """A model request that failed.
 
     Args:
-        message: Status and body as the API sent them, or what happened instead.
+        message: Status and body as the API sent them, or the transport's error.
         status: HTTP status, None where there was no answer.
         retry_after_ms: The server's own hint, in milliseconds.
         request_id: The server's id of the request, for support.
@@ -128,8 +128,8 @@ class UsageLimitExceeded(PiError):
         message: Which limit, and how much was used.
         limit: The limit's name, for example ``"requests"``.
         requests: Requests to models that were made.
-        tool_calls: Calls of tools that ran.
-        usage: Tokens and cost of all of it.
+        tool_calls: Tool calls that ran.
+        usage: Tokens and cost in total.
     """
 
     def __init__(self, message: str, *, limit: str, requests: int, tool_calls: int, usage: Usage) -> None:
@@ -141,10 +141,10 @@ class UsageLimitExceeded(PiError):
 
 
 class InvalidOutput(PiError):
-    """An answer is not the data that ``output_type`` asks for, after it was asked for a second time.
+    """An answer does not match ``output_type``, after it was requested a second time.
 
     Args:
-        message: What does not fit.
+        message: What does not match.
         text: The answer as the model wrote it.
     """
 
@@ -158,7 +158,7 @@ class InvalidArguments(PiError):
 
 
 class PluginError(PiError):
-    """A plugin registered or did something that cannot be.
+    """A plugin registered or did something invalid.
 
     Args:
         plugin: Name of the plugin, as in ``pi plugins`` and ``--disable``.

@@ -1,4 +1,4 @@
-"""What can be started: front ends, which drive a session, and subcommands, which need none."""
+"""Entry points of the program: front ends, which drive a session, and subcommands, which need none."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Mode(Shown):
     """A front end: ``run(session, options)`` drives a session and returns the exit code.
 
     Attributes:
-        name: What ``--mode`` takes.
+        name: The value for ``--mode``.
         run: Gets the ``AgentSession``, not started yet, and the command line's options: subscribe first, then
-            enter the session with ``async with``, which starts it and in the end shuts it down.
-        interactive: Whether ``pi`` may start it when the user gave no prompt.
-        priority: Among interactive modes the highest is started.
+            enter the session with ``async with``, which starts it and shuts it down on exit.
+        interactive: Whether ``pi`` starts it when there is no prompt.
+        priority: The interactive mode with the highest priority is started.
         description: For ``--help``.
     """
 
@@ -36,7 +36,7 @@ class Mode(Shown):
 
 @frozen(eq=False, repr=False)
 class Subcommand(Shown):
-    """``pi NAME ...``: ``run(arguments, host)`` gets what follows the name, and returns the exit code.
+    """``pi NAME ...``: ``run(arguments, host)`` gets the arguments after the name, and returns the exit code.
 
     Attributes:
         name: The first argument that selects it.

@@ -1,4 +1,4 @@
-"""How a package exports names from modules that are imported when a name is first used."""
+"""Lazy exports of a package: a module is imported when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["lazy_exports"]
 
 
 def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return what becomes the ``__getattr__`` of a package.
+    """Return the ``__getattr__`` function of a package.
 
     Args:
         package: Its ``__name__``.
-        homes: For each of its modules the names that it exports, with spaces between them.
+        homes: Module name to the names it exports, separated by spaces.
     """
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 

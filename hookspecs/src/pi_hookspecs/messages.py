@@ -1,7 +1,7 @@
-"""Messages of a conversation, what they cost and why they stopped.
+"""Messages of a conversation, their cost and stop reason.
 
 Times are Unix milliseconds, money is US dollars. Values are frozen: to change a message, make
-another with ``attrs.evolve``. What stands in a conversation beside these is in ``rare_messages``.
+another with ``attrs.evolve``. Less common messages are in ``rare_messages``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted", "pending", "deferred"]
-"""Why an answer ended. ``pending`` stands only in partials while streaming, never in a stored message."""
+"""Why an answer ended. ``pending`` occurs only in partials while streaming, never in a stored message."""
 
 UserContent: TypeAlias = TextContent | ImageContent | UnknownContent
 AssistantContent: TypeAlias = TextContent | ThinkingContent | ToolCall | UnknownContent
@@ -70,7 +70,7 @@ class Cost(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Usage(Value):
-    """Tokens of a request. ``input`` leaves out what came from the cache; ``reasoning`` is part of ``output``."""
+    """Tokens of a request. ``input`` excludes tokens read from the cache; ``reasoning`` is part of ``output``."""
 
     input: int = 0
     output: int = 0
@@ -95,7 +95,7 @@ class Usage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UserMessage(Value):
-    """What the user said: a string, or text and images."""
+    """A message of the user: a string, or text and images."""
 
     content: str | tuple[UserContent, ...]
     timestamp: int = field(factory=now_ms)
@@ -110,7 +110,7 @@ class UserMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AssistantMessage(Value):
-    """What the model answered, or how its request failed (``stop_reason`` ``error``, ``error_message``)."""
+    """An answer of the model, or the error of its request (``stop_reason`` ``error``, ``error_message``)."""
 
     content: tuple[AssistantContent, ...] = ()
     api: str
@@ -135,13 +135,13 @@ class AssistantMessage(Value):
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls that the model wants made, in its order."""
+        """The tool calls of the answer, in its order."""
         return tuple(block for block in self.content if isinstance(block, ToolCall))
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolResultMessage(Value):
-    """What a tool call gave, for the model (``content``) and for people and programs (``details``)."""
+    """Result of a tool call, for the model (``content``) and for display and programs (``details``)."""
 
     tool_call_id: str
     tool_name: str
@@ -162,13 +162,14 @@ class ToolResultMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SystemMessage(Value):
-    """Words to the model from neither side, or a record of what it was told besides the conversation.
+    """A system message in the transcript: text for the model, or a record of the system prompt and tools in use.
 
-    A record has at least one of ``sections``, ``tools_added`` and ``tools_removed``. The records of a branch, one after
-    another, say what the model was told: pi writes one when that changes, and sends none to a model.
+    A record has at least one of ``sections``, ``tools_added`` and ``tools_removed``. Applied in order, the records of a
+    branch give the system prompt and the tools of its next request. pi appends one when these change, and sends none to
+    a model.
 
     Attributes:
-        content: Text for the model; empty in a record of ours.
+        content: Text for the model; empty in a record that pi appends.
         sections: Sections of the system prompt by name, in their order: new or changed ones; None for one that is gone.
         tools_added: Declarations of tools that are offered from here on, each with ``name``, ``description`` and
             ``parameters``.
@@ -190,9 +191,9 @@ class SystemMessage(Value):
 
     @property
     def is_record(self) -> bool:
-        """Whether it records what the model was told, and is not itself for the model."""
+        """Whether it is a record of system prompt and tools, which is not sent to the model."""
         return not (self.sections is None and self.tools_added is None and self.tools_removed is None)
 
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage | SystemMessage
-"""What a provider understands."""
+"""The messages that providers convert."""

@@ -1,4 +1,4 @@
-"""Where a plugin's JSON files of providers and models are, and when they are read."""
+"""Reads providers and models from a plugin's JSON files, on first use."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def load_models(package: str | Path, file: str) -> list[ProviderInfo]:
     variables, or ``apiKey: "$NAME"`` for one), ``keyless``, ``defaultModel``, ``headers``, ``compat`` and ``models``.
     A model has ``id`` and may have ``name``, ``api``, ``baseUrl``, ``reasoning``, ``input``, ``cost`` (US dollars per
     million tokens; ``tiers`` with ``inputTokensAbove``), ``contextWindow``, ``maxTokens`` (tokens), ``headers``,
-    ``compat`` and ``thinkingLevelMap``. What a model leaves out is its provider's, or the default; what is not named
-    here is kept in its ``extra``.
+    ``compat`` and ``thinkingLevelMap``. A field that a model omits is taken from its provider, or is the default;
+    fields not listed here are kept in its ``extra``.
 
-    Where ``models`` is the name of another such file beside this one, they are read from there, when somebody asks
-    for them: a table of many providers costs a run only the one that it uses.
+    Where ``models`` is the name of another such file in the same folder, they are read from there on first access:
+    a run pays only for the providers that it uses, not for the whole table.
 
     Args:
-        package: The package that the file is in, ``__package__``; a plugin of one file gives the folder.
+        package: The package that contains the file, ``__package__``; for a single-file plugin the folder.
         file: Name of the file, ``/`` between folders.
 
     Raises:
@@ -48,22 +48,22 @@ def load_models(package: str | Path, file: str) -> list[ProviderInfo]:
 
 
 class _Source(NamedTuple):
-    """A file: how to read it, and what an error calls it."""
+    """A file of providers, read on demand; errors name it."""
 
     package: str | Path
     file: str
 
     def providers(self) -> list[ProviderInfo]:
-        """Return all providers; only the names of their models' files are looked at."""
-        return self._use(lambda data: [self._provider(name, data) for name in data])
+        """Return all providers; files of their models are not read."""
+        return self._build(lambda data: [self._provider(name, data) for name in data])
 
     def models(self, provider: str) -> tuple[Model, ...]:
         """Return the models of one provider."""
-        return self._use(lambda data: self._models(provider, data))
+        return self._build(lambda data: self._models(provider, data))
 
     def _provider(self, name: str, data: dict[str, Any]) -> ProviderInfo:
         try:
-            return provider_of(name, data[name], lambda file: _Later(self._beside(file), name))
+            return provider_of(name, data[name], lambda file: _LazyModels(self._sibling(file), name))
         except Wrong as wrong:
             raise wrong.below("providers", name) from None
 
@@ -75,8 +75,8 @@ class _Source(NamedTuple):
         except Wrong as wrong:
             raise wrong.below("providers", name) from None
 
-    def _use(self, build: Callable[[dict[str, Any]], _T]) -> _T:
-        """Return what is built of the file's providers; what is wrong with them gets the file's name and a line."""
+    def _build(self, build: Callable[[dict[str, Any]], _T]) -> _T:
+        """Return what ``build`` makes of the file's providers; add the file's name and line to its errors."""
         path, text = self._read()
         try:
             return build(_providers(json.loads(text)))
@@ -87,7 +87,7 @@ class _Source(NamedTuple):
         except UnicodeDecodeError as error:
             raise UserError(f"{path}: this is not UTF-8 text: {error.reason} at byte {error.start}.") from None
 
-    def _beside(self, file: str) -> _Source:
+    def _sibling(self, file: str) -> _Source:
         """Return a file in the same folder."""
         return _Source(self.package, f"{self.file.rpartition('/')[0]}/{file}".lstrip("/"))
 
@@ -114,7 +114,7 @@ class _Source(NamedTuple):
         return path, getattr(module.__loader__, "get_data", _read_file)
 
 
-class _Later:
+class _LazyModels:
     """Reads a provider's models from their own file when it is called."""
 
     def __init__(self, source: _Source, provider: str) -> None:
@@ -125,7 +125,7 @@ class _Later:
         return source.models(provider)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Later) and self._reads == other._reads
+        return isinstance(other, _LazyModels) and self._reads == other._reads
 
     def __hash__(self) -> int:
         return hash(self._reads)

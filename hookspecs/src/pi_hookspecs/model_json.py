@@ -1,6 +1,6 @@
-"""What the JSON of providers and models means (the shape of models.json), and which line is wrong.
+"""Parses the JSON of providers and models (the format of models.json), and finds the line of an error.
 
-Plugins read such files with ``load_models``; this module is for whoever reads the format from elsewhere, as core
+Plugins read such files with ``load_models``; this module is for code that reads the format from elsewhere, as core
 reads the user's own models.json.
 """
 
@@ -40,22 +40,22 @@ _KINDS: dict[type, str] = {str: "a text", bool: "true or false", dict: "an objec
 
 
 class Wrong(Exception):
-    """Something in the file is not as it must be; ``path`` leads to it, as keys and indexes."""
+    """Something in the file is invalid; ``path`` leads to it, as keys and indexes."""
 
     def __init__(self, message: str, *path: str | int) -> None:
         super().__init__(message)
         self.path = path
 
     def below(self, *path: str | int) -> Wrong:
-        """Return the same, seen from further up."""
+        """Return the same error with the path extended at its front."""
         return Wrong(str(self), *path, *self.path)
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
-    """Return the line, counted from 1, of the value that keys and indexes lead to; as far as they lead.
+    """Return the line, counted from 1, of the value at a path of keys and indexes, or of the last element that exists.
 
     Args:
-        text: Valid JSON. Of a key that an object has twice, the last counts, as it does for the value.
+        text: Valid JSON. Of a repeated key the last is used, as it is for the value.
         path: Keys of objects and indexes of lists, from the outside in.
     """
     found = at = _skip(text, 0)
@@ -68,7 +68,7 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def repeated_keys(text: str, path: Sequence[str | int]) -> list[tuple[str, int]]:
-    """Return the keys that the object at the end of a path has more than once, each with the line of the last.
+    """Return the repeated keys of the object at the end of a path, each with the line of its last occurrence.
 
     Args:
         text: Valid JSON.
@@ -83,7 +83,7 @@ def repeated_keys(text: str, path: Sequence[str | int]) -> list[tuple[str, int]]
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Go through the object or list at a place: key or index, where it stands, and where its value does."""
+    """Yield the members of the object or list at an offset: key or index, its offset, and the offset of its value."""
     decode = json.JSONDecoder().raw_decode
     opened, at, index = text[at : at + 1], _skip(text, at + 1), 0
     while opened in ("{", "[") and text[at : at + 1] not in ("}", "]"):
@@ -106,15 +106,15 @@ def _skip(text: str, at: int, sign: str = "") -> int:
 
 
 def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tuple[Model, ...]]]) -> ProviderInfo:
-    """Return what an object of ``providers`` describes.
+    """Return the provider that an object of ``providers`` describes.
 
     Args:
-        name: The key it stands under.
+        name: Its key.
         data: The object.
-        models_in: Makes what loads the models, where ``models`` is the name of a file.
+        models_in: Returns the function that loads the models, where ``models`` is the name of a file.
 
     Raises:
-        Wrong: The object is not as it must be.
+        Wrong: The object is invalid.
     """
     _object(data, f"provider {name!r}")
     models = data.get("models")
@@ -145,13 +145,13 @@ def _key_variables(data: Mapping[str, Any]) -> tuple[str, ...]:
     if key is None:
         return tuple(names)
     match = re.fullmatch(_VARIABLE, key)
-    if match is None:  # the value may be a key: it is not shown
+    if match is None:  # the value may be a key, so it is not in the message
         raise Wrong('apiKey must be the name of an environment variable, as "$ACME_API_KEY"', "apiKey")
     return (match["bare"] or match["braced"], *names)
 
 
-class _Shared(NamedTuple):
-    """What a provider's models have from it."""
+class _Inherited(NamedTuple):
+    """Defaults that a provider's models inherit."""
 
     provider: str
     api: str | None
@@ -161,14 +161,14 @@ class _Shared(NamedTuple):
 
 
 def models_of(name: str, data: Any) -> tuple[Model, ...]:
-    """Return the models in an object of ``providers``, each complete with what it has from its provider.
+    """Return the models in an object of ``providers``, each with what it inherits from its provider.
 
     Raises:
-        Wrong: The object is not as it must be.
+        Wrong: The object is invalid.
     """
     _object(data, f"provider {name!r}")
     api, base_url = field_of(data, "api", str, None), field_of(data, "baseUrl", str, None)
-    shared = _Shared(name, api, base_url, headers_of(data) or {}, field_of(data, "compat", dict, {}))
+    shared = _Inherited(name, api, base_url, headers_of(data) or {}, field_of(data, "compat", dict, {}))
     made = []
     for index, model in enumerate(field_of(data, "models", list, [])):
         try:
@@ -178,7 +178,7 @@ def models_of(name: str, data: Any) -> tuple[Model, ...]:
     return tuple(made)
 
 
-def _model(data: Any, shared: _Shared) -> Model:
+def _model(data: Any, shared: _Inherited) -> Model:
     _object(data, "a model")
     model_id = field_of(data, "id", str, "")
     if not model_id:
@@ -207,12 +207,12 @@ def _model(data: Any, shared: _Shared) -> Model:
 
 
 def override_of(data: Any) -> Callable[[Model], Model]:
-    """Return what an object of ``modelOverrides`` makes of the model: what it names is replaced, the rest stays.
+    """Return a function that applies an object of ``modelOverrides`` to a model: the fields it has are replaced.
 
-    Of ``cost``, ``compat`` and ``headers`` only what is inside is replaced.
+    ``cost``, ``compat`` and ``headers`` are merged key by key.
 
     Raises:
-        Wrong: The object is not as it must be.
+        Wrong: The object is invalid.
     """
     _object(data, "an override")
     changes: dict[str, Any] = {}
@@ -271,14 +271,14 @@ def _tiers(cost: Mapping[str, Any]) -> tuple[PriceTier, ...]:
     for index, tier in enumerate(field_of(cost, "tiers", list, [])):
         try:
             _object(tier, "a tier")
-            made.append(PriceTier(input_tokens_above=_tokens(tier, "inputTokensAbove", 0), **_paid(cost, tier)))
+            made.append(PriceTier(input_tokens_above=_tokens(tier, "inputTokensAbove", 0), **_tier_rates(cost, tier)))
         except Wrong as wrong:
             raise wrong.below("tiers", index) from None
     return tuple(made)
 
 
-def _paid(cost: Mapping[str, Any], tier: Mapping[str, Any]) -> dict[str, float]:
-    """Return a tier's rates; one that it does not name stays as it is below the tier."""
+def _tier_rates(cost: Mapping[str, Any], tier: Mapping[str, Any]) -> dict[str, float]:
+    """Return a tier's rates; missing ones are those of the base cost."""
     return {"input": 0.0, "output": 0.0, **_rates(cost), **_rates(tier)}
 
 
@@ -307,7 +307,7 @@ def headers_of(data: Mapping[str, Any]) -> dict[str, str] | None:
     """Return the headers of a provider or a model; None where it has none.
 
     Raises:
-        Wrong: They are no object of texts. What a header is to be is not told: it may be a key.
+        Wrong: They are not an object of strings. The message has no header value: it may be a key.
     """
     headers = data.get("headers")
     if headers is None:

@@ -1,4 +1,4 @@
-"""What is known of a model and of the provider that serves it."""
+"""Models, and the providers that serve them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["THINKING_LEVELS", "Model", "ModelCost", "PriceTier", "ProviderInfo", "ThinkingLevel"]
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How hard a model should think; ``xhigh`` and ``max`` only where the model maps them."""
+"""Reasoning effort; ``xhigh`` and ``max`` only where the model maps them."""
 
 THINKING_LEVELS: tuple[ThinkingLevel, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 """All levels, weakest first."""
@@ -49,14 +49,14 @@ class Model(Value):
 
     Attributes:
         id: The provider's name for it.
-        api: The API id it speaks; a provider plugin answers for it.
+        api: Its API id, which a provider plugin implements.
         provider: The provider's id.
-        reasoning: Whether it can think.
-        input: What it takes.
+        reasoning: Whether it supports reasoning.
+        input: The kinds of input it accepts.
         context_window: Tokens of input and output together.
-        max_tokens: Tokens of output at the most.
-        headers: Sent with every request; not in ``repr``, because a user's own may hold a key.
-        compat: Switches of the API's codec; opaque to core.
+        max_tokens: Maximum tokens of output.
+        headers: Sent with every request; not in ``repr``, because they may contain a key.
+        compat: Options of the API's codec; opaque to core.
         thinking_level_map: Level to the API's own value; None marks a level as unsupported.
     """
 
@@ -77,7 +77,7 @@ class Model(Value):
 
     @property
     def reference(self) -> str:
-        """``provider/id``, as ``--model`` takes it."""
+        """``provider/id``, as ``--model`` accepts it."""
         return f"{self.provider}/{self.id}"
 
 
@@ -86,21 +86,20 @@ class ProviderInfo(Value):
     """A provider and the models it serves, as ``register_models`` returns it.
 
     Attributes:
-        id: What ``--provider`` takes.
-        name: For people.
-        api: API id of a model that names none, and of a model id that the table does not know.
-        key_variables: Environment variables that may hold the key, the first set one counts.
-        keyless: Needs no key.
-        default_model: Model id to choose when the user names none; None means never chosen unasked.
-        only_by_name: Its models are used when they are named, and are not among those to list and cycle through: for
-            stand-ins and test doubles.
-        headers: Sent with requests for a model id that the table does not know; a listed model has all of its own.
-        compat: As ``headers``: for ids that the table does not know.
-        models: What it serves. May be given as a function that is called when somebody looks, and only once: hundreds
-            of models cost time that a run with another provider need not spend. None, with ``keyless``: whoever
-            speaks ``api`` asks the server at ``base_url`` (``ModelDiscovery``).
+        id: The value for ``--provider``.
+        name: Display name.
+        api: API id of models without one, and of model ids that are not in the table.
+        key_variables: Environment variables for the key; the first that is set is used.
+        keyless: Whether it needs no key.
+        default_model: Model id to select when the user names none; None means it is never selected automatically.
+        only_by_name: Whether its models must be named, because lists and cycling leave them out: for test doubles.
+        headers: Sent with requests for a model id that is not in the table; a listed model has all of its own.
+        compat: As ``headers``, for ids that are not in the table.
+        models: Its models. May be given as a function, which is called once, on first access: a run with another
+            provider does not pay for hundreds of models. None, with ``keyless``: the plugin that implements ``api``
+            asks the server at ``base_url`` (``ModelDiscovery``).
 
-    Two rows with functions are equal when the functions are: comparing loads nothing.
+    Two with functions are equal when the functions are: comparing loads nothing.
     """
 
     id: str
@@ -117,16 +116,16 @@ class ProviderInfo(Value):
 
     @cached_property
     def models(self) -> tuple[Model, ...]:
-        """What the provider serves; loaded when first looked at."""
+        """The provider's models; loaded on first access."""
         return self._models() if callable(self._models) else self._models
 
     def model(self, model_id: str) -> Model | None:
-        """Return the model with this id, upper and lower case alike; None where the table has none."""
+        """Return the model with this id, ignoring case; None where the table has none."""
         wanted = model_id.lower()
         return next((model for model in self.models if model.id.lower() == wanted), None)
 
     def custom_model(self, model_id: str) -> Model:
-        """Return a model for an id that the table does not know."""
+        """Return a model for an id that is not in the table."""
         return Model(
             id=model_id,
             name=model_id,

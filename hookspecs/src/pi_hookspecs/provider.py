@@ -1,4 +1,4 @@
-"""What core asks of a provider plugin: one method, ``stream``."""
+"""The protocol of provider plugins: one method, ``stream``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Context", "ModelDiscovery", "Provider", "StreamFunction", "StreamOpt
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Context(Shown):
-    """What a request says: the system prompt, the conversation and the tools that may be called."""
+    """Content of a request: the system prompt, the conversation and the active tools."""
 
     system_prompt: str = ""
     messages: tuple[Message, ...] = ()
@@ -31,22 +31,22 @@ class Context(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StreamOptions(Shown):
-    """How a request is to be made. Times are milliseconds.
+    """Options of a request. Times are milliseconds.
 
     Attributes:
-        signal: The run's abort; a stream that sees it ends with an ``Error`` of reason ``aborted``.
+        signal: The run's abort signal; a stream that sees it ends with an ``Error`` of reason ``aborted``.
         api_key: The key or token; never in ``repr``.
         reasoning: Thinking level; None is off.
-        output_schema: JSON schema of an object; the answer's text is to be such an object as JSON. A provider holds the
-            model to it where its API can, and ignores it elsewhere: the system prompt asks for the same, and the caller
-            checks the answer.
+        output_schema: JSON schema of the object that the answer's text must be, as JSON. A provider enforces it where
+            its API can and ignores it elsewhere: the system prompt asks for the same, and the caller validates the
+            answer.
         thinking_budgets: Tokens per level, where the API counts budgets.
-        max_retries: How often the transport makes a request again that was not answered, before the stream begins.
-        max_retry_delay_ms: Longest wait that a server may ask for before the request is made again; 0 is no limit.
-        timeout_ms: How long the answer may be silent, before it begins and in the midst of it; 0 is no limit.
-        progress_timeout_ms: How long an answer may go on without saying anything: pings are no silence, and no
-            progress; 0 is no limit, None leaves it to the transport.
-        on_payload: Called with the payload before it is sent; its answer replaces the payload.
+        max_retries: How often the transport retries a request that got no answer, before the stream begins.
+        max_retry_delay_ms: Longest retry delay that a server may ask for; 0 is no limit.
+        timeout_ms: Longest silence before and during the answer; 0 is no limit.
+        progress_timeout_ms: Longest time without new content; unlike ``timeout_ms`` it is not reset by pings. 0 is no
+            limit, None leaves it to the transport.
+        on_payload: Called with the payload before it is sent; its return value replaces the payload.
         on_response: Called with status and headers when the answer begins.
     """
 
@@ -73,10 +73,10 @@ class StreamOptions(Shown):
 
 @runtime_checkable
 class Provider(Protocol):
-    """Speaks one API. Returned by ``register_providers``; it may be a ``ModelDiscovery``, too."""
+    """Implements one API. Returned by ``register_providers``; it may also be a ``ModelDiscovery``."""
 
     api: str
-    """The API id that this provider answers for, for example ``anthropic-messages``."""
+    """The API id that this provider implements, for example ``anthropic-messages``."""
 
     def stream(self, model: Model, context: Context, options: StreamOptions) -> AsyncIterator[AssistantMessageEvent]:
         """Yield the answer as it grows, then exactly one ``Done`` or ``Error``.
@@ -89,24 +89,24 @@ class Provider(Protocol):
 
 @runtime_checkable
 class ModelDiscovery(Protocol):
-    """What a ``Provider`` may be beside: it asks a server which models it has now.
+    """Optional protocol of a ``Provider``: asks a server which models it has now.
 
-    Asked are providers of its API that need no key and list no models: a server on the user's machine that may run
-    or not. Nobody waits for them: a short time (200 ms) is given to all of them together, while models are listed and
-    when a name is looked for, and never on the way to a model that is known.
+    It is used for providers of its API that need no key and list no models, such as a server on the user's machine
+    that may not be running. All of them together get a short deadline (200 ms), only when models are listed or an
+    unknown name is looked up, never for a model that is known.
     """
 
     async def discover(self, provider: ProviderInfo, options: StreamOptions) -> ProviderInfo:
-        """Return the row with the models that the server has, or the row as it is where nothing answers.
+        """Return the provider with the server's models, or unchanged where no server answers.
 
-        What the user's models.json says of the provider is laid over it.
+        The user's models.json is merged over it.
 
         Args:
-            provider: The row, whose ``base_url`` says whom to ask.
-            options: ``api_key`` and ``headers`` as configured, ``timeout_ms`` until the answer is no longer awaited.
+            provider: The provider; its ``base_url`` is the server's address.
+            options: ``api_key`` and ``headers`` as configured, and the deadline as ``timeout_ms``.
         """
         ...
 
 
 StreamFunction: TypeAlias = "Callable[[Model, Context, StreamOptions], AsyncIterator[AssistantMessageEvent]]"
-"""``Provider.stream`` as the loop takes it."""
+"""Type of ``Provider.stream`` as the agent loop calls it."""

@@ -30,10 +30,10 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionEntry(EntryBase):
-    """Everything before ``first_kept_entry_id`` is told to the model as ``summary``.
+    """Replaces everything before ``first_kept_entry_id`` by ``summary`` in the model's context.
 
     Attributes:
-        system_message: All records of what the model was told until then as one, a ``SystemMessage`` as plain data.
+        system_message: All records of system prompt and tools up to here as one, a ``SystemMessage`` as plain data.
     """
 
     summary: str
@@ -84,7 +84,7 @@ class CustomMessageEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LabelEntry(EntryBase):
-    """Names the entry ``target_id``; without ``label`` the name is taken away."""
+    """Names the entry ``target_id``; without ``label`` the name is removed."""
 
     target_id: str
     label: str | None = None
@@ -94,7 +94,7 @@ class LabelEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionInfoEntry(EntryBase):
-    """Names the session; the latest counts."""
+    """Names the session; the latest applies."""
 
     name: str | None = None
     type: Literal["session_info"] = "session_info"
@@ -103,7 +103,7 @@ class SessionInfoEntry(EntryBase):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UsageEntry(EntryBase):
-    """A model request outside the conversation, ``kind`` says what for; it counts in the session's cost (newer pi)."""
+    """A model request outside the conversation; ``kind`` is its purpose. It counts in the session's cost (newer pi)."""
 
     kind: str
     provider: str
@@ -116,7 +116,7 @@ class UsageEntry(EntryBase):
 
 @frozen(eq=False, repr=False)
 class EditedContent(Value):
-    """What the model is told in place of a message's content."""
+    """Content that the model sees instead of a message's content."""
 
     content: str | tuple[Content, ...]
     extra: dict[str, Any] = Factory(nothing_more)

@@ -1,6 +1,6 @@
 """Messages that not every conversation has: commands of the user, plugins' messages, summaries.
 
-They stand apart from ``messages`` so that a run without them need not define them.
+They are separate from ``messages`` so that a run without them does not have to define them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BashExecutionMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CustomMessage(Value):
-    """A plugin's message. The model sees ``content``; ``display`` says whether people do."""
+    """A plugin's message. The model sees ``content``; ``display`` is whether the user does."""
 
     custom_type: str
     content: str | tuple[UserContent, ...]
@@ -64,7 +64,7 @@ class BranchSummaryMessage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionSummaryMessage(Value):
-    """Summary that stands for everything before it; ``tokens_before`` is the context's size before."""
+    """Summary that replaces everything before it; ``tokens_before`` is the context's size before."""
 
     summary: str
     tokens_before: int
@@ -86,6 +86,6 @@ AgentMessage: TypeAlias = (
 )
 """What a conversation holds; ``convert_to_llm`` makes a ``Message`` of it, or nothing.
 
-Code that is type-checked tells messages apart with ``isinstance``: to a type checker an unknown role may be
-any text, so that comparing ``role`` proves nothing. The same holds for content blocks and session entries.
+Type-checked code distinguishes messages with ``isinstance``: to a type checker an unknown role may be any string, so
+comparing ``role`` narrows nothing. The same holds for content blocks and session entries.
 """

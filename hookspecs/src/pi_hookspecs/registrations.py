@@ -1,8 +1,8 @@
-"""What the ``register_*`` hooks return, beside tools, providers, models and front ends.
+"""Return types of the ``register_*`` hooks, except tools, providers, models and front ends.
 
-Each is found by its name, across all plugins. Two of one name are no error: the later plugin in load
-order wins, settings can prefer another, and the loser is found as ``plugin:name`` by those who look names up: a command
-of the user, ``--mode``, ``--tools``. ``ctx.execute_tool`` takes what the model is offered, and no other.
+Names are shared by all plugins. Two of one name are not an error: the later plugin in load order wins, settings can
+prefer another, and the other one is available as ``plugin:name`` where the user gives a name: in a slash command,
+``--mode``, ``--tools``. ``ctx.execute_tool`` accepts only active tools.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = [
 
 @frozen(eq=False, repr=False)
 class Command(Shown):
-    """A slash command: ``handler(args, ctx)`` gets what follows its name, as text. Runs at once, even mid-answer.
+    """A slash command: ``handler(args, ctx)`` gets the text after its name. Runs at once, even during an answer.
 
     Attributes:
         name: Without the slash.
         handler: Plain or ``async``.
         description: One line, for lists.
-        complete: Gets what is typed of the arguments, returns what all of it could become; front ends ask with
+        complete: Gets the arguments typed so far, returns the completed arguments; front ends call
             ``session.complete_command(name, text)``.
     """
 
@@ -53,7 +53,7 @@ class Command(Shown):
 
 @frozen(eq=False, repr=False)
 class Flag(Value):
-    """A command line option ``--name``: present or not, or with a text. Read with ``get_flag``."""
+    """A command line option ``--name``: a boolean flag, or one with a string value. Read with ``get_flag``."""
 
     name: str
     type: Literal["boolean", "string"] = field(default="boolean", kw_only=True)
@@ -63,11 +63,11 @@ class Flag(Value):
 
 @frozen(eq=False, repr=False)
 class Shortcut(Shown):
-    """A key of an interactive front end, and what it does; front ends call it with ``session.press_key(name)``.
+    """A keyboard shortcut of an interactive front end, and its handler; called with ``session.press_key(name)``.
 
     Attributes:
-        name: The key, with what is held before it: ``f5``, ``ctrl+g``, ``ctrl+alt+p``, ``shift+tab``. Keys that a
-            front end needs itself stay its own, which it says.
+        name: The key with its modifiers: ``f5``, ``ctrl+g``, ``ctrl+alt+p``, ``shift+tab``. A front end keeps the keys
+            that it needs itself, and reports a conflict.
         handler: ``handler(ctx)``, plain or ``async``.
         description: One line, for lists.
     """
@@ -79,7 +79,7 @@ class Shortcut(Shown):
 
 @frozen(eq=False, repr=False)
 class Theme(Value):
-    """Colours by role, as a theme file has them."""
+    """Colours by role, as in a theme file."""
 
     name: str
     colors: dict[str, str | int] = field(kw_only=True)
@@ -88,10 +88,10 @@ class Theme(Value):
 
 @runtime_checkable
 class Renderer(Protocol):
-    """Shows one kind of custom message or entry as plain lines; front ends call ``session.render_custom(value)``."""
+    """Renders one kind of custom message or entry as plain lines; front ends call ``session.render_custom(value)``."""
 
     name: str
-    """The ``custom_type`` that it shows."""
+    """The ``custom_type`` that it renders."""
 
     def render(self, value: Any, *, width: int, expanded: bool) -> Sequence[str]:
         """Return the lines."""
@@ -100,14 +100,14 @@ class Renderer(Protocol):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExportRequest(Shown):
-    """What belongs to an exported session beside its entries.
+    """Further input of an export, in addition to the session's entries.
 
     Attributes:
-        system_prompt: As the next request would send it; None for a stored session that nobody talks in.
-        tools: What the model is offered; None where that is not known.
-        light: Colours for readers who prefer a light page; None leaves the choice to the exporter.
-        dark: Colours for those who prefer a dark one.
-        renderers: Who shows the messages and entries of plugins, by their ``custom_type``.
+        system_prompt: That of the next request; None for a stored session that is not open.
+        tools: The active tools; None where they are not known.
+        light: Colours of the light theme; None leaves the choice to the exporter.
+        dark: Colours of the dark theme; None likewise.
+        renderers: Renderers of plugins' messages and entries, by ``custom_type``.
     """
 
     system_prompt: str | None = None
@@ -119,31 +119,32 @@ class ExportRequest(Shown):
 
 @runtime_checkable
 class Exporter(Protocol):
-    """Writes a session as one document. What stands in a session is nobody's to trust: it must come out as text."""
+    """Writes a session as one document. Session content is untrusted and must be escaped."""
 
     format: str
-    """What it is called, in small letters: ``html``."""
+    """Its name, in lower case: ``html``."""
 
     @property
     def suffixes(self) -> Sequence[str]:
-        """Ends of the file names that ask for this format, ``(".html", ".htm")``; the first for names that pi makes."""
+        """File suffixes of this format, ``(".html", ".htm")``; the first is the default."""
         ...
 
     def export(self, session: SessionView, request: ExportRequest) -> bytes:
-        """Return the document. May be called in a thread of its own, and changes nothing."""
+        """Return the document. May be called in a worker thread; it must not change the session."""
         ...
 
 
 @runtime_checkable
 class CredentialSource(Protocol):
-    """Answers for a provider's key or token; asked last in the key order.
+    """Provides a provider's key or token; asked last, after the configured sources.
 
-    It may also have ``available(provider) -> bool | None``: whether it could answer, told at once, without a network or
-    a command. A source that cannot tell (None) is asked when a request is made; its provider is never chosen unasked.
+    It may also have ``available(provider) -> bool | None``: whether it has a credential, without using the
+    network or a command. For None (not known) it is asked when a request is made, and its provider is never selected
+    automatically.
     """
 
     name: str
-    """The provider id that it answers for, or ``*`` for all."""
+    """The provider id, or ``*`` for all."""
 
     async def credential(self, provider: str) -> str | None:
         """Return a key or token that is valid now, or None."""
@@ -152,22 +153,22 @@ class CredentialSource(Protocol):
 
 @runtime_checkable
 class Login(Protocol):
-    """Signs in to a provider and keeps its token fresh. Credentials are plain data, as auth.json has them.
+    """Signs in to a provider and keeps its token fresh. Credentials are plain data, as stored in auth.json.
 
-    It may also have ``base_url(credential, base_url) -> str``: where requests with this credential go, given where the
-    model says; for vendors whose token names a host. And ``headers(credential) -> dict[str, str]``: what goes along
-    with every request beside the key.
+    It may also have ``base_url(credential, base_url) -> str``: the base URL for requests with this credential, given
+    that of the model; for vendors whose token contains a host. And ``headers(credential) -> dict[str, str]``:
+    additional headers of every request.
     """
 
     name: str
     """The provider id."""
 
     async def login(self, ui: Any) -> dict[str, Any]:
-        """Ask what must be asked and return the credential to store.
+        """Run the login dialog and return the credential to store.
 
         Args:
-            ui: A ``UserInterface``. Where pi and the user's browser share a computer it also has ``open_url(url) ->
-                bool``, which opens a page and tells whether a browser took it.
+            ui: A ``UserInterface``. Where pi runs on the same computer as the user's browser it also has
+                ``open_url(url) -> bool``, which opens a page and returns whether that worked.
         """
         ...
 
@@ -176,5 +177,5 @@ class Login(Protocol):
         ...
 
     def api_key(self, credential: dict[str, Any]) -> str:
-        """Return what the provider is to be sent."""
+        """Return the key or token to send to the provider."""
         ...

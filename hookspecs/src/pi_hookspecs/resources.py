@@ -1,8 +1,7 @@
-"""What pi is given to read: skills, prompt templates, themes, context files, and whatever kinds plugins add.
+"""Resource files: skills, prompt templates, themes, context files, and the kinds that plugins add.
 
-A plugin registers a ``ResourceKind``: which files are of its kind, and what one of them says. Where to look, who may
-be believed, which of two wins, reading, caching: that is the ``ResourceLoader``'s, which a plugin finds as
-``ctx.resources``.
+A plugin registers a ``ResourceKind``: which files are of its kind, and how to parse one. The ``ResourceLoader``
+(``ctx.resources``) does the rest: search paths, project trust, precedence, reading and caching.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = [
 ]
 
 ResourceScope: TypeAlias = Literal["temporary", "project", "user"]
-"""For this run (command line, program), the project's, or the user's own; of two with one name, the earlier wins."""
+"""For this run (command line, program), the project's, or the user's own: in this order of precedence."""
 
 MAX_BYTES = 1_048_576
 """Largest file that is read as a resource, unless its kind says otherwise: no model's window holds more."""
@@ -42,11 +41,11 @@ class ResourceFile(Value):
     """A file that may hold a resource.
 
     Attributes:
-        path: Absolute, as it is shown; symbolic links are kept.
-        scope: Whose it is.
+        path: Absolute; symbolic links are not resolved.
+        scope: For this run, the project's or the user's.
         source: How it was found: ``auto`` (a standard place), ``settings``, ``cli``, ``sdk`` (the program), or
             ``plugin:NAME``.
-        base_dir: The folder that it was found under; of a file that was named itself, the folder that it is in.
+        base_dir: The folder that it was found under; for a file given by its path, the folder that contains it.
     """
 
     path: str
@@ -57,11 +56,11 @@ class ResourceFile(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ResourceProblem(Value):
-    """Something that is wrong with a file; what else there is works.
+    """A problem with a file; other files are not affected.
 
     Attributes:
         path: The file, or folder.
-        line: Where in it, counted from 1.
+        line: Line number, counted from 1.
     """
 
     path: str
@@ -81,12 +80,12 @@ def _problems(problems: Iterable[ResourceProblem]) -> tuple[ResourceProblem, ...
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ResourceContent(Shown):
-    """What a file says, as its kind reads it.
+    """Content of a file, as parsed by its kind.
 
     Attributes:
-        name: What it is called; None when it is not to be used, and a problem says why.
-        data: Whatever the plugin will need of it, as plain JSON values: it is kept on disk between starts.
-        problems: With their line, where there is one; path and kind are filled in.
+        name: The resource's name; None when it is not to be used, for the reason in ``problems``.
+        data: What the plugin needs of it, as plain JSON values: it is cached on disk.
+        problems: With a line number, where there is one; the loader fills in path and kind.
     """
 
     name: str | None
@@ -110,7 +109,7 @@ class Resource(Value):
 
     @property
     def origin(self) -> Literal["top-level", "package"]:
-        """Whether a plugin brought it, in the words of the wire (``sourceInfo``)."""
+        """``package`` if a plugin provides it; the form on the wire (``sourceInfo``)."""
         return "package" if self.source.startswith("plugin:") else "top-level"
 
 
@@ -124,10 +123,10 @@ class Shadowed(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ResourceSet(Shown):
-    """Everything of one kind. The same object is answered again for as long as nothing changed.
+    """All resources of one kind. The same object is returned as long as nothing changed.
 
     Attributes:
-        resources: In order; the first loaded of each name.
+        resources: In order; the first of each name.
         shadowed: The others, each with the one that is used.
     """
 
@@ -143,13 +142,13 @@ class ResourceSet(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ResourceRequest(Shown):
-    """Where a kind that finds its files itself may look.
+    """Input of ``ResourceKind.find``.
 
     Attributes:
         cwd: The session's working directory, absolute.
         agent_dir: The folder of the user's own files.
-        project_trusted: Whether the project's ``.pi`` may be looked into.
-        trust_decided: Whether somebody said so, or said no: who did need not be told what is left out.
+        project_trusted: Whether the project's ``.pi`` may be read.
+        trust_decided: Whether that was decided explicitly; then the user need not be notified of ignored files.
     """
 
     cwd: Path
@@ -164,24 +163,24 @@ def _markdown(name: str, depth: int) -> bool:
 
 @frozen(eq=False, repr=False)
 class ResourceKind(Shown):
-    """A kind of resource, and how to tell and read one. Its functions are called in a worker thread.
+    """A kind of resource: how to recognise and parse its files. Its functions are called in a worker thread.
 
     Attributes:
         name: ``skill``, ``prompt``, ``theme``, ``context``.
-        read: Says what a file says, given the file and its text. It must depend on nothing else: its answer is kept,
-            and given again until the file changes.
+        read: Parses a file, given the file and its text. It must depend on nothing else: its result is cached until the
+            file changes.
         folder: Its folder in the agent directory and in the project's ``.pi``, ``skills``; the setting of the
             same name adds paths and patterns. None where there is no such folder.
         shared_folder: The folder is also looked for in ``~/.agents``, and in ``.agents`` of the working directory and
             its ancestors up to the repository's root.
-        accepts: Whether a file in such a folder is one: its name, and how many folders deep it lies (0: directly).
-        recursive: Whether to look into folders inside; ignore files are honoured, ``node_modules`` is left out.
-        find: Finds the files in other ways, most important first; ``folder`` is not looked at then. A file that is
-            there and may not be used is told with a problem in its place.
-        unique: Of two with one name only the first is used, and the user is told.
-        overrides: That is what such files are for: nobody is told.
-        keep: Whether answers of ``read`` are kept on disk; False for those that hold the file's text.
-        max_bytes: A larger file is refused with its size.
+        accepts: Whether a file in such a folder is of this kind, given its name and its depth (0: directly inside).
+        recursive: Whether to search subfolders; ignore files are honoured, ``node_modules`` is left out.
+        find: Finds the files in another way, most important first; ``folder`` is then ignored. It returns a
+            ``ResourceProblem`` in place of a file that exists and may not be used.
+        unique: Whether only the first of two with one name is used, with a notice to the user.
+        overrides: Whether that is intended, so that there is no notice.
+        keep: Whether results of ``read`` are cached on disk; False where they contain the file's text.
+        max_bytes: Size limit; a larger file is a problem.
     """
 
     name: str
@@ -208,16 +207,16 @@ class ResourceLoader(Protocol):
         ...
 
     async def load(self, kind: str) -> ResourceSet:
-        """Return everything of a kind; an empty set where no plugin knows the kind.
+        """Return everything of a kind; an empty set for an unknown kind.
 
-        Looks each time, and reads only what changed since: the set is the same object when nothing did.
+        Checks the files each time and reads only those that changed; returns the same object when none did.
         """
         ...
 
     def extend(self, kind: str, paths: Iterable[str], plugin: str) -> None:
-        """Look in further paths, which a plugin named (``resources_discover``)."""
+        """Add search paths that a plugin returned from ``resources_discover``."""
         ...
 
     async def reload(self) -> None:
-        """Forget what was read and which paths plugins named."""
+        """Clear the cache and the paths of plugins."""
         ...

@@ -1,6 +1,6 @@
-"""One event of each hook, as a session of a few words would send it: for documentation and for trying hooks out.
+"""A sample event for each hook, from a short session: for documentation and for trying hooks out.
 
-``docs/events`` holds them as JSON; ``pi hooks fire`` takes them where it is given no file.
+``docs/events`` holds them as JSON; ``pi hooks fire`` uses them when no file is given.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def sampled_hooks() -> tuple[str, ...]:
 
 
 def sample_event(hook: str) -> Any:
-    """Return an event of this hook; a new one each time, so that a handler may change it.
+    """Return an event of this hook; a new object each time, because a handler may change it.
 
     Raises:
         UnknownName: No hook of this name gets an event.
@@ -93,14 +93,14 @@ def sample_event(hook: str) -> Any:
     return _SAMPLES[hook]()
 
 
-# What the events are made of
+# Parts of the events
 
 
-def _asked() -> UserMessage:
+def _user_message() -> UserMessage:
     return UserMessage(content=_PROMPT, timestamp=_TIME)
 
 
-def _answer() -> AssistantMessage:
+def _assistant_message() -> AssistantMessage:
     call = ToolCall(id="call-1", name="bash", arguments=dict(_COMMAND))
     return AssistantMessage(
         content=(TextContent("I will delete it."), call),
@@ -112,7 +112,7 @@ def _answer() -> AssistantMessage:
     )
 
 
-def _result() -> ToolResultMessage:
+def _tool_result_message() -> ToolResultMessage:
     return ToolResultMessage(
         tool_call_id="call-1", tool_name="bash", content=(TextContent("(no output)"),), timestamp=_TIME + 2000
     )
@@ -120,9 +120,9 @@ def _result() -> ToolResultMessage:
 
 def _entries() -> tuple[MessageEntry, ...]:
     return (
-        MessageEntry(id="0000000a", parent_id=None, timestamp=_STAMP, message=_asked()),
-        MessageEntry(id="0000000b", parent_id="0000000a", timestamp=_STAMP, message=_answer()),
-        MessageEntry(id="0000000c", parent_id="0000000b", timestamp=_STAMP, message=_result()),
+        MessageEntry(id="0000000a", parent_id=None, timestamp=_STAMP, message=_user_message()),
+        MessageEntry(id="0000000b", parent_id="0000000a", timestamp=_STAMP, message=_assistant_message()),
+        MessageEntry(id="0000000c", parent_id="0000000b", timestamp=_STAMP, message=_tool_result_message()),
     )
 
 
@@ -190,19 +190,21 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
     "system_prompt": lambda: SystemPromptEvent(cwd=_FOLDER, tools=("read", "bash", "edit", "write")),
     "before_agent_start": lambda: BeforeAgentStartEvent(prompt=_PROMPT, system_prompt=_SYSTEM_PROMPT),
     "agent_start": AgentStartEvent,
-    "agent_end": lambda: AgentEndEvent(messages=(_asked(), _answer(), _result())),
+    "agent_end": lambda: AgentEndEvent(messages=(_user_message(), _assistant_message(), _tool_result_message())),
     "turn_start": lambda: TurnStartEvent(timestamp=_TIME),
-    "turn_end": lambda: TurnEndEvent(message=_answer(), tool_results=(_result(),)),
-    "message_start": lambda: MessageStartEvent(message=_asked()),
+    "turn_end": lambda: TurnEndEvent(message=_assistant_message(), tool_results=(_tool_result_message(),)),
+    "message_start": lambda: MessageStartEvent(message=_user_message()),
     "message_update": _message_update,
-    "message_end": lambda: MessageEndEvent(message=_answer()),
+    "message_end": lambda: MessageEndEvent(message=_assistant_message()),
     "agent_before_settle": lambda: AgentBeforeSettleEvent(
-        outcome="completed", messages=(_asked(), _answer(), _result()), entries=_entries()
+        outcome="completed",
+        messages=(_user_message(), _assistant_message(), _tool_result_message()),
+        entries=_entries(),
     ),
     "agent_settled": AgentSettledEvent,
     "model_select": lambda: ModelSelectEvent(model=_OTHER_MODEL, previous_model=_MODEL),
     "thinking_level_select": lambda: ThinkingLevelSelectEvent(level="high", previous_level="medium"),
-    "context": lambda: ContextEvent(messages=(_asked(), _answer(), _result())),
+    "context": lambda: ContextEvent(messages=(_user_message(), _assistant_message(), _tool_result_message())),
     "before_provider_request": lambda: BeforeProviderRequestEvent(
         payload={"model": "large", "max_tokens": 8192, "messages": [{"role": "user", "content": _PROMPT}]},
         model=_OTHER_MODEL,

@@ -1,4 +1,4 @@
-"""What services are asked, and what they answer (``register_services``)."""
+"""Requests and results of services (``register_services``)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ __all__ = [
 
 
 CompactionReason: TypeAlias = Literal["manual", "threshold", "overflow"]
-"""Who wants a compaction: the user, the size of the context, or a request that did not fit the window."""
+"""Reason of a compaction: the user, the size of the context, or a request that exceeded the window."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionPreparation(Value):
-    """What a compaction would do: what goes, what stays, and what the last one said."""
+    """Plan of a compaction: what is summarised, what is kept, and the previous summary."""
 
     first_kept_entry_id: str
     entries_to_summarize: tuple[SessionEntry, ...]
@@ -45,13 +45,13 @@ class CompactionPreparation(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CompactionRequest(Value):
-    """Asks for a compaction of the branch.
+    """Request for a compaction of the branch.
 
     Attributes:
-        entries: The branch, from its root to its leaf; each entry is parsed when it is looked at.
+        entries: The branch, from its root to its leaf; each entry is parsed on access.
         signal: Aborted when the user stops the compaction.
-        will_retry: The prompt whose request overflowed goes on afterwards.
-        preparation: What the compactor's own ``prepare`` answered, after plugins had their say.
+        will_retry: Whether the prompt whose request overflowed continues afterwards.
+        preparation: Result of the compactor's ``prepare``, as changed by plugins.
     """
 
     reason: CompactionReason
@@ -64,10 +64,10 @@ class CompactionRequest(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Compaction(Value):
-    """A compaction as it goes into the session.
+    """A compaction to be stored in the session.
 
     Attributes:
-        estimated_tokens_after: About how many tokens the next request is, with system prompt and tools; None lets pi
+        estimated_tokens_after: Estimated tokens of the next request, with system prompt and tools; None lets pi
             estimate it.
     """
 
@@ -81,7 +81,7 @@ class Compaction(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BranchSummaryRequest(Value):
-    """Asks for a summary of the entries that a change of branch leaves behind."""
+    """Request for a summary of the entries that a change of branch abandons."""
 
     entries: tuple[SessionEntry, ...]
     custom_instructions: str | None
@@ -91,7 +91,7 @@ class BranchSummaryRequest(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BranchSummary(Value):
-    """A branch in few words."""
+    """Summary of a branch."""
 
     summary: str
     details: Any = None
@@ -100,11 +100,11 @@ class BranchSummary(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class RetryDecision(Value):
-    """Try again after ``delay_ms``; ``attempt`` counts from 1.
+    """Retry after ``delay_ms``; ``attempt`` counts from 1.
 
     Attributes:
-        model: ``PROVIDER/ID`` of the model that answers from then on; None for the same one.
-        reason: What the user is told of a change of model.
+        model: ``PROVIDER/ID`` of the model to use from then on; None for the same one.
+        reason: Reason of a change of model, for the user.
     """
 
     attempt: int
@@ -116,15 +116,15 @@ class RetryDecision(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CommandRequest(Shown):
-    """A command that the user wants run with ``!``.
+    """A command that the user runs with ``!``.
 
     Attributes:
         command: For the shell.
         cwd: Where it runs.
         signal: Aborted when the user stops it.
-        on_output: Takes the output as it comes, as text.
-        operations: What runs it, where a plugin answered ``user_bash`` with such; None for this machine.
-        exclude_from_context: The model will not be told.
+        on_output: Called with each piece of output, as text.
+        operations: How to run it, where a plugin returned operations from ``user_bash``; None for this machine.
+        exclude_from_context: Whether it is left out of the model's context.
     """
 
     command: str

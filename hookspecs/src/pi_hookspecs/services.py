@@ -1,6 +1,6 @@
 """Policies that a plugin provides and core calls through a protocol (``register_services``).
 
-The later one in load order wins; without one, the session's method says which plugin to install.
+The later one in load order wins; without one, the session's method raises an error that names the plugin to install.
 """
 
 from __future__ import annotations
@@ -31,43 +31,43 @@ __all__ = [
 
 @runtime_checkable
 class Compactor(Protocol):
-    """Makes a long conversation short.
+    """Compacts a conversation.
 
-    It may also have ``prepare(request, ctx) -> CompactionPreparation | None``, plain or ``async``: what it would do,
-    told to the hook ``session_before_compact`` before anything is asked of a model; None when there is nothing to
-    compact. Without it that hook is told of the branch alone.
+    It may also have ``prepare(request, ctx) -> CompactionPreparation | None``, plain or ``async``: the plan,
+    passed to the hook ``session_before_compact`` before any request to a model; None when there is nothing to compact.
+    Without it that hook gets the branch alone.
     """
 
     async def compact(self, request: CompactionRequest, ctx: PiContext) -> Compaction | None:
         """Return the compaction, or None when there is nothing to compact.
 
         Raises:
-            PiError: It could not be made; the message says why. The session is left as it is.
+            PiError: It could not be made; the message says why. The session is not changed.
         """
         ...
 
 
 @runtime_checkable
 class BranchSummarizer(Protocol):
-    """Sums up a branch that the conversation leaves."""
+    """Summarises a branch that the conversation leaves."""
 
     async def summarize_branch(self, request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
-        """Return the summary, or None when there is nothing to tell."""
+        """Return the summary, or None when there is nothing to summarise."""
         ...
 
 
 @runtime_checkable
 class Retrier(Protocol):
-    """Decides whether a failed request is worth another try."""
+    """Decides whether to retry a failed request."""
 
     def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
-        """Return when to try again, or None to give up.
+        """Return when to retry, or None to give up.
 
-        Asked at once when a request has failed, while the prompt waits.
+        Called right after a request failed, while the prompt waits.
 
         Args:
             message: The failed answer, with ``error_message``.
-            attempt: Which retry this would be, from 1.
+            attempt: Number of this retry, from 1.
             ctx: The session.
         """
         ...
@@ -78,7 +78,7 @@ class CommandRunner(Protocol):
     """Runs the user's own commands, such as ``!ls``."""
 
     async def run_command(self, request: CommandRequest, ctx: PiContext) -> BashExecutionMessage:
-        """Run a command and return what it printed, cut as the ``bash`` tool cuts it, and how it ended.
+        """Run a command and return its output, truncated as the ``bash`` tool does, and its exit status.
 
         A command that fails or is aborted is a result, too.
         """
@@ -86,4 +86,4 @@ class CommandRunner(Protocol):
 
 
 Service = Compactor | BranchSummarizer | Retrier | CommandRunner
-"""What ``register_services`` may return."""
+"""Types that ``register_services`` may return."""

@@ -1,8 +1,8 @@
-"""Where sessions are kept: what a store does, and what core asks of it.
+"""Protocols of session stores.
 
-A ``SessionStore`` knows a place (a folder, a database); a ``StoredSession`` is one session in it. The tree, the
-leaf, the context and the rule that nothing is stored before the first answer are core's: a store keeps entries in
-the order in which it gets them and gives them back in that order.
+A ``SessionStore`` is a location (a folder, a database); a ``StoredSession`` is one session in it. Core implements the
+tree, the leaf, the context and the rule that nothing is stored before the first answer: a store keeps entries in the
+order in which it gets them and returns them in that order.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ __all__ = [
 ]
 
 SyncPolicy: TypeAlias = Literal["never", "turn", "entry"]
-"""When what was appended is forced to the disk: never by us, at the end of each turn, or at every entry."""
+"""When appended entries are flushed to disk: left to the system, at the end of each turn, or at every entry."""
 
 Progress: TypeAlias = "Callable[[int, int], None]"
-"""Told of a listing as it goes: how many sessions are read, of how many."""
+"""Progress callback of a listing: sessions read so far, and their total."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionPlace(Value):
-    """Where a store is to keep its sessions.
+    """Where a store keeps its sessions.
 
     Attributes:
-        agent_dir: pi's folder; a store makes one of its own in it.
+        agent_dir: pi's folder; a store creates its own folder in it.
         session_dir: The folder that the user chose instead, for the sessions of every working directory.
-        sync: When appended entries are forced to the disk.
+        sync: When appended entries are flushed to disk.
     """
 
     agent_dir: Path
@@ -59,10 +59,10 @@ class SessionInfo(Value):
     """A stored session in a list.
 
     Attributes:
-        path: What ``open`` takes; of a session in a file, its path.
+        path: Reference for ``open``; the path of a session in a file.
         modified: Time of the last message of user or assistant.
         first_message: Text of the user's first message, ``(no messages)`` when there is none.
-        read_text: Reads the text of all messages of user and assistant, joined by spaces.
+        read_text: Returns the text of all messages of user and assistant, joined by spaces.
     """
 
     path: str
@@ -78,20 +78,20 @@ class SessionInfo(Value):
 
     @property
     def all_messages_text(self) -> str:
-        """The text of all messages, for searching; read from the store when it is asked for."""
+        """The text of all messages, for searching; read from the store on access."""
         return self.read_text()
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class EntryIndex(Shown):
-    """What the tree needs of stored entries, one item for each, in their order.
+    """Index of stored entries for building the tree: one item per entry, in order.
 
     Attributes:
         ids: Their ids.
-        parent_ids: Ids of the entries that they follow; None for a root.
+        parent_ids: Ids of their parents; None for a root.
         types: Their types, ``"message"``.
-        system: Positions of the messages of role ``system``, with or without some others; None where only reading all
-            messages would tell, which core then does before the first request.
+        system: Positions of the messages of role ``system``, possibly with others; None where all messages must be read
+            to find them, which core then does before the first request.
     """
 
     ids: Sequence[str]
@@ -102,16 +102,16 @@ class EntryIndex(Shown):
 
 @runtime_checkable
 class IndexedEntries(Protocol):
-    """A sequence of entries that parses each when it is looked at; the tree is built from its index alone.
+    """A sequence of entries that are parsed on access; the tree is built from its index alone.
 
-    Core recognises one by the ``EntryIndex`` that its ``index`` is: a list has a method of that name. One that can
-    read the message of an entry faster than the entry may have a method ``message(number) -> AgentMessage | None``;
-    it returns None where it cannot, and core reads the entry.
+    Core recognises it by the type of ``index``, an ``EntryIndex``, because a list has a method of that name. It may
+    have a method ``message(number) -> AgentMessage | None``, if reading only the message of an entry is faster; when
+    that returns None, core reads the entry.
     """
 
     @property
     def index(self) -> EntryIndex:
-        """What is known of the entries without parsing them."""
+        """The index of the entries, available without parsing them."""
         ...
 
     def __len__(self) -> int: ...
@@ -132,88 +132,88 @@ class StoredSession(Protocol):
 
     @property
     def reference(self) -> str:
-        """What ``SessionStore.open`` takes to find it again."""
+        """Its reference for ``SessionStore.open``."""
         ...
 
     @property
     def file(self) -> Path | None:
-        """The file that it is; None when it is none."""
+        """Its file; None if it is not stored in one."""
         ...
 
     @property
     def entries(self) -> Sequence[SessionEntry] | IndexedEntries:
-        """The entries that were there when it was opened, oldest first."""
+        """The entries that it had when it was opened, oldest first."""
         ...
 
     @property
     def notices(self) -> Sequence[str]:
-        """What the user should know, in whole sentences: damage that was skipped, another process at work.
+        """Notices for the user, in full sentences: skipped damage, another process writing to the session.
 
-        May grow; core looks at it after each append.
+        May grow; core checks it after each append.
         """
         ...
 
     def append(self, entries: Sequence[SessionEntry]) -> None:
-        """Store entries after those that are there, all of them in one write.
+        """Append entries, all of them in one write.
 
-        The first append of a new session makes it, with its header. When it returns the entries survive the
-        process.
+        The first append of a new session creates it, with its header. When this returns, the entries survive the end
+        of the process.
 
         Raises:
-            OSError: They could not be stored; what was there before can still be read. The next append gets
-                these entries again, before its own.
+            OSError: They could not be stored; earlier entries can still be read. The next append gets these entries
+                again, before its own.
         """
         ...
 
     def sync(self) -> None:
-        """Force to the disk what was appended; called at the end of each turn when the policy is ``turn``.
+        """Flush appended entries to disk; called at the end of each turn when the policy is ``turn``.
 
         Raises:
-            OSError: It could not be.
+            OSError: The flush failed.
         """
         ...
 
     def close(self) -> None:
-        """Let go of the session; entries appended stay."""
+        """Close the session; appended entries stay stored."""
         ...
 
 
 @runtime_checkable
 class SessionStore(Protocol):
-    """Keeps sessions somewhere. ``register_session_stores`` returns the class: it is called with a ``SessionPlace``."""
+    """Stores sessions. ``register_session_stores`` returns the class; it is called with a ``SessionPlace``."""
 
     name: str
 
     def create(self, header: SessionHeader, reference: str | None = None) -> StoredSession:
-        """Prepare a new session, under a reference that nothing is stored under; nothing is stored yet."""
+        """Prepare a new session under an unused reference; nothing is stored yet."""
         ...
 
     def open(self, reference: str) -> StoredSession:
         """Open a stored session.
 
         Raises:
-            UserError: Nothing usable is stored there; the message says what is wrong and what to do.
+            UserError: There is no readable session; the message says what is wrong and what to do.
         """
         ...
 
     def list(self, cwd: str | None = None, progress: Progress | None = None) -> Sequence[SessionInfo]:
         """List the stored sessions of a working directory, or all, the most recently modified first.
 
-        What cannot be read is left out.
+        Unreadable ones are left out.
         """
         ...
 
     def latest(self, cwd: str) -> str | None:
-        """Return the reference of the session of a working directory that was stored to last; None if none was.
+        """Return the reference of the most recently stored session of a working directory; None if there is none.
 
-        It may be one that ``open`` refuses: the user is told why, and not given an older session in silence.
+        ``open`` may reject it: the user then gets the error instead of silently resuming an older session.
         """
         ...
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> StoredSession:
-        """Make a new session of entries of another one, at these positions, in this order, without changing them.
+        """Create a new session from entries of another one, at these positions, in this order, unchanged.
 
-        Positions go on from the entries that were there when ``source`` was opened to those appended since.
+        Positions count the entries that ``source`` had when it was opened, then those appended since.
 
         Raises:
             OSError: It could not be stored.

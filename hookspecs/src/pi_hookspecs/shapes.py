@@ -1,4 +1,4 @@
-"""Python types as JSON: the schema that a type has, and its value for JSON that fits the schema."""
+"""Python types as JSON: the JSON schema of a type, and the conversion of valid JSON to its values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ __all__ = ["Shape", "UnsupportedAnnotation", "shape_of"]
 
 
 def shape_of(annotation: Any) -> Shape:
-    """Return the JSON that a type takes, by the rules for the parameters of tools.
+    """Return the JSON form of a type, by the rules for tool parameters.
 
     Args:
         annotation: ``str``, ``int``, ``float``, ``bool``, ``Path``, a list, tuple or dict of these, ``Literal``, an
             ``Enum``, a ``TypedDict``, an attrs class, a dataclass, or a union of these.
 
     Raises:
-        UnsupportedAnnotation: JSON schema has no word for it; the message says which part.
+        UnsupportedAnnotation: It has no JSON schema; the message says which part.
     """
     return describe(annotation)

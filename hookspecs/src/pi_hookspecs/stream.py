@@ -1,8 +1,8 @@
-"""An answer while it grows: the stream's events and the builder that makes them.
+"""Streaming answers: the stream's events and the builder that makes them.
 
 The builder is the only place that knows a half-received message. A delta costs the same in a
-message of ten bytes and of ten megabytes: text is kept as a list of parts, ``partial`` is made when
-somebody looks, and half-received tool arguments are parsed only then.
+message of ten bytes and of ten megabytes: text is kept as a list of parts, ``partial`` is built
+on access, and half-received tool arguments are parsed only then.
 """
 
 from __future__ import annotations
@@ -43,34 +43,34 @@ __all__ = [
 
 
 class PartialSource(Protocol):
-    """Something that knows the message so far."""
+    """An object that can return the message so far."""
 
     def partial(self) -> AssistantMessage:
-        """Return the message as it stands now, with ``stop_reason`` ``pending``."""
+        """Return the message so far, with ``stop_reason`` ``pending``."""
         ...
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class _Growing(Shown):
-    """What the events of a message in the making share."""
+class _PartialEvent(Shown):
+    """Base of the events of an incomplete message."""
 
     source: PartialSource = field(repr=False, metadata={"wire": False})
 
     @property
     def partial(self) -> AssistantMessage:
-        """The message as it stands now; a frozen value, so a kept one stays as it was."""
+        """The message so far: a frozen value, which later events do not change."""
         return self.source.partial()
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Start(_Growing):
+class Start(_PartialEvent):
     """The answer begins."""
 
     type: ClassVar[Literal["start"]] = "start"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class TextStart(_Growing):
+class TextStart(_PartialEvent):
     """A text block begins."""
 
     type: ClassVar[Literal["text_start"]] = "text_start"
@@ -78,7 +78,7 @@ class TextStart(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class TextDelta(_Growing):
+class TextDelta(_PartialEvent):
     """More text of a block."""
 
     type: ClassVar[Literal["text_delta"]] = "text_delta"
@@ -87,7 +87,7 @@ class TextDelta(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class TextEnd(_Growing):
+class TextEnd(_PartialEvent):
     """A text block is complete."""
 
     type: ClassVar[Literal["text_end"]] = "text_end"
@@ -96,7 +96,7 @@ class TextEnd(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ThinkingStart(_Growing):
+class ThinkingStart(_PartialEvent):
     """A thinking block begins."""
 
     type: ClassVar[Literal["thinking_start"]] = "thinking_start"
@@ -104,7 +104,7 @@ class ThinkingStart(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ThinkingDelta(_Growing):
+class ThinkingDelta(_PartialEvent):
     """More of the model's reasoning."""
 
     type: ClassVar[Literal["thinking_delta"]] = "thinking_delta"
@@ -113,7 +113,7 @@ class ThinkingDelta(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ThinkingEnd(_Growing):
+class ThinkingEnd(_PartialEvent):
     """A thinking block is complete."""
 
     type: ClassVar[Literal["thinking_end"]] = "thinking_end"
@@ -122,8 +122,8 @@ class ThinkingEnd(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolCallStart(_Growing):
-    """A tool call begins; the tool is known, its arguments are to come."""
+class ToolCallStart(_PartialEvent):
+    """A tool call begins; the tool is known, its arguments follow."""
 
     type: ClassVar[Literal["toolcall_start"]] = "toolcall_start"
     content_index: int
@@ -132,7 +132,7 @@ class ToolCallStart(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolCallDelta(_Growing):
+class ToolCallDelta(_PartialEvent):
     """More of a tool call's argument text."""
 
     type: ClassVar[Literal["toolcall_delta"]] = "toolcall_delta"
@@ -141,7 +141,7 @@ class ToolCallDelta(_Growing):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolCallEnd(_Growing):
+class ToolCallEnd(_PartialEvent):
     """A tool call is complete."""
 
     type: ClassVar[Literal["toolcall_end"]] = "toolcall_end"
@@ -189,12 +189,12 @@ AssistantMessageEvent: TypeAlias = (
     | Done
     | Error
 )
-"""What ``Provider.stream`` yields."""
+"""Events that ``Provider.stream`` yields."""
 
 
 @define(eq=False, repr=False)
 class _Block:
-    """A block in the making. ``finished`` is set when it is complete."""
+    """An incomplete block. ``finished`` is set when it is complete."""
 
     kind: Literal["text", "thinking", "toolCall"]
     parts: list[str] = field(factory=list)
@@ -203,8 +203,8 @@ class _Block:
     finished: AssistantContent | None = None
 
 
-def _loads_or_nothing(text: str) -> dict[str, Any]:
-    """Parse complete JSON; half an object shows as an empty one."""
+def _loads_or_empty(text: str) -> dict[str, Any]:
+    """Parse complete JSON; return an empty dict for an incomplete object."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -217,15 +217,15 @@ class MessageBuilder:
 
     Every method returns the event to yield. A codec opens a block, feeds it by its index, closes it,
     and ends with ``done`` or ``fail``; open blocks are then closed silently, and a tool call that was
-    still open is dropped, because half a call must never run.
+    still open is dropped, because an incomplete call must never run.
 
     Args:
-        model: Who answers.
+        model: The model that answers.
         parse_partial: Parses half-received tool arguments for ``partial``; the provider kit passes a
             tolerant one.
     """
 
-    def __init__(self, model: Model, parse_partial: Callable[[str], dict[str, Any]] = _loads_or_nothing) -> None:
+    def __init__(self, model: Model, parse_partial: Callable[[str], dict[str, Any]] = _loads_or_empty) -> None:
         self.model = model
         self.usage = Usage()
         self.extras: dict[str, Any] = {}
@@ -281,7 +281,7 @@ class MessageBuilder:
         return ToolCallDelta(source=self, content_index=index, delta=delta)
 
     def tool_call_end(self, index: int, *, thought_signature: str | None = None) -> ToolCallEnd:
-        """Close a tool call. Arguments that are no JSON object leave ``arguments_error`` on the call."""
+        """Close a tool call. Arguments that are not a JSON object leave ``arguments_error`` on the call."""
         block = self._blocks[index]
         arguments, problem = _parse_arguments("".join(block.parts))
         call = ToolCall(block.id, block.name, arguments, thought_signature, arguments_error=problem)
@@ -289,7 +289,7 @@ class MessageBuilder:
         return ToolCallEnd(source=self, content_index=index, tool_call=call)
 
     def done(self, reason: StopReason = "stop") -> Done:
-        """End the answer well. ``stop`` becomes ``toolUse`` when the message holds a call."""
+        """End the answer successfully. ``stop`` becomes ``toolUse`` when the message holds a call."""
         content = self._received()
         if reason == "stop" and any(isinstance(block, ToolCall) for block in content):
             reason = "toolUse"
@@ -313,16 +313,16 @@ class MessageBuilder:
         return len(self._blocks) - 1
 
     def _show(self, block: _Block) -> AssistantContent:
-        """Return a block for whoever looks; arguments are a dict, and those of the message stay its own."""
-        content = self._look(block)
+        """Return a block for a partial message; arguments are copied, so that callers cannot change the message."""
+        content = self._peek(block)
         if isinstance(content, ToolCall) and content is block.finished:
             return evolve(content, arguments=deepcopy(content.arguments))
         return content
 
-    def _look(self, block: _Block) -> AssistantContent:
+    def _peek(self, block: _Block) -> AssistantContent:
         if block.finished is not None:
             return block.finished
-        if len(block.parts) > 1:  # joined once, not at every look
+        if len(block.parts) > 1:  # joined once, not on every access
             block.parts[:] = ["".join(block.parts)]
         text = block.parts[0] if block.parts else ""
         if block.kind == "text":
@@ -333,7 +333,7 @@ class MessageBuilder:
 
     def _received(self) -> tuple[AssistantContent, ...]:
         kept = (block for block in self._blocks if block.finished is not None or block.kind != "toolCall")
-        return tuple(content for content in map(self._look, kept) if content not in _EMPTY)
+        return tuple(content for content in map(self._peek, kept) if content not in _EMPTY)
 
     def _message(self, content: tuple[AssistantContent, ...], reason: StopReason, **more: Any) -> AssistantMessage:
         model = self.model
@@ -354,7 +354,7 @@ _EMPTY = (TextContent(""), ThinkingContent(""))
 
 
 def _parse_arguments(text: str) -> tuple[dict[str, Any], str | None]:
-    """Return the arguments and, where they are no JSON object, what is wrong with them; no text is ``{}``."""
+    """Return the arguments and, where they are not a JSON object, the error; empty text is ``{}``."""
     if not text.strip():
         return {}, None
     try:

@@ -1,4 +1,4 @@
-"""Tools: what the model may call, how a plugin writes one, and what it answers."""
+"""Tools that the model may call: their definition, the ``tool`` decorator, and their results."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 __all__ = ["ConstrainedSampling", "ExecutionMode", "Tool", "ToolExecute", "ToolResult", "ToolUpdate", "tool"]
 
 ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
-"""How a tool's calls run beside others; one sequential tool makes its whole batch of calls sequential."""
+"""Whether a tool's calls run concurrently with others; one sequential tool makes its whole batch sequential."""
 
 
 ConstrainedSampling: TypeAlias = Literal["prefer", "require"]
-"""Whether a model's calls of a tool are held to its schema while they are sampled.
+"""Whether sampling of a tool's calls is constrained to its schema.
 
-``prefer``: where API and model can and the schema can be made strict. ``require``: a request that cannot fails. On the
-wire it is ``{"type": "json_schema", "strict": "prefer"}``.
+``prefer``: where API, model and schema support it. ``require``: a request that does not support it fails. On the wire
+it is ``{"type": "json_schema", "strict": "prefer"}``.
 """
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolResult(Value):
-    """What a tool call gave.
+    """Result of a tool call.
 
     Attributes:
-        content: What the model reads: text and images.
-        details: What people and programs read; plain data, stored in the session.
-        is_error: The call failed; raising does the same with less to say.
-        terminate: Asks the agent to stop after this batch; it does when every call of the batch asks.
-        usage: Tokens and cost of model work that the tool did.
+        content: Text and images for the model.
+        details: For display and programs; plain data, stored in the session.
+        is_error: Whether the call failed; raising an exception has the same effect.
+        terminate: Asks the agent to stop after this batch; it does so when every call of the batch asks.
+        usage: Tokens and cost of model requests that the tool made.
     """
 
     content: tuple[TextContent | ImageContent, ...] = ()
@@ -55,7 +55,7 @@ class ToolResult(Value):
 
 
 ToolUpdate: TypeAlias = "Callable[[ToolResult], None]"
-"""Shows a partial result while the tool runs; what comes after it has settled is ignored."""
+"""Callback for partial results while the tool runs; calls after it has finished are ignored."""
 
 ToolExecute: TypeAlias = "Callable[[str, dict[str, Any], AbortSignal, ToolUpdate, ToolContext], Awaitable[ToolResult]]"
 """``async def execute(call_id, params, signal, on_update, ctx)``, called by position; returns a ``ToolResult``.
@@ -65,8 +65,8 @@ Raising is a failed call; the message goes to the model.
 Args:
     call_id: The model's id of the call.
     params: The arguments, valid against the tool's schema.
-    signal: The run's abort: ``signal.aborted``, ``await signal.wait()``.
-    on_update: Shows a partial ``ToolResult`` while the tool runs.
+    signal: The run's abort signal: ``signal.aborted``, ``await signal.wait()``.
+    on_update: Callback for a partial ``ToolResult`` while the tool runs.
     ctx: The ``ToolContext``: the session so far, ``cwd``, ``exec``, the user interface.
 """
 
@@ -76,14 +76,14 @@ def _lines(value: Iterable[str]) -> tuple[str, ...]:
 
 
 def _constrained(value: Any) -> ConstrainedSampling | None:
-    """Return how calls are constrained; the form of the wire is taken, too."""
+    """Return how calls are constrained; also accepts the form on the wire."""
     strict = value
     if isinstance(value, dict) and value.get("type") == "json_schema":
         strict = value.get("strict")
     if value is None or value is False:
         return None
     if strict in ("prefer", "require"):
-        return strict  # type: ignore[no-any-return] # as was just compared
+        return strict  # type: ignore[no-any-return] # compared above
     raise ValueError(f"constrained_sampling must be 'prefer', 'require' or None, not {value!r}")
 
 
@@ -92,21 +92,21 @@ class Tool(Shown):
     """A tool in its explicit form; the ``tool`` decorator makes one from a function.
 
     Attributes:
-        name: What the model calls.
-        label: For people.
-        description: For the model.
+        name: Name for the model.
+        label: Display name.
+        description: Description for the model.
         parameters: JSON schema of the arguments, an object.
         execute: ``async def execute(call_id, params, signal, on_update, ctx)``, see ``ToolExecute``: the model's id of
-            the call, the arguments as a dict, the run's abort, ``on_update(ToolResult)`` for partial results, and the
+            the call, the arguments as a dict, the abort signal, ``on_update(ToolResult)`` for partial results, and the
             ``ToolContext``; returns a ``ToolResult``.
         prompt_snippet: One line for the prompt's list of tools; without it the tool is not listed there.
         prompt_guidelines: Lines for the prompt while the tool is active.
         execution_mode: None follows the agent's setting.
-        default_active: Whether it is active when the user did not choose tools.
-        prepare_arguments: Folds older shapes of the raw arguments into the schema's, before validation.
-        constrained_sampling: Whether calls are held to the schema while they are sampled, ``prefer`` or ``require``;
-            None leaves the model free. An optional argument is then null where it is not given, which is taken out
-            before ``execute``.
+        default_active: Whether it is active when the user did not select tools.
+        prepare_arguments: Converts raw arguments of older schemas to the current one, before validation.
+        constrained_sampling: Whether sampling of calls is constrained to the schema, ``prefer`` or ``require``; None
+            for no constraint. With it the model passes null for a missing optional argument, which is removed before
+            ``execute``.
     """
 
     name: str
@@ -152,16 +152,16 @@ def tool(
     default_active: bool = True,
     constrained_sampling: ConstrainedSampling | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a ``Tool`` of a typed function, plain or ``async``.
+    """Make a ``Tool`` from a typed function, plain or ``async``.
 
     The schema comes from the annotations, the description from the docstring's text, each parameter's
     from its ``Args:`` section. A parameter named ``ctx`` gets the ``ToolContext`` and is not in the
     schema. A ``str``, a block, a list of blocks or a ``ToolResult`` may be returned. A plain function
-    runs in a thread, so that it cannot hold up the agent.
+    runs in a thread, so that it cannot block the agent.
 
     Raises:
-        TypeError: The function has no docstring, it yields, its annotation says that it returns something else than
-            these, or a parameter has no annotation that JSON schema can say.
+        TypeError: The function has no docstring, it yields, its return annotation is another type than these, or a
+            parameter has no annotation, or one without a JSON schema.
     """
     from pi_hookspecs._function_tool import tool_from_function  # inspect and typing come with the first tool
 

@@ -1,6 +1,6 @@
-"""The user, as plugins may ask and tell: the part that needs no terminal.
+"""User interface for plugins: the part that needs no terminal.
 
-Every front end offers it; where there is nobody to ask, dialogs answer at once with "no" or None.
+Every front end provides it; without a user, dialogs return at once with False or None.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WidgetPlacement: TypeAlias = Literal["aboveEditor", "belowEditor"]
 
 @runtime_checkable
 class UserInterface(Protocol):
-    """Dialogs and notices. ``timeout`` is seconds; a dialog that times out or is aborted answers as if dismissed.
+    """Dialogs and notices. ``timeout`` is seconds; a dialog that times out or is aborted returns as if dismissed.
 
     Dialogs are awaited: ``if await ctx.ui.confirm("Run it?")``. Without ``await`` the condition raises.
     """
@@ -58,17 +58,17 @@ class UserInterface(Protocol):
         ...
 
     def set_status(self, key: str, text: str | None = None) -> None:
-        """Show a short text under a key for as long as it holds; None takes it away."""
+        """Show a short status text under a key until it is replaced; None removes it."""
         ...
 
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Show lines under a key near the editor, above it when None says where; without lines they go away."""
+        """Show lines under a key near the editor, above it by default; None removes them."""
         ...
 
     def set_editor_text(self, text: str) -> None:
-        """Put a text where the user writes, in place of what stands there."""
+        """Replace the text in the user's editor."""
         ...
 
     def set_title(self, title: str) -> None:

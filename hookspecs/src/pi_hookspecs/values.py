@@ -1,9 +1,9 @@
-"""How values compare, hash and print: by their fields, in one place instead of generated for each class.
+"""Comparison, hash and repr of values by their fields, in one place instead of generated for each class.
 
 attrs compiles ``__eq__``, ``__hash__`` and ``__repr__`` of every class when its module is imported. The contract has
 hundreds of classes and a run compares or prints few of them, so that half of what it costs to define them, a quarter
-of the time that pi takes to start, would be spent on nothing. Values are declared with ``eq=False, repr=False`` and
-inherit these instead; ``field(eq=False)`` and ``field(repr=False)`` mean what they always do.
+of pi's start-up time, would be wasted. Values are declared with ``eq=False, repr=False`` and
+inherit these instead; ``field(eq=False)`` and ``field(repr=False)`` have their usual meaning.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ __all__ = ["Shown", "Value", "nothing_more"]
 
 
 class Shown:
-    """A frozen attrs class that prints its fields and is equal to itself alone, as events and tools are."""
+    """Base of frozen attrs classes with a ``repr`` of their fields and equality by identity, as events and tools."""
 
     __slots__ = ()
 
     @recursive_repr()
     def __repr__(self) -> str:
-        shown = [f"{each.name}={_shown(each, self)}" for each in _fields(self) if each.repr]
+        shown = [f"{each.name}={_field_repr(each, self)}" for each in _fields(self) if each.repr]
         return f"{type(self).__qualname__.rpartition('>.')[2]}({', '.join(shown)})"
 
 
 class Value(Shown):
-    """A frozen attrs class that is equal to another of its class with equal fields."""
+    """Base of frozen attrs classes with equality by class and fields."""
 
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return bool(_compared(self) == _compared(other))
+        return bool(_compare_key(self) == _compare_key(other))
 
     def __hash__(self) -> int:
-        return hash((type(self), _compared(self)))
+        return hash((type(self), _compare_key(self)))
 
 
-class _Nothing(dict[str, Any]):
-    """An empty dict that stays empty."""
+class _FrozenDict(dict[str, Any]):
+    """An immutable empty dict."""
 
     __slots__ = ()
 
@@ -54,14 +54,14 @@ class _Nothing(dict[str, Any]):
         return nothing_more, ()
 
 
-_NOTHING = _Nothing()
+_NOTHING = _FrozenDict()
 
 
 def nothing_more() -> dict[str, Any]:
-    """Return the ``extra`` of what has none.
+    """Return the shared, immutable ``extra`` of values that have none.
 
-    All messages of a session share one: plugins are given them as they are, and what one plugin put into a dict of its
-    own would be in the conversation.
+    Plugins get the messages of a session themselves, not copies; what a plugin adds to a plain dict would end up in the
+    conversation.
     """
     return _NOTHING
 
@@ -71,12 +71,12 @@ def _fields(value: Shown) -> tuple[Any, ...]:
     return fields
 
 
-def _shown(field: Any, value: Shown) -> str:
+def _field_repr(field: Any, value: Shown) -> str:
     text: str = (repr if field.repr is True else field.repr)(getattr(value, field.name))
     return text
 
 
-def _compared(value: Shown) -> Any:
-    """Return the fields that count, as something that compares and hashes at once."""
+def _compare_key(value: Shown) -> Any:
+    """Return the compared fields as one comparable and hashable object."""
     names = [field.name for field in _fields(value) if field.eq]
     return attrgetter(*names)(value) if names else ()

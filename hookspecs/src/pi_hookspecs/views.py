@@ -1,4 +1,4 @@
-"""What plugins may look at: the session and its tree, the settings. Nothing here changes anything."""
+"""Read-only views for plugins: the session and its tree, the settings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextUsage(Value):
-    """How full the model's window is; ``tokens`` and ``percent`` are None where that is not known."""
+    """How much of the context window is used; ``tokens`` and ``percent`` are None where that is not known."""
 
     tokens: int | None
     context_window: int
@@ -41,7 +41,7 @@ class ContextUsage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelChoice(Value):
-    """A model by its provider's id and its own."""
+    """A model, identified by its provider's id and its own."""
 
     provider: str
     model_id: str
@@ -49,14 +49,14 @@ class ModelChoice(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionContext(Value):
-    """What a branch tells the model.
+    """The model's context of a branch.
 
     Attributes:
         messages: The conversation after compaction, branch summaries and context edits; stored messages are parsed
-            when they are looked at.
-        thinking_level: As last changed on the branch, ``off`` where it never was.
+            on access.
+        thinking_level: As last changed on the branch, ``off`` where it never was changed.
         model: As last changed on the branch, or of the last answer; None where there is neither.
-        has_thinking_level: Whether the session itself says the level.
+        has_thinking_level: Whether the branch sets the level.
     """
 
     messages: Sequence[AgentMessage] = ()
@@ -67,7 +67,7 @@ class SessionContext(Value):
 
 @runtime_checkable
 class SessionTreeNode(Protocol):
-    """An entry in the session's tree. The entry is parsed when it is looked at; id and type are known without."""
+    """An entry in the session's tree. The entry is parsed on access; id and type do not need that."""
 
     @property
     def id(self) -> str:
@@ -91,12 +91,12 @@ class SessionTreeNode(Protocol):
 
     @property
     def label(self) -> str | None:
-        """What the user calls it."""
+        """Its label, set by the user or a plugin."""
         ...
 
     @property
     def label_timestamp(self) -> str | None:
-        """When it was called so."""
+        """When it was labelled, ISO 8601."""
         ...
 
 
@@ -106,12 +106,12 @@ class SessionView(Protocol):
 
     @property
     def header(self) -> SessionHeader:
-        """What the session says of itself: working directory, when it was made, the session it was forked from."""
+        """The session's header: working directory, creation time, the session it was forked from."""
         ...
 
     @property
     def name(self) -> str | None:
-        """What the user calls the session."""
+        """The session's name."""
         ...
 
     @property
@@ -121,7 +121,7 @@ class SessionView(Protocol):
 
     @property
     def file(self) -> Path | None:
-        """Where it is stored; None in memory."""
+        """The session's file; None for a session in memory."""
         ...
 
     @property
@@ -134,10 +134,9 @@ class SessionView(Protocol):
         ...
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
-        """The entries from the root to the leaf, or to the entry named.
+        """The entries from the root to the leaf, or to the given entry.
 
-        Records of what the model was told besides the conversation (``SystemMessage.is_record``) are left out;
-        ``entries`` has them.
+        Records of system prompt and tools (``SystemMessage.is_record``) are left out; ``entries`` has them.
         """
         ...
 
@@ -150,7 +149,7 @@ class SessionView(Protocol):
         ...
 
     def label(self, entry_id: str) -> str | None:
-        """What the user calls an entry."""
+        """The label of an entry."""
         ...
 
     def tree(self) -> Sequence[SessionTreeNode]:
@@ -158,7 +157,7 @@ class SessionView(Protocol):
         ...
 
     def context(self) -> SessionContext:
-        """What the present branch tells the model."""
+        """The model's context of the current branch."""
         ...
 
 
@@ -172,11 +171,11 @@ class SettingsView(Protocol):
         ...
 
     def get(self, key: str | Sequence[str], default: Any = None) -> Any:
-        """Return a value by its dotted name or its steps, ``"compaction.enabled"``; the default where none is set."""
+        """Return a value by dotted name, ``"compaction.enabled"``, or path of keys; the default where none is set."""
         ...
 
     def get_bool(self, key: str | Sequence[str], default: _T) -> bool | _T:
-        """Return a boolean; the default where none is set. A value of another type is told to the user, as below."""
+        """Return a boolean; the default where none is set. A value of another type is reported to the user."""
         ...
 
     def get_number(self, key: str | Sequence[str], default: _T, *, minimum: float | None = None) -> float | _T:
@@ -184,33 +183,33 @@ class SettingsView(Protocol):
         ...
 
     def get_str(self, key: str | Sequence[str], default: _T) -> str | _T:
-        """Return a text; the default where none is set."""
+        """Return a string; the default where none is set."""
         ...
 
     def get_str_list(self, key: str | Sequence[str], default: Sequence[str] = ()) -> list[str]:
-        """Return a list of texts; the default where none is set."""
+        """Return a list of strings; the default where none is set."""
         ...
 
     def place(self, key: str | Sequence[str]) -> str | None:
-        """Return where the value in force was set, a file with its line where it is one: ``/a/settings.json:3``."""
+        """Return where the effective value was set; for a file, with its line: ``/a/settings.json:3``."""
         ...
 
     def unread(self, key: str | Sequence[str]) -> str | None:
-        """Return why a file that may set a key, or a part of it, cannot be used; None where no such file counts.
+        """Return why a file that may set a key, or a part of it, cannot be read; None if there is no such file.
 
-        Its values count as not set, which is a notice to the user. What must hold where somebody set it looks here.
+        Its values count as not set, with a notice to the user. Check this for a setting that must not be lost silently.
         """
         ...
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TreeNavigation(Value):
-    """What came of going to another place.
+    """Result of navigating to another entry.
 
     Attributes:
-        cancelled: A plugin, or an abort of the summary, kept the conversation where it was.
-        aborted: The summary was aborted.
-        editor_text: Text of the user's message that was gone to, for editing: the conversation goes on before it.
+        cancelled: Whether a plugin, or an abort of the summary, prevented it.
+        aborted: Whether the summary was aborted.
+        editor_text: Text of the user message that is the target, for editing: the conversation continues before it.
         summary_entry: The summary that was added.
     """
 

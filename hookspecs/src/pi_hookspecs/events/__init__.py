@@ -1,6 +1,6 @@
-"""Events by stage of life: what subscribers see and what hooks are asked.
+"""Events by stage: what subscribers and hooks receive.
 
-A hook's event is named after the hook, its answer too: ``tool_call`` gets a ``ToolCallEvent`` and may
-answer a ``ToolCallResult``. Events only grow by fields with a default, so that adding breaks nobody.
-A result that can be wrong in itself has ``problem(event)``, which says how; the dispatcher asks it.
+A hook's event and result are named after the hook: ``tool_call`` gets a ``ToolCallEvent`` and may return a
+``ToolCallResult``. Events only grow by fields with a default, so that an addition breaks no plugin.
+A result that can be invalid has ``problem(event)``, which describes the problem; the dispatcher calls it.
 """

@@ -1,4 +1,4 @@
-"""Fields that take several values refuse a single one, and a text, where it is given: in the author's own line."""
+"""Fields of several values reject a single value or a string at once: the traceback shows the author's line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def listed(values: Iterable[T], field: str, example: str) -> tuple[T, ...]:
     Args:
         values: What was given.
         field: The name of the field.
-        example: A right value, as code.
+        example: A valid value, as code.
 
     Raises:
-        TypeError: They are no list: one value alone, a text, a dict.
+        TypeError: They are not a list: a single value, a string, a dict.
     """
     if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
         raise TypeError(f"{field} takes a list, such as {example}, not {values!r:.60}")

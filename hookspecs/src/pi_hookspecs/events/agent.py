@@ -1,4 +1,4 @@
-"""Events of a run: the agent's own and the questions around a prompt."""
+"""Events of a run: those of the agent and those around a prompt."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class MessageUpdateEvent(Shown):
 
     @property
     def message(self) -> AssistantMessage:
-        """The message so far; made when it is looked at."""
+        """The message so far; built on access."""
         partial: AssistantMessage = self.assistant_message_event.partial  # type: ignore[union-attr]
         return partial
 
@@ -100,7 +100,7 @@ AgentEvent: TypeAlias = (
     "AgentStartEvent | AgentEndEvent | TurnStartEvent | TurnEndEvent | MessageStartEvent | MessageUpdateEvent"
     " | MessageEndEvent | ToolExecutionStartEvent | ToolExecutionUpdateEvent | ToolExecutionEndEvent"
 )
-"""What the loop emits."""
+"""Events that the agent loop emits."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

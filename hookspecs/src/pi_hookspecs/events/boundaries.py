@@ -32,7 +32,7 @@ class MessageEndResult(Value):
     message: AgentMessage | None = None
 
     def problem(self, event: MessageEndEvent) -> str | None:
-        """Say what is wrong with the message."""
+        """Return what is wrong with the message; None if nothing is."""
         role = getattr(self.message, "role", None)
         if self.message is None or role == event.message.role:
             return None
@@ -41,7 +41,7 @@ class MessageEndResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class NewEntry(Value):
-    """An entry that a plugin wants appended: outside the model's context, or with ``content`` inside it."""
+    """An entry for a plugin to append: outside the model's context, or with ``content`` inside it."""
 
     custom_type: str
     data: Any = None
@@ -60,7 +60,7 @@ def _no_entry(entries: tuple[Any, ...]) -> str | None:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TurnEndResult(Value):
-    """What a plugin wants done before the next turn.
+    """What to do before the next turn.
 
     ``continue_`` guarantees one more request when nothing else causes one.
     """
@@ -69,7 +69,7 @@ class TurnEndResult(Value):
     continue_: bool | None = None
 
     def problem(self, event: TurnEndEvent) -> str | None:
-        """Say what is wrong with the entries."""
+        """Return what is wrong with the entries; None if nothing is."""
         del event
         return _no_entry(self.entries)
 
@@ -89,12 +89,12 @@ class AgentBeforeSettleEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AgentBeforeSettleResult(Value):
-    """Entries to append, and whether to run on from the transcript as it then is."""
+    """Entries to append, and whether to continue the run with them."""
 
     entries: tuple[NewEntry, ...] = field(default=(), converter=_entries)
     continue_: bool | None = None
 
     def problem(self, event: AgentBeforeSettleEvent) -> str | None:
-        """Say what is wrong with the entries."""
+        """Return what is wrong with the entries; None if nothing is."""
         del event
         return _no_entry(self.entries)

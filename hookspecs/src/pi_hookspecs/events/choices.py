@@ -1,4 +1,4 @@
-"""What the user says and chooses: input, model, thinking level."""
+"""The user's input and choices: text, model, thinking level."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class InputEvent(Shown):
-    """The user said something. ``source`` is ``interactive``, ``rpc`` or ``extension``.
+    """The user sent a prompt. ``source`` is ``interactive``, ``rpc`` or ``extension``.
 
-    ``streaming_behavior`` says how it is to be queued when a run is going on.
+    ``streaming_behavior`` is how to queue it when a run is in progress.
     """
 
     type: ClassVar[Literal["input"]] = "input"
@@ -43,7 +43,7 @@ class InputResult(Value):
     handled: bool = False
 
     def problem(self, event: InputEvent) -> str | None:
-        """Say what is wrong with the text."""
+        """Return what is wrong with the text; None if nothing is."""
         del event
         text: object = self.text
         return None if isinstance(text, str | None) else f"answered text={text!r:.60}, which is no text"
@@ -51,7 +51,7 @@ class InputResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ModelSelectEvent(Shown):
-    """Another model answers from now on. ``source`` is ``set``, ``cycle`` or ``restore``."""
+    """Another model was selected. ``source`` is ``set``, ``cycle`` or ``restore``."""
 
     type: ClassVar[Literal["model_select"]] = "model_select"
     model: Model
@@ -61,7 +61,7 @@ class ModelSelectEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelSelectEvent(Shown):
-    """The model thinks more or less from now on."""
+    """The reasoning effort was changed."""
 
     type: ClassVar[Literal["thinking_level_select"]] = "thinking_level_select"
     level: ThinkingLevel

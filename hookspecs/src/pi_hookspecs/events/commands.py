@@ -1,4 +1,4 @@
-"""What the user can call with a slash, for front ends that list it."""
+"""The slash commands, for front ends that list them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class SourceInfo(Value):
     """Where something comes from.
 
     Attributes:
-        path: Its file; of what a plugin registered, the plugin.
+        path: Its file; the plugin for what a plugin registered.
         source: How it was found, see ``ResourceFile.source``.
-        scope: Whose it is.
+        scope: ``user``, ``project``, or ``temporary`` for this run.
         origin: ``package`` when a plugin brought it.
         base_dir: The folder that it was found under.
     """
@@ -38,15 +38,15 @@ class SourceInfo(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CommandInfo(Value):
-    """Something that the user calls with ``/name``.
+    """Something that the user runs with ``/name``.
 
     Attributes:
         name: Without the slash: ``review``, ``skill:review``.
         description: One line; None where there is none.
-        source: ``extension`` for a plugin's command, ``prompt``, ``skill``, or the plugin's own word.
-        location: Whose it is, ``path`` where it was named for this run; None for a plugin's command.
+        source: ``extension`` for a plugin's command, ``prompt``, ``skill``, or a plugin's own kind.
+        location: ``user``, ``project``, or ``path`` where it was given for this run; None for a plugin's command.
         path: Its file; None for a plugin's command.
-        argument_hint: What is to follow the name, for people.
+        argument_hint: The expected arguments, for display.
     """
 
     name: str
@@ -61,7 +61,7 @@ class CommandInfo(Value):
     def of_resource(
         cls, resource: Resource, *, name: str | None = None, argument_hint: str | None = None
     ) -> CommandInfo:
-        """Return how a resource is called: by its own name, unless ``name`` says another."""
+        """Return the command of a resource, under its own name unless ``name`` is given."""
         return cls(
             name=name or resource.name,
             description=resource.description or None,
@@ -81,7 +81,7 @@ class CommandInfo(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CommandsDiscoverEvent(Shown):
-    """A front end lists what can be called with a slash."""
+    """A front end lists the slash commands."""
 
     type: ClassVar[Literal["commands_discover"]] = "commands_discover"
 
@@ -92,12 +92,12 @@ def _commands(commands: Iterable[CommandInfo]) -> tuple[CommandInfo, ...]:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CommandsDiscoverResult(Value):
-    """What ``expand_prompt`` of the same plugin knows."""
+    """The commands that ``expand_prompt`` of the same plugin expands."""
 
     commands: tuple[CommandInfo, ...] = field(default=(), converter=_commands)
 
     def problem(self, event: CommandsDiscoverEvent) -> str | None:
-        """Say what is wrong with the list."""
+        """Return what is wrong with the list; None if nothing is."""
         del event
         answered: tuple[object, ...] = self.commands
         wrong = [each for each in answered if not isinstance(each, CommandInfo)]

@@ -1,4 +1,4 @@
-"""What a session tells its subscribers beyond the agent's events; no hook is asked."""
+"""Events that a session emits to its subscribers in addition to those of the agent; they have no hook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class QueueUpdateEvent(Shown):
-    """The queues changed; both are told whole, as text."""
+    """The queues changed; the event has the text of all messages of both."""
 
     type: ClassVar[Literal["queue_update"]] = "queue_update"
     steering: tuple[str, ...]
@@ -41,7 +41,7 @@ class QueueUpdateEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class EntryAppendedEvent(Shown):
-    """The session grew by an entry that is not a message."""
+    """An entry that is not a message was appended to the session."""
 
     type: ClassVar[Literal["entry_appended"]] = "entry_appended"
     entry: SessionEntry
@@ -49,7 +49,7 @@ class EntryAppendedEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionInfoChangedEvent(Shown):
-    """The session has another name; None took it away."""
+    """The session's name changed; None means it was removed."""
 
     type: ClassVar[Literal["session_info_changed"]] = "session_info_changed"
     name: str | None = None
@@ -57,7 +57,7 @@ class SessionInfoChangedEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ThinkingLevelChangedEvent(Shown):
-    """The model thinks more or less from now on."""
+    """The reasoning effort was changed."""
 
     type: ClassVar[Literal["thinking_level_changed"]] = "thinking_level_changed"
     level: ThinkingLevel
@@ -65,7 +65,7 @@ class ThinkingLevelChangedEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BashExecutionUpdateEvent(Shown):
-    """A command that the user runs has printed more; ``id`` tells which, where its caller named it."""
+    """New output of a command that the user runs; ``id`` identifies it if its caller set one."""
 
     type: ClassVar[Literal["bash_execution_update"]] = "bash_execution_update"
     delta: str
@@ -94,7 +94,7 @@ class CompactionEndEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AutoRetryStartEvent(Shown):
-    """A failed request is repeated after ``delay_ms``."""
+    """A failed request is retried after ``delay_ms``."""
 
     type: ClassVar[Literal["auto_retry_start"]] = "auto_retry_start"
     attempt: int
@@ -105,7 +105,7 @@ class AutoRetryStartEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AutoRetryEndEvent(Shown):
-    """The repeating is over."""
+    """The retries are over."""
 
     type: ClassVar[Literal["auto_retry_end"]] = "auto_retry_end"
     success: bool
@@ -115,7 +115,7 @@ class AutoRetryEndEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class _SummarizationRetryEvent(Shown):
-    """What the events of repeating a summary's request share: what it is for, and why a compaction was wanted."""
+    """Common fields of the retries of a summary's request: its purpose, and the reason of the compaction."""
 
     source: Literal["compaction", "branchSummary"]
     reason: Literal["manual", "threshold", "overflow"] | None = None
@@ -123,21 +123,21 @@ class _SummarizationRetryEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryScheduledEvent(_SummarizationRetryEvent):
-    """The request for a summary failed and will be repeated."""
+    """The request for a summary failed and will be retried."""
 
     type: ClassVar[Literal["summarization_retry_scheduled"]] = "summarization_retry_scheduled"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryAttemptStartEvent(_SummarizationRetryEvent):
-    """It is being repeated."""
+    """The request for a summary is being retried."""
 
     type: ClassVar[Literal["summarization_retry_attempt_start"]] = "summarization_retry_attempt_start"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SummarizationRetryFinishedEvent(_SummarizationRetryEvent):
-    """The repeating is over."""
+    """The retries are over."""
 
     type: ClassVar[Literal["summarization_retry_finished"]] = "summarization_retry_finished"
 
@@ -150,7 +150,7 @@ class ExtensionErrorEvent(Shown):
         extension_path: The plugin's name.
         event: The hook, or the step of loading, that failed.
         error: What happened, with the plugin's name and the milliseconds it took.
-        stack: Traceback, for people who look.
+        stack: Traceback, for debugging.
     """
 
     type: ClassVar[Literal["extension_error"]] = "extension_error"

@@ -1,4 +1,4 @@
-"""What a project brings along: whether it is trusted, and where else to look for resources."""
+"""Events about a project: whether it is trusted, and further paths of resources."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ProjectTrustEvent(Shown):
-    """A project has files of its own, and nobody on the command line said whether they count.
+    """A project has files of its own, and the command line does not say whether to use them.
 
     Attributes:
         cwd: The project's folder, without symbolic links.
@@ -37,7 +37,7 @@ class ProjectTrustEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ProjectTrustResult(Value):
-    """Whether a project's own files count; ``remember=True`` keeps the decision for this folder and all below it."""
+    """Whether a project's own files may be used; ``remember=True`` stores that for the folder and all below it."""
 
     trusted: Literal["yes", "no", "undecided"]
     remember: bool = False
@@ -48,7 +48,7 @@ class ProjectTrustResult(Value):
         return self.trusted == "undecided"
 
     def problem(self, event: ProjectTrustEvent) -> str | None:
-        """Return what is wrong with the answer."""
+        """Return what is wrong with the answer; None if nothing is."""
         known = self.trusted in ("yes", "no", "undecided")
         return None if known else f"answered trusted={self.trusted!r}, which is none of yes, no and undecided"
 
@@ -59,7 +59,7 @@ def _paths(paths: Iterable[str]) -> tuple[str, ...]:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ResourcesDiscoverEvent(Shown):
-    """Skills, prompts and themes are being looked for."""
+    """Skills, prompts and themes are being discovered."""
 
     type: ClassVar[Literal["resources_discover"]] = "resources_discover"
     cwd: str
@@ -68,7 +68,7 @@ class ResourcesDiscoverEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ResourcesDiscoverResult(Value):
-    """Further paths to look in."""
+    """Further paths to search."""
 
     skill_paths: tuple[str, ...] = field(default=(), converter=_paths)
     prompt_paths: tuple[str, ...] = field(default=(), converter=_paths)

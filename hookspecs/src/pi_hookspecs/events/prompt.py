@@ -1,4 +1,4 @@
-"""The system prompt's sections, and the text that a prompt stands for."""
+"""The system prompt's sections, and the expansion of prompts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ PROMPT_SECTIONS: dict[str, int] = {
     "date": 850,
     "cwd": 900,
 }
-"""The sections that have a place of their own, and their priorities: low comes first."""
+"""The standard sections and their priorities; the lowest comes first."""
 
 CUSTOM_PRIORITY = 800
-"""The place of every other section."""
+"""Priority of every other section."""
 
 
 def _check_name(section: PromptSection, attribute: Attribute[str], name: str) -> None:
@@ -50,13 +50,13 @@ def _check_name(section: PromptSection, attribute: Attribute[str], name: str) ->
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PromptSection(Value):
-    """A part of the system prompt. All parts of one name stand in one ``<name>`` element, in the order of their coming.
+    """A part of the system prompt. Parts of one name go into one ``<name>`` element, in registration order.
 
     Attributes:
-        name: Of the section: one of ``PROMPT_SECTIONS``, or the plugin's own.
+        name: The section: one of ``PROMPT_SECTIONS``, or the plugin's own.
         text: As the model will read it; an empty one is left out.
-        source: The file that it comes from; None when it comes from the plugin itself.
-        priority: The section's place; None for that of its name. The lowest of its parts counts.
+        source: The file that it was read from; None when the plugin made it.
+        priority: The section's position; None for the default of its name. The lowest of its parts applies.
     """
 
     name: str = field(validator=_check_name)
@@ -66,19 +66,19 @@ class PromptSection(Value):
 
     @property
     def place(self) -> int:
-        """Where the section stands: low comes first."""
+        """The section's position; the lowest comes first."""
         return PROMPT_SECTIONS.get(self.name, CUSTOM_PRIORITY) if self.priority is None else self.priority
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SystemPromptEvent(Shown):
-    """The system prompt is being put together.
+    """The system prompt is being built.
 
     Attributes:
         cwd: The session's working directory.
-        tools: Names of the tools that the model is offered.
-        custom_prompt: What the user (``--system-prompt``) or the program put in place of pi's own words, if anything.
-        append: What they appended (``--append-system-prompt``).
+        tools: Names of the active tools.
+        custom_prompt: The user's (``--system-prompt``) or the program's replacement of pi's own prompt; None if none.
+        append: Texts that they appended (``--append-system-prompt``).
     """
 
     type: ClassVar[Literal["system_prompt"]] = "system_prompt"
@@ -98,14 +98,14 @@ class SystemPromptResult(Shown):
 
     Attributes:
         sections: Parts to add.
-        base: Stands in place of preamble, tools, rules and docs; what the user or the program gave comes before it.
+        base: Replaces preamble, tools, rules and docs; a ``custom_prompt`` takes precedence.
     """
 
     sections: tuple[PromptSection, ...] = field(default=(), converter=_sections)
     base: PromptSection | None = None
 
     def problem(self, event: SystemPromptEvent) -> str | None:
-        """Say what is wrong with the parts."""
+        """Return what is wrong with the parts; None if nothing is."""
         del event
         parts: list[object] = [*self.sections, *([] if self.base is None else [self.base])]
         for each in parts:
@@ -119,7 +119,7 @@ class SystemPromptResult(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExpandPromptEvent(Shown):
-    """The user's text may stand for a longer one: ``/skill:name``, ``/template``."""
+    """A text of the user that may be expanded: ``/skill:name``, ``/template``."""
 
     type: ClassVar[Literal["expand_prompt"]] = "expand_prompt"
     text: str
@@ -127,12 +127,12 @@ class ExpandPromptEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ExpandPromptResult(Shown):
-    """The text that is meant."""
+    """The expanded text."""
 
     text: str
 
     def problem(self, event: ExpandPromptEvent) -> str | None:
-        """Say what is wrong with the text."""
+        """Return what is wrong with the text; None if nothing is."""
         del event
         text: object = self.text
         return None if isinstance(text, str) else f"answered text={text!r:.60}, which is no text"

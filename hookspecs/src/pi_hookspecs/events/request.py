@@ -25,7 +25,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextEvent(Shown):
-    """What the model is about to be told. Arguments and details are copies."""
+    """The messages of the next request. Arguments and details are copies."""
 
     type: ClassVar[Literal["context"]] = "context"
     messages: tuple[AgentMessage, ...]
@@ -37,7 +37,7 @@ def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ..
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextResult(Value):
-    """Other messages for this request, or a refusal (``block``) to make it; the transcript stays as it is.
+    """Other messages for this request, or a refusal (``block``) to make it; the transcript is not changed.
 
     A refused request is answered with the ``reason`` as its error, written for the user, and the run ends.
     """
@@ -47,7 +47,7 @@ class ContextResult(Value):
     reason: str | None = None
 
     def problem(self, event: ContextEvent) -> str | None:
-        """Say what is wrong with the messages or the reason."""
+        """Return what is wrong with the messages or the reason; None if nothing is."""
         del event
         reason: object = self.reason
         if not isinstance(reason, str | None):
@@ -60,7 +60,7 @@ class ContextResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BeforeProviderRequestEvent(Shown):
-    """The request as the provider is about to send it. ``payload`` is the API's own shape."""
+    """The request as the provider is about to send it. ``payload`` is in the API's own format."""
 
     type: ClassVar[Literal["before_provider_request"]] = "before_provider_request"
     payload: Any

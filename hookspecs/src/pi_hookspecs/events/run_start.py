@@ -44,7 +44,7 @@ class BeforeAgentStartResult(Value):
     system_prompt: str | None = None
 
     def problem(self, event: BeforeAgentStartEvent) -> str | None:
-        """Say what is wrong with messages or prompt."""
+        """Return what is wrong with messages or prompt; None if nothing is."""
         del event
         prompt: object = self.system_prompt
         if not isinstance(prompt, str | None):

@@ -1,4 +1,4 @@
-"""Questions before a session changes, and what came of it: switch, fork, compaction, another place."""
+"""Events before and after a change of the session: switch, fork, compaction, navigation in the tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionSwitchEvent(Shown):
-    """Another session is in place (``session_start`` tells the same with its ``reason``)."""
+    """The session was switched (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_switch"]] = "session_switch"
     reason: Literal["new", "resume"]
@@ -43,7 +43,7 @@ class SessionSwitchEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionForkEvent(Shown):
-    """The session is a fork now (``session_start`` tells the same with its ``reason``)."""
+    """The session was forked (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_fork"]] = "session_fork"
     previous_session_file: str | None = None
@@ -51,7 +51,7 @@ class SessionForkEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeSwitchEvent(Shown):
-    """The user wants another session."""
+    """The user is about to switch to another session."""
 
     type: ClassVar[Literal["session_before_switch"]] = "session_before_switch"
     reason: Literal["new", "resume"]
@@ -60,14 +60,14 @@ class SessionBeforeSwitchEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeSwitchResult(Value):
-    """``cancel=True`` keeps the present session."""
+    """``cancel=True`` keeps the current session."""
 
     cancel: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeForkEvent(Shown):
-    """The user wants to fork from an entry, ``before`` it or ``at`` it."""
+    """The user is about to fork from an entry, ``before`` it or ``at`` it."""
 
     type: ClassVar[Literal["session_before_fork"]] = "session_before_fork"
     entry_id: str
@@ -76,7 +76,7 @@ class SessionBeforeForkEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeForkResult(Value):
-    """``cancel=True`` keeps the session whole."""
+    """``cancel=True`` prevents the fork."""
 
     cancel: bool = False
     skip_conversation_restore: bool | None = None
@@ -97,7 +97,7 @@ class SessionBeforeCompactEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeCompactResult(Value):
-    """``cancel=True``, or a compaction made elsewhere."""
+    """``cancel=True``, or a compaction made by the plugin."""
 
     cancel: bool = False
     compaction: Compaction | None = None
@@ -116,7 +116,7 @@ class SessionCompactEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionCompactFailedEvent(Shown):
-    """A compaction came to nothing; the session is as it was."""
+    """A compaction failed or was cancelled; the session is unchanged."""
 
     type: ClassVar[Literal["session_compact_failed"]] = "session_compact_failed"
     reason: CompactionReason
@@ -128,7 +128,7 @@ class SessionCompactFailedEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeTreeEvent(Shown):
-    """The user wants to go to another place in the tree."""
+    """The user is about to navigate to another entry of the tree."""
 
     type: ClassVar[Literal["session_before_tree"]] = "session_before_tree"
     target_id: str
@@ -144,7 +144,7 @@ class SessionBeforeTreeEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionBeforeTreeResult(Value):
-    """``cancel=True``, a summary made elsewhere, other instructions for the summary, or a label."""
+    """``cancel=True``, a summary made by the plugin, other instructions for the summary, or a label."""
 
     cancel: bool = False
     summary: str | None = None
@@ -156,7 +156,7 @@ class SessionBeforeTreeResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionTreeEvent(Shown):
-    """The conversation goes on from another place in the tree."""
+    """The conversation continues from another entry of the tree."""
 
     type: ClassVar[Literal["session_tree"]] = "session_tree"
     new_leaf_id: str | None

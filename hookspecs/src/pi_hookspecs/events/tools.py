@@ -42,7 +42,7 @@ class ToolExecutionStartEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolExecutionUpdateEvent(Shown):
-    """A running tool shows a partial result."""
+    """A running tool reported a partial result."""
 
     type: ClassVar[Literal["tool_execution_update"]] = "tool_execution_update"
     tool_call_id: str
@@ -65,7 +65,7 @@ class ToolExecutionEndEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolCallEvent(Shown):
-    """The model wants this call made. ``input`` is a copy of the validated arguments."""
+    """A tool call requested by the model. ``input`` is a copy of the validated arguments."""
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call_id: str
@@ -77,7 +77,7 @@ class ToolCallEvent(Shown):
 class ToolCallResult(Value):
     """A refusal (``block`` with a ``reason`` written for the model), or other arguments.
 
-    ``terminate`` beside a refusal asks the agent to stop after this batch.
+    ``terminate`` with a refusal asks the agent to stop after this batch.
     """
 
     block: bool = False
@@ -86,7 +86,7 @@ class ToolCallResult(Value):
     terminate: bool = False
 
     def problem(self, event: ToolCallEvent) -> str | None:
-        """Say what is wrong with the arguments or the reason."""
+        """Return what is wrong with the arguments or the reason; None if nothing is."""
         del event
         reason: object = self.reason
         if not isinstance(reason, str | None):
@@ -97,7 +97,7 @@ class ToolCallResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolResultEvent(Shown):
-    """A tool has answered; nobody has seen it yet."""
+    """A tool has returned; its result is not yet visible to the model or the session."""
 
     type: ClassVar[Literal["tool_result"]] = "tool_result"
     tool_call_id: str
@@ -116,7 +116,7 @@ def _blocks(blocks: Iterable[TextContent | ImageContent] | None) -> tuple[TextCo
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolResultResult(Value):
-    """Replaces parts of the result; None keeps a part as it is."""
+    """Replaces parts of the result; None keeps a part unchanged."""
 
     content: tuple[TextContent | ImageContent, ...] | None = field(default=None, converter=_blocks)
     details: Any = None
@@ -125,7 +125,7 @@ class ToolResultResult(Value):
     terminate: bool | None = None
 
     def problem(self, event: ToolResultEvent) -> str | None:
-        """Say what is wrong with the content."""
+        """Return what is wrong with the content; None if nothing is."""
         del event
         for block in self.content or ():
             if getattr(block, "type", None) not in ("text", "image"):
@@ -145,7 +145,7 @@ class UserBashEvent(Shown):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UserBashResult(Value):
-    """The command's result, when a plugin ran it, or ``operations`` that are to run it elsewhere."""
+    """The command's result, when a plugin ran it, or ``operations`` that run it elsewhere."""
 
     result: BashExecutionMessage | None = None
     operations: Any = None

@@ -1,6 +1,6 @@
-"""The hooks: what a plugin may implement, when it is asked and how answers combine.
+"""The hooks: what a plugin may implement, when it is called and how answers combine.
 
-One module per stage of life. A specification is its own documentation: ``pi hooks``, the pages under
+One module per stage. A specification is its own documentation: ``pi hooks``, the pages under
 ``docs/hooks`` and the dispatcher all read it here.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EVENT_STAGES", "all_hookspecs", "spec_modules"]
 
 EVENT_STAGES = ("session", "agent", "request", "tools")
-"""Modules whose hooks are events; ``registration`` holds the rest."""
+"""Modules of event hooks; the other hooks are in ``registration``."""
 
 
 def spec_modules() -> tuple[ModuleType, ...]:
@@ -33,7 +33,7 @@ def all_hookspecs() -> dict[str, Callable[..., Any]]:
 
 @cache
 def _collected() -> dict[str, Callable[..., Any]]:
-    """Look into the modules once: every session asks several times."""
+    """Collect the specifications once; every session needs them several times."""
     return {
         name: value for module in spec_modules() for name, value in vars(module).items() if hasattr(value, "pi_spec")
     }

@@ -1,4 +1,4 @@
-"""A prompt's way: input, run, turns, messages, and the boundaries where plugins may act."""
+"""Hooks of a prompt: input, run, turns, messages, and the boundaries where plugins may act."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @hookspec
 @answers(text=Rule.PIPE, images=Rule.PIPE, handled=Rule.VETO, deadline=Deadline.LONG)
 async def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noqa: A001 - the event's name
-    """Change what the user said, or deal with it so that no model is asked.
+    """Change the user's input, or handle it so that no model is asked.
 
     Args:
         event: The text, its images, and where it came from.
@@ -54,14 +54,14 @@ async def input(event: InputEvent, ctx: PiContext) -> InputResult | None:  # noq
 @hookspec
 @answers(text=Rule.PIPE)
 async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
-    """Say what a text of the user that begins with a slash stands for: a skill, a template.
+    """Expand a text of the user that begins with a slash: a skill, a template.
 
     Args:
         event: The text as the ``input`` hook left it.
         ctx: The session before the prompt.
 
     When: after commands and ``input``, before the text is queued or run, and for what ``steer`` and ``follow_up``
-        queue; not where the caller wants the text as it is.
+        queue; not where the caller turns expansion off.
     Answers: ``text`` is piped.
     On error: reported; the text stays as it was.
     Since: 1.0
@@ -71,14 +71,14 @@ async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromp
 @hookspec
 @answers(commands=Rule.COLLECT)
 async def commands_discover(event: CommandsDiscoverEvent, ctx: PiContext) -> CommandsDiscoverResult | None:
-    """List what ``expand_prompt`` of this plugin knows, for front ends that complete or list it.
+    """List the commands that ``expand_prompt`` of this plugin expands, for completion and lists in front ends.
 
     Args:
         event: Nothing beyond its type.
         ctx: The session.
 
     When: whenever a front end lists the commands.
-    Answers: collect, behind the commands that plugins registered.
+    Answers: collect, after the commands that plugins registered.
     On error: reported; the plugin lists nothing.
     Since: 1.0
     """
@@ -89,14 +89,14 @@ async def commands_discover(event: CommandsDiscoverEvent, ctx: PiContext) -> Com
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
     """Add sections to the system prompt.
 
-    Answer from what is known, and look only whether that changed: it is asked before every prompt, and a text that
-    changes costs the provider's cache.
+    Keep it cheap and its text stable: it is called before every prompt, and a changed text invalidates the provider's
+    prompt cache.
 
     Args:
-        event: The active tools, and what the user put in place of pi's own words.
+        event: The active tools, and the user's replacement of pi's own prompt.
         ctx: The session before the prompt.
 
-    When: before every prompt, and when the prompt is shown; ``before_agent_start`` follows.
+    When: before every prompt, and when the system prompt is displayed; ``before_agent_start`` follows.
     Answers: collect for ``sections``; ``base``: first.
     On error: reported; the plugin adds nothing.
     Since: 1.0
@@ -122,7 +122,7 @@ async def before_agent_start(event: BeforeAgentStartEvent, ctx: PiContext) -> Be
 @hookspec
 @answers(Rule.NOTIFY)
 async def agent_start(event: AgentStartEvent, ctx: PiContext) -> None:
-    """Learn that a run begins.
+    """Called when a run begins.
 
     Args:
         event: Nothing beyond its type.
@@ -138,7 +138,7 @@ async def agent_start(event: AgentStartEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def agent_end(event: AgentEndEvent, ctx: PiContext) -> None:
-    """Learn that a run is over. The agent is idle only when every plugin has answered.
+    """Called when a run is over. The agent is idle only when every plugin has returned.
 
     Args:
         event: The run's messages, whether another run follows, and the error it ended in.
@@ -154,7 +154,7 @@ async def agent_end(event: AgentEndEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def turn_start(event: TurnStartEvent, ctx: PiContext) -> None:
-    """Learn that a turn begins: one request and the calls it leads to.
+    """Called when a turn begins: one request and the tool calls of its answer.
 
     Args:
         event: The turn's number within the run and its time.
@@ -186,7 +186,7 @@ async def turn_end(event: TurnEndEvent, ctx: PiContext) -> TurnEndResult | None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def message_start(event: MessageStartEvent, ctx: PiContext) -> None:
-    """Learn that a message begins.
+    """Called when a message begins.
 
     Args:
         event: The message; an assistant's is still pending.
@@ -202,10 +202,10 @@ async def message_start(event: MessageStartEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def message_update(event: MessageUpdateEvent, ctx: PiContext) -> None:
-    """Watch the answer grow. Runs for every delta: be quick.
+    """Called for every event of a streaming answer, that is for every delta: be quick.
 
     Args:
-        event: The stream's event; ``event.message`` is made when it is looked at.
+        event: The stream's event; ``event.message`` is built on access.
         ctx: The session so far.
 
     When: for every event of the model's stream between start and end.
@@ -225,7 +225,7 @@ async def message_end(event: MessageEndEvent, ctx: PiContext) -> MessageEndResul
         ctx: The session without it.
 
     When: when a message is complete, before it is in the session.
-    Answers: ``message`` is piped; one of another role is a failure.
+    Answers: ``message`` is piped; one of another role is an error.
     On error: reported; the message stays as it was.
     Since: 1.0
     """
@@ -234,7 +234,7 @@ async def message_end(event: MessageEndEvent, ctx: PiContext) -> MessageEndResul
 @hookspec
 @answers(entries=Rule.COLLECT, continue_=Rule.FIRST, deadline=Deadline.LONG)
 async def agent_before_settle(event: AgentBeforeSettleEvent, ctx: PiContext) -> AgentBeforeSettleResult | None:
-    """Act before the prompt resolves: compact, append entries, or run on.
+    """Act before the prompt resolves: compact, append entries, or continue the run.
 
     Args:
         event: How the run ended, its messages and the branch's entries.
@@ -250,11 +250,11 @@ async def agent_before_settle(event: AgentBeforeSettleEvent, ctx: PiContext) -> 
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def agent_settled(event: AgentSettledEvent, ctx: PiContext) -> None:
-    """Learn that the prompt is done.
+    """Called when the prompt is done.
 
     Args:
         event: Whether it was aborted.
-        ctx: The session at rest.
+        ctx: The session, idle.
 
     When: once per prompt, after retries and queued messages.
     Answers: notify; what is returned is ignored.
@@ -266,10 +266,10 @@ async def agent_settled(event: AgentSettledEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def model_select(event: ModelSelectEvent, ctx: PiContext) -> None:
-    """Learn that another model answers from now on.
+    """Called when another model was selected.
 
     Args:
-        event: The model now and before, and who chose it.
+        event: The new and the previous model, and how it was selected.
         ctx: The session.
 
     When: after the change.
@@ -282,10 +282,10 @@ async def model_select(event: ModelSelectEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def thinking_level_select(event: ThinkingLevelSelectEvent, ctx: PiContext) -> None:
-    """Learn that the model thinks more or less from now on.
+    """Called when the reasoning effort was changed.
 
     Args:
-        event: The level now and before.
+        event: The new and the previous level.
         ctx: The session.
 
     When: after the change.

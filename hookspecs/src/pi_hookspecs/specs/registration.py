@@ -1,4 +1,4 @@
-"""Registration: asked once when a plugin is loaded, synchronously. Return objects; waiting belongs to them."""
+"""Registration hooks: synchronous, called once when a plugin is loaded. They return objects, whose methods may wait."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @hookspec
 def register_providers() -> Sequence[Provider]:  # type: ignore[empty-body]
-    """Answer for API ids: objects with ``api`` and ``stream(model, context, options)``.
+    """Add implementations of API ids: objects with ``api`` and ``stream(model, context, options)``.
 
     When: once per load of the plugin.
     Answers: collect; the later of two with one API id wins.
@@ -77,7 +77,7 @@ def register_commands() -> Sequence[Command]:  # type: ignore[empty-body]
 def register_flags() -> Sequence[Flag]:  # type: ignore[empty-body]
     """Add options to the command line.
 
-    When: once per load of the plugin; the index answers for it at start-up.
+    When: once per load of the plugin; at start-up the plugin index is used instead.
     Answers: collect; the later of two with one name wins.
     On error: reported; the plugin adds no options.
     Since: 1.0
@@ -86,7 +86,7 @@ def register_flags() -> Sequence[Flag]:  # type: ignore[empty-body]
 
 @hookspec
 def register_shortcuts() -> Sequence[Shortcut]:  # type: ignore[empty-body]
-    """Add keys to interactive front ends.
+    """Add keyboard shortcuts to interactive front ends.
 
     When: once per load of the plugin.
     Answers: collect; the later of two with one key wins.
@@ -99,7 +99,7 @@ def register_shortcuts() -> Sequence[Shortcut]:  # type: ignore[empty-body]
 def register_modes() -> Sequence[Mode]:  # type: ignore[empty-body]
     """Add front ends.
 
-    When: once per load of the plugin; the index answers for their names at start-up.
+    When: once per load of the plugin; at start-up their names come from the plugin index.
     Answers: collect; the later of two with one name wins.
     On error: reported; the plugin adds no front end.
     Since: 1.0
@@ -110,7 +110,7 @@ def register_modes() -> Sequence[Mode]:  # type: ignore[empty-body]
 def register_subcommands() -> Sequence[Subcommand]:  # type: ignore[empty-body]
     """Add subcommands of ``pi``.
 
-    When: once per load of the plugin; the index answers for their names at start-up.
+    When: once per load of the plugin; at start-up their names come from the plugin index.
     Answers: collect; the later of two with one name wins.
     On error: reported; the plugin adds no subcommands.
     Since: 1.0
@@ -119,7 +119,7 @@ def register_subcommands() -> Sequence[Subcommand]:  # type: ignore[empty-body]
 
 @hookspec
 def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[empty-body]
-    """Add places where sessions are kept.
+    """Add session stores.
 
     When: once per load of the plugin.
     Answers: collect; the later of two with one name wins.
@@ -141,22 +141,22 @@ def register_services() -> Sequence[Service]:  # type: ignore[empty-body]
 
 @hookspec
 def register_credentials() -> Sequence[CredentialSource]:  # type: ignore[empty-body]
-    """Answer for a provider's key or token, after everything the user configured.
+    """Add sources of keys and tokens, asked after everything that the user configured.
 
     When: once per load of the plugin.
     Answers: collect; sources are asked in order, the first key wins.
-    On error: reported; the plugin answers for no key.
+    On error: reported; the plugin adds no source.
     Since: 1.0
     """
 
 
 @hookspec
 def register_renderers() -> Sequence[Renderer]:  # type: ignore[empty-body]
-    """Show custom messages and entries.
+    """Add renderers of custom messages and entries.
 
     When: once per load of the plugin.
     Answers: collect; the later of two for one custom type wins.
-    On error: reported; the plugin shows nothing.
+    On error: reported; the plugin adds no renderer.
     Since: 1.0
     """
 
@@ -174,9 +174,9 @@ def register_themes() -> Sequence[Theme]:  # type: ignore[empty-body]
 
 @hookspec
 def register_exporters() -> Sequence[Exporter]:  # type: ignore[empty-body]
-    """Add formats in which a session can be written for people: HTML, Markdown.
+    """Add export formats of sessions: HTML, Markdown.
 
-    When: once per load of the plugin; the index answers for formats and file names at start-up.
+    When: once per load of the plugin; at start-up formats and suffixes come from the plugin index.
     Answers: collect; the later of two for one format wins.
     On error: reported; the plugin adds no format.
     Since: 1.0
@@ -207,7 +207,7 @@ def register_logins() -> Sequence[Login]:  # type: ignore[empty-body]
 
 @hookspec
 def activate(pi: PiAPI) -> None:
-    """Get ``pi``, the way to everything dynamic: ``pi.on(...)``, ``pi.register_tool(...)``.
+    """Get ``pi``, for everything that is registered at run time: ``pi.on(...)``, ``pi.register_tool(...)``.
 
     Args:
         pi: This plugin's registrations and actions in one session.

@@ -1,4 +1,4 @@
-"""A model request: what the model is told, the payload, the answer's head."""
+"""Hooks of a model request: its messages, its payload, the head of the response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @hookspec
 @answers(messages=Rule.PIPE, block=Rule.VETO)
 async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
-    """Change what the model is told in this request, or refuse to make it; the transcript stays as it is.
+    """Change the messages of this request, or refuse to make it; the transcript is not changed.
 
     Args:
         event: The messages, plugins' own included, before they are converted for the model.
@@ -35,14 +35,14 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
 @hookspec
 @answers(Rule.PIPE, into="payload")
 async def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiContext) -> Any:
-    """Change the request in the API's own shape; return the whole payload.
+    """Change the request in the API's own format; return the whole payload.
 
     Args:
         event: The payload and the model.
         ctx: The session.
 
     When: after the codec has made the payload, before it is sent.
-    Answers: pipe; each plugin gets the payload that the one before returned. ``None`` leaves it.
+    Answers: pipe; each plugin gets the payload that the one before returned. ``None`` leaves it unchanged.
     On error: reported; the payload stays as it was.
     Since: 1.0
     """
@@ -51,13 +51,13 @@ async def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiCont
 @hookspec
 @answers(Rule.NOTIFY)
 async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiContext) -> None:
-    """See the status and headers of an answer, for example its rate limits.
+    """Read the status and headers of a response, for example its rate limits.
 
     Args:
         event: Status and headers.
         ctx: The session.
 
-    When: when the answer's head has arrived, before its body.
+    When: when the head of the response has arrived, before its body.
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.0

@@ -1,4 +1,4 @@
-"""A session's life: it begins, is left, forked, compacted, walked, and ends."""
+"""Hooks of a session: start, switch, fork, compaction, navigation in the tree, and shutdown."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ async def project_trust(event: ProjectTrustEvent, ctx: StartContext) -> ProjectT
 
     Args:
         event: The project's folder, and what in it needs trust.
-        ctx: What is there before a session: folder, front end, the user's settings without the project's.
+        ctx: The part of the context that exists before a session: folder, front end, the user's settings without the
+            project's.
 
     When: before the session is made, where the project has such files and neither ``--approve`` nor ``--no-approve``
-        was given; before ``trust.json`` and the setting ``defaultProjectTrust`` are looked at.
+        was given; before ``trust.json`` and the setting ``defaultProjectTrust`` are consulted.
     Answers: first; ``None`` and ``undecided`` are no opinion.
     On error: reported; counts as no opinion.
     Since: 1.0
@@ -54,15 +55,15 @@ async def project_trust(event: ProjectTrustEvent, ctx: StartContext) -> ProjectT
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
-    """Get ready: a session begins or was loaded.
+    """Called when a session begins or was loaded.
 
     Args:
-        event: Why it begins, and the file of the session before.
+        event: Why it begins, and the file of the previous session.
         ctx: The session as it is now.
 
     When: after ``activate``, before the first prompt.
     Answers: notify; what is returned is ignored.
-    On error: reported; the session begins all the same.
+    On error: reported; the session begins anyway.
     Since: 1.0
     """
 
@@ -70,15 +71,15 @@ async def session_start(event: SessionStartEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY, deadline=Deadline.LONG)
 async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
-    """Put things away: the session ends, for good or for another one.
+    """Clean up: the session ends, or another one replaces it.
 
     Args:
-        event: Why it ends, and the file of the session that follows.
-        ctx: The session for the last time.
+        event: Why it ends, and the file of the next session.
+        ctx: The session; it is stale afterwards.
 
-    When: when the process ends in good order, and before every change of session or reload.
+    When: when the process exits normally, and before every change of session or reload.
     Answers: notify; what is returned is ignored.
-    On error: reported; the session ends all the same.
+    On error: reported; the session ends anyway.
     Since: 1.0
     """
 
@@ -86,10 +87,10 @@ async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_switch(event: SessionSwitchEvent, ctx: PiContext) -> None:
-    """Learn that another session is in place.
+    """Called when the session was switched.
 
     Args:
-        event: Whether it is new or resumed, and the file of the one before.
+        event: Whether it is new or resumed, and the file of the previous one.
         ctx: The session as it is now.
 
     When: after the change; ``session_start`` follows with the same reason.
@@ -102,7 +103,7 @@ async def session_switch(event: SessionSwitchEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_fork(event: SessionForkEvent, ctx: PiContext) -> None:
-    """Learn that the session is a fork now.
+    """Called when the session was forked.
 
     Args:
         event: The file of the session that was forked.
@@ -118,10 +119,10 @@ async def session_fork(event: SessionForkEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(cancel=Rule.VETO, deadline=Deadline.LONG)
 async def session_before_switch(event: SessionBeforeSwitchEvent, ctx: PiContext) -> SessionBeforeSwitchResult | None:
-    """Keep the present session, or let it go.
+    """Allow or prevent a switch to another session.
 
     Args:
-        event: Whether a new or a stored session is wanted, and which file.
+        event: Whether it is to a new or a stored session, and its file.
         ctx: The session that would be left.
 
     When: before a new session or a change to a stored one.
@@ -134,7 +135,7 @@ async def session_before_switch(event: SessionBeforeSwitchEvent, ctx: PiContext)
 @hookspec
 @answers(cancel=Rule.VETO, skip_conversation_restore=Rule.FIRST, deadline=Deadline.LONG)
 async def session_before_fork(event: SessionBeforeForkEvent, ctx: PiContext) -> SessionBeforeForkResult | None:
-    """Keep the session whole, or let it be forked.
+    """Allow or prevent a fork.
 
     Args:
         event: The entry to fork from, and whether before or at it.
@@ -156,7 +157,7 @@ async def session_before_compact(event: SessionBeforeCompactEvent, ctx: PiContex
         event: What would be summarised and what kept, why, and the abort signal.
         ctx: The session before the compaction.
 
-    When: before each compaction, asked for by hand or by the size of the context.
+    When: before each compaction, manual or automatic.
     Answers: veto for ``cancel``, the first wins. ``compaction``: first.
     On error: reported; counts as no opinion.
     Since: 1.0
@@ -166,7 +167,7 @@ async def session_before_compact(event: SessionBeforeCompactEvent, ctx: PiContex
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
-    """Learn that the conversation was compacted.
+    """Called when the conversation was compacted.
 
     Args:
         event: The entry that holds the summary, and whether a plugin supplied it.
@@ -182,11 +183,11 @@ async def session_compact(event: SessionCompactEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContext) -> None:
-    """Learn that a compaction came to nothing.
+    """Called when a compaction failed or was cancelled.
 
     Args:
-        event: Why it was wanted, and what went wrong; ``aborted`` when somebody stopped it.
-        ctx: The session, which is as it was.
+        event: The reason of the compaction, and the error; ``aborted`` when it was stopped.
+        ctx: The session, unchanged.
 
     When: after the attempt, also when a plugin cancelled it.
     Answers: notify; what is returned is ignored.
@@ -206,13 +207,13 @@ async def session_compact_failed(event: SessionCompactFailedEvent, ctx: PiContex
     deadline=Deadline.LONG,
 )
 async def session_before_tree(event: SessionBeforeTreeEvent, ctx: PiContext) -> SessionBeforeTreeResult | None:
-    """Stay where the conversation is, supply the summary of what is left behind, or change how it is made.
+    """Prevent navigation in the tree, supply the summary of the abandoned branch, or change how it is made.
 
     Args:
-        event: Where the user wants to go, what would be left behind, and the abort signal.
+        event: The target entry, the entries that would be abandoned, and the abort signal.
         ctx: The session before the change.
 
-    When: before the conversation goes on from another place in the tree.
+    When: before the conversation continues from another entry of the tree.
     Answers: veto for ``cancel``, the first wins. ``summary`` and ``details``: first. The rest is piped.
     On error: reported; counts as no opinion.
     Since: 1.0
@@ -222,10 +223,10 @@ async def session_before_tree(event: SessionBeforeTreeEvent, ctx: PiContext) -> 
 @hookspec
 @answers(Rule.NOTIFY)
 async def session_tree(event: SessionTreeEvent, ctx: PiContext) -> None:
-    """Learn that the conversation goes on from another place in the tree.
+    """Called when the conversation continues from another entry of the tree.
 
     Args:
-        event: The leaf now and before, and the summary that was added.
+        event: The new and the previous leaf, and the summary that was added.
         ctx: The session at its new leaf.
 
     When: after the change.
@@ -238,7 +239,7 @@ async def session_tree(event: SessionTreeEvent, ctx: PiContext) -> None:
 @hookspec
 @answers(skill_paths=Rule.COLLECT, prompt_paths=Rule.COLLECT, theme_paths=Rule.COLLECT)
 async def resources_discover(event: ResourcesDiscoverEvent, ctx: PiContext) -> ResourcesDiscoverResult | None:
-    """Name further places with skills, prompt templates and themes.
+    """Add paths of skills, prompt templates and themes.
 
     Args:
         event: The working directory, and whether this is the start or a reload.

@@ -1,4 +1,4 @@
-"""A tool call's way: may it run, it runs, what it gave; and commands that the user runs."""
+"""Hooks of a tool call: permission, execution, result; and of commands that the user runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | No
 @hookspec
 @answers(Rule.NOTIFY)
 async def tool_execution_start(event: ToolExecutionStartEvent, ctx: PiContext) -> None:
-    """Learn that a call is being prepared.
+    """Called when a tool call is being prepared.
 
     Args:
         event: The call with the model's own arguments.
@@ -60,13 +60,13 @@ async def tool_execution_start(event: ToolExecutionStartEvent, ctx: PiContext) -
 @hookspec
 @answers(Rule.NOTIFY)
 async def tool_execution_update(event: ToolExecutionUpdateEvent, ctx: PiContext) -> None:
-    """Watch a tool run.
+    """Called when a running tool reports a partial result.
 
     Args:
         event: The call and its partial result.
         ctx: The session.
 
-    When: whenever the tool shows a partial result.
+    When: on every partial result.
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.0
@@ -76,14 +76,14 @@ async def tool_execution_update(event: ToolExecutionUpdateEvent, ctx: PiContext)
 @hookspec
 @answers(content=Rule.PIPE, details=Rule.PIPE, is_error=Rule.PIPE, usage=Rule.PIPE, terminate=Rule.PIPE)
 async def tool_result(event: ToolResultEvent, ctx: PiContext) -> ToolResultResult | None:
-    """Change what a tool gave, before the model and the session see it.
+    """Change a tool's result, before the model and the session see it.
 
     Args:
         event: The call, its arguments and its result; a failed call is one with ``is_error``.
         ctx: The session without the result.
 
     When: after execution, one result at a time, in the order in which the tools finish.
-    Answers: every field is piped; None leaves it.
+    Answers: every field is piped; None leaves it unchanged.
     On error: reported; the result stays as it was.
     Since: 1.0
     """
@@ -92,7 +92,7 @@ async def tool_result(event: ToolResultEvent, ctx: PiContext) -> ToolResultResul
 @hookspec
 @answers(Rule.NOTIFY)
 async def tool_execution_end(event: ToolExecutionEndEvent, ctx: PiContext) -> None:
-    """Learn that a call has its final result.
+    """Called when a tool call has its final result.
 
     Args:
         event: The call and its result.
@@ -108,7 +108,7 @@ async def tool_execution_end(event: ToolExecutionEndEvent, ctx: PiContext) -> No
 @hookspec
 @answers(Rule.FIRST, on_failure=OnFailure.REFUSE, deadline=Deadline.LONG)
 async def user_bash(event: UserBashEvent, ctx: PiContext) -> UserBashResult | None:
-    """Run the user's ``!`` command elsewhere, or say where it is to run.
+    """Run the user's ``!`` command, or return operations that run it elsewhere.
 
     Args:
         event: The command, and whether the model will see its result.
