@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, cast
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from attrs import asdict, define, evolve, field
 
@@ -15,7 +16,7 @@ from pi_core.agent.loop import run_loop
 from pi_core.agent.queue import MessageQueue
 from pi_core.agent.safe_text import message_of
 from pi_core.agent.state import AgentState
-from pi_core.agent.subscribers import Listeners
+from pi_core.agent.subscribers import Subscribers
 from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import (
@@ -66,7 +67,7 @@ class _Run(Shown):
     Attributes:
         prompts: The messages that it begins with.
         new: The messages that it has added.
-        over: ``agent_end`` was told.
+        over: ``agent_end`` was emitted.
     """
 
     abort: AbortController
@@ -119,7 +120,7 @@ class Agent:
         self._validator = ArgumentValidator()
         self._steering = MessageQueue(steering_mode)
         self._follow_up = MessageQueue(follow_up_mode)
-        self._listeners = Listeners()
+        self._subscribers = Subscribers()
         self._run: _Run | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -297,21 +298,23 @@ class Agent:
     # Events
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Tell a listener of every event, in order; returns the way to unsubscribe.
+        """Call a listener with every event, in order; returns a function that unsubscribes it.
 
         The listener may be ``async``, and may take the run's abort signal as a second argument. One that
         raises ends the run, as an error.
         """
-        return self._listeners.add(listener)
+        return self._subscribers.add(listener)
 
-    async def _emit(self, event: AgentEvent) -> None:
-        run = self._note(event)
-        await self._listeners.tell(event, run.abort.signal)
+    async def _emit(self, run: _Run, event: AgentEvent) -> None:
+        if event.type == "message_update":  # there are thousands of them, and this is all that they change
+            self.state.partial_event = event
+        else:
+            self._update(run, event)
+        await self._subscribers.emit(event, run.abort.signal)
 
-    def _note(self, event: AgentEvent) -> _Run:
-        """Bring state, queues and run up to date before anybody is told."""
-        self.state.follow(event)
-        run = cast("_Run", self._run)  # events come only from a run
+    def _update(self, run: _Run, event: AgentEvent) -> None:
+        """Bring state, queues and run up to date, before the event is emitted."""
+        self.state.update(event)
         if isinstance(event, MessageStartEvent):
             self._steering.delivered(event.message)
             self._follow_up.delivered(event.message)
@@ -319,7 +322,6 @@ class Agent:
             run.new.append(event.message)
         elif isinstance(event, AgentEndEvent):
             run.over = True
-        return run
 
     # One run
 
@@ -333,15 +335,15 @@ class Agent:
         self._run = run = _Run(AbortController(), context, prompts)
         try:
             config = self._loop_config(model, skip_first_poll=skip_first_poll)
-            await run_loop(prompts, context, config, run.abort.signal, self._emit)
+            await run_loop(prompts, context, config, run.abort.signal, partial(self._emit, run))
         except asyncio.CancelledError:
             run.abort.abort("The run was cancelled")  # threads cannot be cancelled, but they can look
-            await self._tell_failure(run, "Request was aborted", model)
+            await self._end_failed(run, "Request was aborted", model)
             raise
         except Exception as error:
             if run.over:
                 raise
-            await self._tell_failure(run, message_of(error), model)
+            await self._end_failed(run, message_of(error), model)
             run.abort.abort("The run failed")
         finally:
             self._steering.put_back()
@@ -370,7 +372,7 @@ class Agent:
             **asdict(self.callbacks, recurse=False),
         )
 
-    async def _tell_failure(self, run: _Run, why: str, model: Model) -> None:
+    async def _end_failed(self, run: _Run, why: str, model: Model) -> None:
         """End a run that broke: with a message that says why, and the events that front ends wait for.
 
         A message that was on its way ends first; an answer on its way becomes the one that failed.
@@ -381,17 +383,17 @@ class Agent:
         begun, answer = self.state.streaming_message, self.state.broken_answer(model)
         if not isinstance(begun, AssistantMessage):
             if begun is not None:
-                await self._tell_anyway(MessageEndEvent(message=begun))
+                await self._emit_despite_errors(run, MessageEndEvent(message=begun))
             for message in run.prompts[len(run.new) :]:  # what the user said is kept, whatever happened before
-                await self._tell_anyway(MessageStartEvent(message=message))
-                await self._tell_anyway(MessageEndEvent(message=message))
-            await self._tell_anyway(MessageStartEvent(message=answer))
+                await self._emit_despite_errors(run, MessageStartEvent(message=message))
+                await self._emit_despite_errors(run, MessageEndEvent(message=message))
+            await self._emit_despite_errors(run, MessageStartEvent(message=answer))
         answer = evolve(answer, stop_reason=reason, error_message=why)
-        await self._tell_anyway(MessageEndEvent(message=answer))
-        await self._tell_anyway(TurnEndEvent(message=answer))
+        await self._emit_despite_errors(run, MessageEndEvent(message=answer))
+        await self._emit_despite_errors(run, TurnEndEvent(message=answer))
         error = why if reason == "error" else None
-        await self._tell_anyway(AgentEndEvent(messages=tuple(run.new), error=error))
+        await self._emit_despite_errors(run, AgentEndEvent(messages=tuple(run.new), error=error))
 
-    async def _tell_anyway(self, event: AgentEvent) -> None:
-        run = self._note(event)
-        await self._listeners.tell_despite_errors(event, run.abort.signal)
+    async def _emit_despite_errors(self, run: _Run, event: AgentEvent) -> None:
+        self._update(run, event)
+        await self._subscribers.emit_despite_errors(event, run.abort.signal)

@@ -37,9 +37,10 @@ __all__ = ["ask_model"]
 
 ABORTED = "Request was aborted"
 
-_BLOCK_EVENTS = frozenset(
-    f"{block}_{step}" for block in ("text", "thinking", "toolcall") for step in ("start", "delta", "end")
+_PARTIAL_EVENTS = frozenset(
+    ("start", *(f"{block}_{step}" for block in ("text", "thinking", "toolcall") for step in ("start", "delta", "end")))
 )
+_CALL_EVENTS = frozenset(("toolcall_start", "toolcall_end"))
 _EMPTY = (TextContent(""), ThinkingContent(""))
 
 
@@ -120,15 +121,19 @@ class _Request(Shown):
             raise PiError(message)
         async for event in stream:
             kind = getattr(event, "type", None)
-            if kind in _BLOCK_EVENTS:
-                await self.grow(event)
-                await self.emit(MessageUpdateEvent(assistant_message_event=event))
+            if kind in _PARTIAL_EVENTS:  # nearly all events: calls nothing that the event does not need
+                self.latest = event
+                if kind in _CALL_EVENTS:
+                    self.on_call_event(event)
+                if not self.announced:
+                    self.announced = True
+                    await self.emit(MessageStartEvent(message=event.partial))  # type: ignore[union-attr]
+                if kind != "start":
+                    await self.emit(MessageUpdateEvent(assistant_message_event=event))
             elif kind == "done":
                 return self.end(event.message)  # type: ignore[union-attr]
             elif kind == "error":
                 return self.end(event.error, failed=True)  # type: ignore[union-attr]
-            elif kind == "start":
-                await self.grow(event)
             else:
                 message = f"Provider {provider!r} sent an unknown stream event: {kind or event!r:.80}"
                 raise PiError(message)
@@ -137,15 +142,11 @@ class _Request(Shown):
         message = f"Provider {provider!r} ended its stream without 'done' or 'error'"
         raise PiError(message)
 
-    async def grow(self, event: Any) -> None:
-        self.latest = event
+    def on_call_event(self, event: Any) -> None:
         if event.type == "toolcall_end":
             self.whole_calls.append(event.tool_call)
-        elif event.type == "toolcall_start":
+        else:
             self.config.validator.load_soon()
-        if not self.announced:
-            self.announced = True
-            await self.emit(MessageStartEvent(message=event.partial))
 
     def end(self, message: object, *, failed: bool = False) -> None:
         """Take the provider's own last word; that the run was aborted outweighs what it says of the end."""

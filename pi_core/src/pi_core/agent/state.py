@@ -38,8 +38,8 @@ class AgentState(Shown):
     """What the agent is and does now. Lists are copied when assigned.
 
     Attributes:
-        streaming_message: The answer in the making.
         pending_tool_calls: Ids of calls that run now.
+        partial_event: The latest event of the message that is being received; None between messages.
         error_message: Why the last turn failed.
     """
 
@@ -51,12 +51,12 @@ class AgentState(Shown):
     is_streaming: bool = False
     pending_tool_calls: frozenset[str] = frozenset()
     error_message: str | None = None
-    _growing: Any = field(default=None, repr=False)
+    partial_event: Any = field(default=None, repr=False)
 
     @property
     def streaming_message(self) -> AgentMessage | None:
-        """The message that is being received, as it stands now."""
-        return cast("AgentMessage", self._growing.message) if self._growing is not None else None
+        """What was received so far of the message that is being received; None between messages."""
+        return cast("AgentMessage", self.partial_event.message) if self.partial_event is not None else None
 
     def broken_answer(self, model: Model) -> AssistantMessage:
         """Return what was received of the answer in the making, without tool calls; an empty one where nothing was."""
@@ -67,13 +67,13 @@ class AgentState(Shown):
             content=(TextContent(""),), api=model.api, provider=model.provider, model=model.id, stop_reason="pending"
         )
 
-    def follow(self, event: AgentEvent) -> None:
-        """Take in what an event of the run says."""
+    def update(self, event: AgentEvent) -> None:
+        """Apply an event of the run; a ``message_update`` changes ``partial_event`` alone."""
         kind = event.type
         if kind in ("message_update", "message_start"):
-            self._growing = event
+            self.partial_event = event
         elif isinstance(event, MessageEndEvent):
-            self._growing = None
+            self.partial_event = None
             self.messages.append(event.message)
         elif kind == "tool_execution_start":  # by name: a run without calls does not load these classes
             self.pending_tool_calls |= {cast("ToolExecutionStartEvent", event).tool_call_id}
@@ -90,5 +90,5 @@ class AgentState(Shown):
     def end_run(self) -> None:
         """The run is over, however it ended."""
         self.is_streaming = False
-        self._growing = None
+        self.partial_event = None
         self.pending_tool_calls = frozenset()

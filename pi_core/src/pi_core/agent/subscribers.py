@@ -1,4 +1,4 @@
-"""Who is told of events: in the order of subscription, each awaited before the next."""
+"""The subscribers of events: called in the order of subscription, each awaited before the next."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import AbortSignal
 
-__all__ = ["Listener", "Listeners"]
+__all__ = ["Listener", "Subscribers"]
 
 Listener: TypeAlias = "Callable[..., Awaitable[None] | None]"
 """Called with the event, or with the event and the run's abort signal; may be ``async``.
 
-A lambda returns what its last call did: what cannot be awaited is nothing.
+What it returns is ignored where it cannot be awaited: a lambda returns the value of its last call.
 """
 
 
-class Listeners:
+class Subscribers:
     """The subscribers of an agent or of a session."""
 
     def __init__(self) -> None:
         self._all: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...] = ()
-        self._late: set[asyncio.Future[None]] = set()
+        self._unsettled: set[asyncio.Future[None]] = set()
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
-        """Tell a listener of every event, or of those types alone; returns the way to unsubscribe."""
+        """Subscribe a listener to every event, or to those of some types; returns a function that unsubscribes it."""
         if not callable(listener):
             raise TypeError(f"A listener is a function of an event, not {listener!r:.200}")
         call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
@@ -43,52 +43,52 @@ class Listeners:
 
         return remove
 
-    async def tell(self, event: Any, signal: AbortSignal | None) -> None:
-        """Tell all; what one of them raises ends the telling."""
+    async def emit(self, event: Any, signal: AbortSignal | None) -> None:
+        """Call every subscriber; the first exception leaves the others uncalled and is raised."""
         for listener in self._all:
             waiting = listener(event, signal)
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
 
-    async def tell_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
-        """Tell all, whoever raises: of how a run broke that one of them may have broken."""
+    async def emit_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
+        """Call every subscriber, whichever of them raises: for the end of a run that one of them may have broken."""
         for listener in self._all:
             with suppress(Exception):
                 waiting = listener(event, signal)
                 if waiting is not None and hasattr(waiting, "__await__"):
                     await waiting
 
-    def tell_soon(self, event: Any) -> None:
-        """Tell all from code that cannot wait; nobody waits for the asynchronous ones until ``settled``."""
+    def emit_nowait(self, event: Any) -> None:
+        """Call every subscriber from code that cannot wait; the asynchronous ones run on until ``settled``."""
         for listener in self._all:
-            with suppress(Exception):  # there is nobody to tell: this is how failures are told
+            with suppress(Exception):  # failures are themselves reported by such events
                 waiting = listener(event, None)
                 if waiting is not None and hasattr(waiting, "__await__"):
-                    late = asyncio.ensure_future(waiting)
-                    self._late.add(late)
-                    late.add_done_callback(self._forget)
+                    future = asyncio.ensure_future(waiting)
+                    self._unsettled.add(future)
+                    future.add_done_callback(self._forget)
 
     async def settled(self) -> None:
-        """Return when everybody who was told soon has dealt with it."""
-        while self._late:
-            await asyncio.wait(self._late)
+        """Return when every asynchronous subscriber that ``emit_nowait`` called has ended."""
+        while self._unsettled:
+            await asyncio.wait(self._unsettled)
 
-    def _forget(self, late: asyncio.Future[None]) -> None:
-        self._late.discard(late)
-        if not late.cancelled():
-            late.exception()  # retrieved, as in ``tell_soon``
+    def _forget(self, future: asyncio.Future[None]) -> None:
+        self._unsettled.discard(future)
+        if not future.cancelled():
+            future.exception()  # retrieved and ignored, as in ``emit_nowait``
 
 
 def _of_types(listener: Listener, types: frozenset[str]) -> Listener:
-    """Return a listener that hears events of these types, or stream events of these types."""
+    """Return a listener that is called for events of these types, or stream events of these types."""
 
-    def heard(event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
+    def on_event(event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
         inner = getattr(event, "assistant_message_event", None)
         if event.type in types or (inner is not None and inner.type in types):
             return listener(event, signal)
         return None
 
-    return heard
+    return on_event
 
 
 def _takes_signal(listener: Listener) -> bool:
@@ -98,7 +98,7 @@ def _takes_signal(listener: Listener) -> bool:
     """
     try:
         parameters = signature(listener).parameters.values()
-    except (TypeError, ValueError):  # some builtins do not tell
+    except (TypeError, ValueError):  # some builtins have no signature
         return False
     if any(each.kind is Parameter.VAR_POSITIONAL for each in parameters):
         return True

@@ -68,10 +68,10 @@ class Sending:
             return None
         if trigger_turn:
             return await session.prompt(message)
-        await session.listeners.tell(MessageStartEvent(message=message), None)
+        await session.listeners.emit(MessageStartEvent(message=message), None)
         session.agent.append_message(message)
         session.session_manager.append_message(message)
-        await session.listeners.tell(MessageEndEvent(message=message), None)
+        await session.listeners.emit(MessageEndEvent(message=message), None)
         return None
 
     def user_message_of(
@@ -179,7 +179,7 @@ class Sending:
         if queued == self._told:
             return
         self._told = queued
-        self._session.listeners.tell_soon(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
+        self._session.listeners.emit_nowait(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
 
 
 class _Sent:

@@ -249,7 +249,7 @@ class PromptSteps:
         settled = AgentSettledEvent(aborted=self.outcome(stop) == "aborted")
         await session.hooks.notify(settled, session.ctx)
         session.free()
-        await session.listeners.tell(settled, None)
+        await session.listeners.emit(settled, None)
 
     async def add_entries(self, entries: Iterable[NewEntry]) -> None:
         """Append entries that plugins asked for; those with content reach the model with the next request."""
@@ -259,10 +259,10 @@ class PromptSteps:
                 session.append_entry(entry.custom_type, entry.data)
                 continue
             message: Any = custom_message(entry)
-            await session.listeners.tell(MessageStartEvent(message=message), session.signal)
+            await session.listeners.emit(MessageStartEvent(message=message), session.signal)
             session.agent.append_message(message)
             session.session_manager.append_message(message)
-            await session.listeners.tell(MessageEndEvent(message=message), session.signal)
+            await session.listeners.emit(MessageEndEvent(message=message), session.signal)
 
 
 def _listed(prompt: AgentMessage | Iterable[AgentMessage]) -> list[AgentMessage]:

@@ -1,4 +1,4 @@
-"""What happens at each event of a run: the hook is asked, the message kept, the subscribers told, in this order."""
+"""What happens at each event of a run, in this order: its hook is called, a message stored, subscribers called."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from pi_core.conversation.event_copies import copy_event
 from pi_hookspecs import AgentEndEvent, AssistantMessage, MessageEndEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from pi_core.conversation.session import AgentSession
     from pi_hookspecs import AbortSignal, AgentEvent
 
 __all__ = ["RunEvents"]
 
 _NOTIFIED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
-"""Hooks that have an answer, asked while the loop waits for it."""
+"""Hooks that have an answer; ``HookBridge`` calls them while the loop waits for it."""
 
 
 class RunEvents:
-    """Listens to a session's agent.
-
-    Args:
-        session: Whose agent.
-    """
+    """Handles the events of a session's agent."""
 
     def __init__(self, session: AgentSession) -> None:
         self._session = session
@@ -35,8 +33,14 @@ class RunEvents:
         """Id of the entry that holds the last answer of this process."""
         return self._answer_id
 
-    async def hear(self, event: AgentEvent, signal: AbortSignal) -> None:
-        """Deal with one event."""
+    def on_event(self, event: AgentEvent, signal: AbortSignal) -> Awaitable[None]:
+        """Handle one event. A delta that no hook is called for goes straight to the session's subscribers."""
+        session = self._session
+        if event.type == "message_update" and "message_update" not in session.hooks.implemented:
+            return session.listeners.emit(event, signal)
+        return self._handle(event, signal)
+
+    async def _handle(self, event: AgentEvent, signal: AbortSignal) -> None:
         session, kind = self._session, event.type
         if isinstance(event, AgentEndEvent):
             event = evolve(event, will_retry=session.retry.consider(session.last_answer()))
@@ -54,9 +58,9 @@ class RunEvents:
                 self._answer_id = entry_id
         else:
             session.session_manager.sync()
-        await session.listeners.tell(event, signal)
+        await session.listeners.emit(event, signal)
         if isinstance(event, MessageEndEvent) and isinstance(event.message, AssistantMessage):
-            await self._tell_of_recovery(event.message)
+            await self._note_recovery(event.message)
 
     async def _notify(self, event: AgentEvent) -> None:
         session = self._session
@@ -65,12 +69,12 @@ class RunEvents:
         if event.type == "turn_start":  # hooks may have changed what the turn's request is made of
             session.prompt_record.update()
 
-    async def _tell_of_recovery(self, answer: AssistantMessage) -> None:
+    async def _note_recovery(self, answer: AssistantMessage) -> None:
         if answer.stop_reason not in ("error", "aborted"):
             await self._session.retry.succeeded()
 
     def _forward_abort(self, signal: AbortSignal) -> None:
-        """Let the prompt's abort end its run, and the run's abort the hooks that are asked meanwhile."""
+        """Let the prompt's abort end its run, and the run's abort end the hooks that are running."""
         session = self._session
         signal.on_abort(lambda: session.hooks.abort(signal))
         stop = session.prompt_signal

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pi_core.agent.subscribers import Listeners
+from pi_core.agent.subscribers import Subscribers
 from pi_core.base.process.forks import ForkGuard
 from pi_core.conversation.actions import SessionActions
 from pi_core.conversation.agent_delegate import AgentDelegate
@@ -109,7 +109,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         self.depth = 0
         self.handles = Handles()
         self.registered = SessionRegistrations(host)
-        self.listeners = Listeners()  # first: the dispatcher may have a circle in the order to report at once
+        self.listeners = Subscribers()  # first: the dispatcher may have a circle in the order to report at once
         self.hooks = host.dispatcher(self._report, trace)
         session_manager.on_problem = lambda message: self.complain("(session)", "store", message)
         session_manager.on_append = self._tell_of_entry
@@ -130,7 +130,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         self.parts = SessionParts(self)
         self.prompt_record = PromptRecord(self)
         self.agent = make_agent(self, model, thinking_level)
-        self.agent.subscribe(self._run_events.hear)
+        self.agent.subscribe(self._run_events.on_event)
 
     # Life
 
@@ -351,13 +351,13 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
 
     async def emit(self, event: Any) -> None:
         """Call the session's subscribers with an event and wait for them."""
-        await self.listeners.tell(event, self.signal)
+        await self.listeners.emit(event, self.signal)
 
     def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
         """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere."""
         from pi_hookspecs import ExtensionErrorEvent
 
-        self.listeners.tell_soon(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
+        self.listeners.emit_nowait(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
 
     tell, complain = emit, report_plugin_error
 
@@ -386,7 +386,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         if entry.type != "message":
             from pi_hookspecs import EntryAppendedEvent
 
-            self.listeners.tell_soon(EntryAppendedEvent(entry=entry))
+            self.listeners.emit_nowait(EntryAppendedEvent(entry=entry))
 
     async def _notify_if_heard(self, name: str, make: Callable[[Any], Any]) -> None:
         if self.hooks.listens(name):

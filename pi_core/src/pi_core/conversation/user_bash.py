@@ -124,6 +124,6 @@ class UserBash:
         def tell(delta: str) -> None:
             if on_output is not None:
                 on_output(delta)
-            self._session.listeners.tell_soon(pi_hookspecs.BashExecutionUpdateEvent(delta=delta, id=command_id))
+            self._session.listeners.emit_nowait(pi_hookspecs.BashExecutionUpdateEvent(delta=delta, id=command_id))
 
         return tell

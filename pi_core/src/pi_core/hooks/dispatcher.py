@@ -44,6 +44,9 @@ R = TypeVar("R")
 class HookDispatcher:
     """Calls hooks for one session.
 
+    Attributes:
+        implemented: Names of the hooks that have an implementation now.
+
     Args:
         plugins: Where implementations are registered.
         rank: A plugin's place in load order; without it, plugins run in the order of their registration.
@@ -71,6 +74,7 @@ class HookDispatcher:
         self._watchdog = self._invoker.watchdog
         self._broken: set[str] = set()
         self._handlers: dict[str, list[HookImplementation]] = {}
+        self.implemented: frozenset[str] = frozenset()
         self._hooks = {
             name: CompiledHook(name, spec, declared, combination(declared, self._invoker.invoke))
             for name, spec in all_hookspecs().items()
@@ -81,8 +85,8 @@ class HookDispatcher:
     # Calling
 
     def listens(self, name: str) -> bool:
-        """Whether anybody implements the hook; ask before building an event on a hot path."""
-        return bool(self._hooks[name].implementations)
+        """Whether any plugin implements the hook; ask before building an event on a hot path."""
+        return name in self.implemented
 
     def call(self, spec: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R | None]:
         """Ask a hook, by its specification, and return the combined answer; None when there is none.
@@ -211,6 +215,7 @@ class HookDispatcher:
                     hook.cycles.append(cycle)
                     message = f"before= and after= form a cycle ({' -> '.join(cycle)}); load order decides"
                     self._invoker.report_failure(hook=name, plugin=cycle[0], kind="order", message=message)
+        self.implemented = frozenset(name for name, hook in self._hooks.items() if hook.implementations)
         self._watchdog.shortest = min(
             (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0
         )
