@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 NOT_IMPORTED = {
     "azure-identity": "an extra, imported by its name as a text",
-    "cattrs": "for programs and plugins that structure data of their own; the engine reads with compiled functions",
     "google-auth": "as azure-identity",
     "google-genai": "as azure-identity",
     "openai": "as azure-identity",

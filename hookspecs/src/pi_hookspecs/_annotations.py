@@ -71,15 +71,31 @@ class Parameter(Shown):
     default: Any = REQUIRED
 
 
+@frozen(eq=False, repr=False)
+class Within(Shown):
+    """Where an annotation is described.
+
+    Attributes:
+        classes: Classes that are being described, to detect recursive ones.
+        schemas: JSON schemas by type, of types that the rules do not describe.
+    """
+
+    classes: tuple[Any, ...] = ()
+    schemas: Mapping[Any, Mapping[str, Any]] = field(factory=dict)
+
+
+_NOTHING_AROUND = Within()
+
+
 def describe_all(
-    parameters: Iterable[Parameter], descriptions: Mapping[str, str], outer: tuple[Any, ...] = ()
+    parameters: Iterable[Parameter], descriptions: Mapping[str, str], within: Within = _NOTHING_AROUND
 ) -> tuple[dict[str, Any], dict[str, Shape]]:
     """Return the schema of an object with these parameters, and the shape of each.
 
     Args:
         parameters: In the order of the schema.
         descriptions: By name; one in the annotation (``Annotated[int, "..."]``) wins.
-        outer: Classes that are being described, to detect recursive ones.
+        within: The classes and schemas around them.
 
     Raises:
         UnsupportedAnnotation: The message begins with the parameter's name.
@@ -87,7 +103,7 @@ def describe_all(
     shapes, required = {}, []
     for parameter in parameters:
         try:
-            shape = _describe(parameter.annotation, outer)
+            shape = _describe(parameter.annotation, within)
         except UnsupportedAnnotation as error:
             raise UnsupportedAnnotation(f"{parameter.name!r} {error}") from error
         if parameter.default is REQUIRED:
@@ -124,18 +140,25 @@ def resolve(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, 
     return resolved
 
 
-def describe(annotation: Any) -> Shape:
+def describe(annotation: Any, schemas: Mapping[Any, Mapping[str, Any]] | None = None) -> Shape:
     """Return the JSON form of an annotation.
+
+    Args:
+        annotation: A type.
+        schemas: JSON schemas of types that have none by these rules, or are to have another one.
 
     Raises:
         UnsupportedAnnotation: It has no JSON schema.
     """
-    return _describe(annotation, ())
+    return _describe(annotation, Within(schemas=schemas or {}))
 
 
-def _describe(annotation: Any, outer: tuple[Any, ...]) -> Shape:
+def _describe(annotation: Any, within: Within) -> Shape:
+    schema = next((schema for kind, schema in within.schemas.items() if kind == annotation), None)
+    if schema is not None:
+        return Shape(dict(schema))
     for rule in _RULES:
-        shape = rule(annotation, outer)
+        shape = rule(annotation, within)
         if shape is not None:
             return shape
     raise _unsupported(annotation)
@@ -146,21 +169,21 @@ def _unsupported(annotation: Any, why: str = "which JSON schema cannot say") -> 
     return UnsupportedAnnotation(f"is annotated {spelt}, {why}; {_ADVICE}")
 
 
-def _unwrap(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
+def _unwrap(annotation: Any, within: Within) -> Shape | None:
     """Return the shape of the annotation inside a wrapper: ``Annotated``, ``Required``, a type alias."""
     if get_origin(annotation) is Annotated:
         inner, *notes = get_args(annotation)
-        shape = _describe(inner, outer)
+        shape = _describe(inner, within)
         texts = [note for note in notes if isinstance(note, str)]
         return evolve(shape, schema=shape.schema | {"description": texts[0]}) if texts else shape
     if isinstance(annotation, typing.NewType):
-        return _describe(annotation.__supertype__, outer)
+        return _describe(annotation.__supertype__, within)
     if type(annotation).__name__ == "TypeAliasType":  # ``type X = ...``, since Python 3.12
-        return _describe(annotation.__value__, outer)
+        return _describe(annotation.__value__, within)
     return None
 
 
-def _scalar(annotation: Any, _: tuple[Any, ...]) -> Shape | None:
+def _scalar(annotation: Any, _: Within) -> Shape | None:
     if annotation is Any:
         return Shape()
     name = _SCALARS.get(annotation) if isinstance(annotation, type) else None
@@ -177,7 +200,7 @@ def _json_type(value: Any) -> str | None:
     return _JSON_TYPES.get(type(value))
 
 
-def _literal(annotation: Any, _: tuple[Any, ...]) -> Shape | None:
+def _literal(annotation: Any, _: Within) -> Shape | None:
     return Shape(_enum_schema(annotation, get_args(annotation))) if get_origin(annotation) is Literal else None
 
 
@@ -189,10 +212,10 @@ def _enum_schema(annotation: Any, values: Iterable[Any]) -> dict[str, Any]:
     return {"type": names.pop(), "enum": values} if len(names) == 1 else {"enum": values}
 
 
-def _union(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
+def _union(annotation: Any, within: Within) -> Shape | None:
     if get_origin(annotation) not in (Union, types.UnionType):
         return None
-    members = [_describe(member, outer) for member in get_args(annotation)]
+    members = [_describe(member, within) for member in get_args(annotation)]
 
     def load(value: Any) -> Any:
         return next((member.load(value) for member in members if member.takes(value)), value)
@@ -200,13 +223,13 @@ def _union(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
     return Shape({"anyOf": [member.schema for member in members]}, load)
 
 
-def _array(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
+def _array(annotation: Any, within: Within) -> Shape | None:
     kind, arguments = get_origin(annotation) or annotation, get_args(annotation)
     if kind not in (list, tuple, collections.abc.Sequence):
         return None
     if kind is tuple and arguments and arguments[1:] != (Ellipsis,):
         raise _unsupported(annotation, "an array of fixed length")
-    item = _describe(arguments[0], outer) if arguments else Shape()
+    item = _describe(arguments[0], within) if arguments else Shape()
     make = tuple if kind is tuple else list
 
     def load(value: Any) -> Any:
@@ -215,7 +238,7 @@ def _array(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
     return Shape({"type": "array", "items": item.schema}, load)
 
 
-def _mapping(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
+def _mapping(annotation: Any, within: Within) -> Shape | None:
     kind, arguments = get_origin(annotation) or annotation, get_args(annotation)
     if kind not in (dict, collections.abc.Mapping):
         return None
@@ -223,7 +246,7 @@ def _mapping(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
         return Shape({"type": "object"})
     if arguments[0] is not str:
         raise _unsupported(annotation, "but the keys of a JSON object are strings")
-    item = _describe(arguments[1], outer)
+    item = _describe(arguments[1], within)
 
     def load(value: Any) -> Any:
         return {key: item.load(part) for key, part in value.items()} if isinstance(value, dict) else value
@@ -231,7 +254,7 @@ def _mapping(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
     return Shape({"type": "object", "additionalProperties": item.schema}, load)
 
 
-def _class(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
+def _class(annotation: Any, within: Within) -> Shape | None:
     if not isinstance(annotation, type):
         return None
     if issubclass(annotation, Enum):
@@ -241,11 +264,11 @@ def _class(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
     fields = _fields_of(annotation)
     if fields is None:
         return None
-    if annotation in outer:
+    if annotation in within.classes:
         raise _unsupported(annotation, "a class that holds itself")
     make = dict if typing.is_typeddict(annotation) else annotation
     names = _docstring.parse(inspect.cleandoc(annotation.__doc__ or "")).names
-    schema, shapes = describe_all(fields, names, (*outer, annotation))
+    schema, shapes = describe_all(fields, names, evolve(within, classes=(*within.classes, annotation)))
 
     def load(value: Any) -> Any:
         if not isinstance(value, dict):
@@ -255,7 +278,7 @@ def _class(annotation: Any, outer: tuple[Any, ...]) -> Shape | None:
     return Shape(schema, load)
 
 
-_Rule: TypeAlias = "Callable[[Any, tuple[Any, ...]], Shape | None]"
+_Rule: TypeAlias = "Callable[[Any, Within], Shape | None]"
 _RULES: tuple[_Rule, ...] = (_unwrap, _scalar, _literal, _union, _array, _mapping, _class)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.model_selection import ScopedModel
+    from pi_core.conversation.output_types import OutputType, output_converter
     from pi_core.conversation.session_runtime import (
         AgentSessionRuntime,
         AgentSessionServices,
@@ -52,6 +53,7 @@ _HOMES = {
     "agent.agent": "Agent AgentState",
     "conversation": "AgentSession",
     "conversation.model_selection": "ScopedModel",
+    "conversation.output_types": "OutputType output_converter",
     "conversation.usage_limits": "UsageLimits",
     "conversation.session_runtime": (
         "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
@@ -105,6 +107,7 @@ __all__ = [  # literal, because type checkers read it
     "LoopConfig",
     "ModelRegistry",
     "OrderlyEnd",
+    "OutputType",
     "PluginHost",
     "PluginRecord",
     "Problem",
@@ -142,6 +145,7 @@ __all__ = [  # literal, because type checkers read it
     "is_throttling",
     "leads_out",
     "one_line",
+    "output_converter",
     "parse_frontmatter",
     "prompt_element",
     "run",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import collections.abc
 import dataclasses
 import json
+from datetime import date
 from enum import Enum
+from pathlib import Path
 from typing import Literal, TypedDict
 
 import attrs
@@ -13,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_core import UsageLimits
+from pi_core import OutputType, UsageLimits, output_converter
 from pi_core.conversation.structured_output import OutputFormat
 from pi_hookspecs import (
     Aborted,
@@ -57,6 +60,15 @@ class Place(TypedDict):
     zip: str | None
 
 
+@attrs.frozen
+class Trip:
+    _to: str
+    day: date
+    back: date | None = None
+
+
+DATES = {date: {"type": "string", "format": "date"}}
+
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]}
 
 
@@ -77,6 +89,14 @@ SCHEMA = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1
         (Cat, 'Here it is:\n```json\n{"name": "Tom"}\n```\nDone.', Cat("Tom")),
         (Cat, 'Sure! {"name": "Tom"} is the cat.', Cat("Tom")),
         (Cat, '{"name": "Tom", "lives": null}', Cat("Tom")),
+        (Cat | int, '{"result": {"name": "Tom"}}', Cat("Tom")),
+        (list[Cat | str], '{"result": ["Tom", {"name": "Tom"}]}', ["Tom", Cat("Tom")]),
+        (str | list[int] | None, '{"result": [1]}', [1]),
+        (tuple[Mood, ...], '["bad"]', (Mood.BAD,)),
+        (collections.abc.Sequence[Cat], '[{"name": "Tom"}]', [Cat("Tom")]),
+        (dict[str, Cat], '{"a": {"name": "Tom"}}', {"a": Cat("Tom")}),
+        (Path, '{"result": "a/b"}', Path("a/b")),
+        (float, "3", 3.0),
     ],
 )
 async def test_the_output_is_a_value_of_the_type(session_of, script, output_type, said, value):
@@ -269,6 +289,36 @@ async def test_a_pydantic_model_is_a_type(session_of, script):
     answer = await session.ask("Which dogs?", output_type=Kennel)
 
     assert answer.output == Kennel(dogs=[Dog(name="Rex", age=3)])
+
+
+def dates():
+    converter = output_converter(DATES)
+    converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
+    return converter
+
+
+async def test_a_converter_reads_types_of_the_program(session_of, script):
+    session = session_of()
+    script.turn(text('{"to": "Ulm", "day": "2026-02-03", "back": "2026-02-04"}'))
+
+    answer = await session.ask("When?", output_type=OutputType(Trip, converter=dates(), schemas=DATES))
+
+    assert answer.output == Trip("Ulm", date(2026, 2, 3), date(2026, 2, 4))
+    assert script.requests[0].options.output_schema["properties"]["day"] == {"type": "string", "format": "date"}
+
+
+def test_what_a_hook_refuses_is_an_invalid_output_with_its_path():
+    output = OutputFormat(OutputType(list[Trip], converter=dates(), schemas={date: {"type": "string"}}))
+
+    with pytest.raises(InvalidOutput) as caught:
+        output.value_of('[{"to": "Ulm", "day": "2026-02-03"}, {"to": "Ulm", "day": "some day"}]')
+
+    assert str(caught.value) == "- Invalid isoformat string: 'some day' @ $[1].day"
+
+
+def test_a_schema_without_a_hook_that_reads_the_type_is_refused_at_once():
+    with pytest.raises(TypeError, match=r"schema for <class 'datetime.date'>, but no hook reads it"):
+        OutputFormat(OutputType(Trip, schemas=DATES))
 
 
 def test_definitions_stay_where_references_point():

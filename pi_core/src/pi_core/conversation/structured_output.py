@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import message_of
+from pi_core.conversation.output_types import problems_of, schema_and_reader
 from pi_hookspecs import InvalidArguments, InvalidOutput, UserError
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class OutputFormat:
     """The data that an answer is to be.
 
     Args:
-        output_type: A JSON schema as a dict, a pydantic model, or a type that ``pi_hookspecs.shape_of`` knows.
+        output_type: A JSON schema as a dict, a pydantic model, a type that ``pi_hookspecs.shape_of`` knows, or
+            an ``OutputType``.
 
     Attributes:
         schema: JSON schema of an object.
@@ -90,7 +92,7 @@ class OutputFormat:
         try:
             return self._load(fitted[_WRAPPED] if self._is_wrapped else fitted)
         except Exception as error:  # what a converter or validator of the type has against it
-            raise InvalidOutput(f"- {message_of(error)}", text=text) from error
+            raise InvalidOutput("\n".join(f"- {problem}" for problem in problems_of(error)), text=text) from error
 
     @staticmethod
     def correction(error: InvalidOutput) -> str:
@@ -104,13 +106,7 @@ def _described(output_type: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
         return dict(output_type), lambda value: value
     if hasattr(output_type, "model_json_schema") and hasattr(output_type, "model_validate"):
         return output_type.model_json_schema(), output_type.model_validate
-    from pi_hookspecs import UnsupportedAnnotation, shape_of
-
-    try:
-        shape = shape_of(output_type)
-    except UnsupportedAnnotation as error:
-        raise TypeError(f"output_type {error}") from error
-    return shape.schema, shape.load
+    return schema_and_reader(output_type)
 
 
 def _compiled(schema: dict[str, Any]) -> CompiledSchema:

@@ -2,8 +2,8 @@
 
 A long session holds a hundred thousand messages, and ``--continue`` reads them before its first request. cattrs, taught
 to be as strict about types and as tolerant of unknown fields as a session file needs, takes 4.5 to 5 times as long
-(23 us against 5 us for an assistant message) and 50 ms to import, so it is left to what users define (structured
-output). A compiled function only finds out that data does not fit; ``_misfits`` says where and why.
+(23 us against 5 us for an assistant message) and 55 ms to import, so it reads what users define
+(``conversation/output_types.py``). A compiled function only finds out that data does not fit; ``misfits.py`` says why.
 """
 
 from __future__ import annotations

@@ -1,0 +1,127 @@
+"""Reading an answer's JSON as a value of the program's own types: what cattrs does of it, and what the program adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin
+
+from attrs import field, frozen
+
+from pi_core.agent.safe_text import message_of
+from pi_hookspecs import UnsupportedAnnotation, shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cattrs import Converter
+
+    Schemas = Mapping[Any, Mapping[str, Any]]
+
+__all__ = ["OutputType", "output_converter", "problems_of", "schema_and_reader"]
+
+T = TypeVar("T")
+
+
+@frozen(eq=False)
+class OutputType(Generic[T]):
+    """A type to give as ``output_type``, with what reads its values.
+
+    Attributes:
+        type: The type.
+        converter: Reads the JSON; ``output_converter()`` where None.
+        schemas: JSON schemas by type, of types that JSON schema has no word for, such as ``datetime.date``.
+    """
+
+    type: type[T]
+    converter: Converter | None = None
+    schemas: Schemas = field(factory=dict)
+
+
+def output_converter(schemas: Schemas | None = None) -> Converter:
+    """Return a new cattrs converter as answers are read with, to register hooks on.
+
+    It reads what ``pi_hookspecs.shape_of`` describes: attrs classes by the names that their ``__init__`` takes, the
+    members of a union by the first whose schema the JSON looks like.
+
+    Args:
+        schemas: JSON schemas of types that occur in unions and have none of their own.
+    """
+    from cattrs import Converter
+
+    converter = Converter(use_alias=True)
+
+    def read_union(value: Any, union: Any) -> Any:
+        member = next((each for each in get_args(union) if shape_of(each, schemas).takes(value)), None)
+        return value if member in (None, NoneType) else converter.structure(value, member)
+
+    converter.register_structure_hook_func(_is_union, read_union)
+    converter.register_structure_hook_func(_is_sequence, lambda value, kind: converter.structure(value, _as_list(kind)))
+    converter.register_structure_hook_func(_is_path, lambda value, kind: kind(value))
+    return converter
+
+
+def schema_and_reader(output_type: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """Return the JSON schema of a type, and what makes its value of JSON that fits.
+
+    Raises:
+        TypeError: JSON schema has no word for the type, or nothing reads a type whose schema is given.
+    """
+    wanted = output_type if isinstance(output_type, OutputType) else OutputType(output_type)
+    try:
+        schema = shape_of(wanted.type, wanted.schemas).schema
+    except UnsupportedAnnotation as error:
+        raise TypeError(f"output_type {error}. For another type give an OutputType with a schema for it") from error
+    if wanted.schemas:
+        _require_hooks(wanted)
+
+    def read(value: Any) -> Any:
+        return _converter_of(wanted).structure(value, wanted.type)
+
+    return schema, read
+
+
+def problems_of(error: Exception) -> list[str]:
+    """Return what a reader, or a hook, converter or validator of a type, refuses; each with its path below ``$``."""
+    from cattrs import transform_error
+
+    problems = transform_error(error, format_exception=lambda error, _: message_of(error))
+    return [each.removesuffix(" @ $") for each in problems]
+
+
+def _converter_of(wanted: OutputType[Any]) -> Converter:
+    return wanted.converter or output_converter(wanted.schemas)
+
+
+def _require_hooks(wanted: OutputType[Any]) -> None:
+    """Raise before a model is asked for what cannot be read then."""
+    from cattrs import StructureHandlerNotFoundError
+
+    converter = _converter_of(wanted)
+    for kind in wanted.schemas:
+        try:
+            converter.get_structure_hook(kind)
+        except StructureHandlerNotFoundError as error:
+            raise TypeError(
+                f"output_type has a schema for {kind!r}, but no hook reads it; make a converter with "
+                "pi_core.output_converter(), call its register_structure_hook, and give it as OutputType(converter=)"
+            ) from error
+
+
+def _is_union(kind: Any) -> bool:
+    origin: Any = get_origin(kind)
+    return origin is Union or origin is UnionType
+
+
+def _is_sequence(kind: Any) -> bool:
+    return (get_origin(kind) or kind) is Sequence
+
+
+def _as_list(kind: Any) -> Any:
+    item: Any = (*get_args(kind), Any)[0]
+    return list[item]
+
+
+def _is_path(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, PurePath)
