@@ -8,6 +8,7 @@ import pytest
 
 from pi_core import SessionManager
 from pi_core.agent.convert import convert_to_llm
+from pi_core.session.transcript import Transcript
 from pi_hookspecs import AssistantMessage, TextContent, ToolCall, UnknownEntry, UnknownMessage, UserMessage
 
 TEXTS = ("a", "b", "c", "d", "e")
@@ -31,7 +32,7 @@ def opened(host):
 def parsed(opened):
     """The numbers of the entries that were parsed since the context was built."""
     opened.build_session_context()
-    numbers = opened._writer.stored.entries.parsed
+    numbers = opened.transcript.writer.stored.entries.parsed
     numbers.clear()
     return numbers
 
@@ -46,7 +47,7 @@ def test_a_context_parses_no_more_than_the_last_answer(opened):
 
     assert len(context.messages) == 5
     assert context.model.model_id == "m"
-    assert opened._writer.stored.entries.parsed == [4]
+    assert opened.transcript.writer.stored.entries.parsed == [4]
 
 
 @pytest.mark.parametrize("place", [0, 3, -1, -5])
@@ -128,11 +129,11 @@ def test_calls_that_were_interrupted_are_found_from_the_end(opened):
     manager.append_message(answer("calls", "1"))
 
     assert [each.id for each in manager.interrupted_tool_calls()] == ["1"]
-    assert manager._writer.stored.entries.parsed == []
+    assert manager.transcript.writer.stored.entries.parsed == []
 
 
 def test_a_message_that_turns_out_to_be_damaged_keeps_its_place_and_is_told_to_no_model(opened):
-    entries = opened._writer.stored.entries
+    entries = opened.transcript.writer.stored.entries
     whole = type(entries).__getitem__
 
     class Damaged(type(entries)):
@@ -172,12 +173,11 @@ def test_a_store_may_read_messages_without_entries(host):
     manager = SessionManager.create("/work", host=host)
     for text in TEXTS:
         manager.append_message(answer(text))
-    stored = SessionManager.open(manager.id, host=host)._writer.stored
+    stored = SessionManager.open(manager.id, host=host).transcript.writer.stored
     stored.entries = Reads(stored.entries)
-    again = SessionManager.in_memory("/work")
-    again._use(stored, begun=True)
-    again.append_message(answer("f"))
+    transcript = Transcript(stored, report=print, begun=True)
+    transcript.append_message(answer("f"))
 
-    messages = again.build_session_context().messages
+    messages = transcript.context.get().messages
 
     assert [each.text for each in messages] == ["a", "message 1", "c", "message 3", "e", "f"]

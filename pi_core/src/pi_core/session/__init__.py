@@ -1,7 +1,7 @@
-"""The conversation as a tree of entries, what it tells the model, and its way into a store.
+"""The conversation as a tree of entries, what the model is sent of it, and when it is stored.
 
-``tree`` knows which entry follows which, ``context`` what the model is told, ``writer`` when entries are stored, and
-``SessionManager`` is all of them together.
+``tree`` knows which entry follows which, ``context`` what the model is sent, and ``writer`` when entries are stored. A
+``Transcript`` is one session made of these three; a ``SessionManager`` has the transcript that is open, and its store.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a branch tells the model: its messages, thinking level and model, kept up to date as entries are appended.
+"""What the model is sent of a branch: messages, thinking level and model, kept up to date as entries are appended.
 
-To know which entries tell the model something, their types are enough, but for messages that may be records of what the
-model was told: a message is parsed when it is looked at, and with a compaction nothing before its first kept entry ever
-is.
+The type of an entry says whether it has a message, except where a system message may be a record of prompt and tools.
+So a message is parsed when it is first read, and with a compaction nothing before its first kept entry ever is.
 """
 
 from __future__ import annotations
@@ -34,28 +33,28 @@ _MESSAGE_TYPES = frozenset({"message", "custom_message"})
 """Types of entries that are messages."""
 
 _PARSED_TYPES = frozenset({"branch_summary", "context_edit"})
-"""Types of entries that have a part in the messages, or none: that depends on what they say."""
+"""Types of entries that must be parsed to know what they do to the messages."""
 
 _NAMES_MODEL = frozenset({"message", "model_change"})
 
 
 @frozen(eq=False, repr=False)
 class Projected(Value):
-    """A message as the model is told it, and the entry that it comes from."""
+    """A message of the context, and the entry that it comes from."""
 
     entry: SessionEntry
     message: AgentMessage
 
 
 def entry_message(entry: SessionEntry) -> AgentMessage | None:
-    """Return the message that an entry is to the model; None for one that tells it nothing."""
+    """Return the message that the model is sent for an entry; None for an entry that it is not sent."""
     if isinstance(entry, MessageEntry):
         return None if is_record(entry.message) else entry.message
     return _rare_message(entry) if entry.type in _RARE_TYPES else None
 
 
 def _message_of(entry: SessionEntry) -> AgentMessage:
-    """Return the message of an entry that has one; for a damaged one, a message of a role that no model is told."""
+    """Return the message of an entry; for a damaged entry, one of a role that no model is sent."""
     message = entry.message if isinstance(entry, MessageEntry) else entry_message(entry)
     if message is not None:
         return message
@@ -95,7 +94,7 @@ class BranchContext:
 
     Args:
         tree: The session's entries.
-        header: Says model and thinking level where no entry does, in files that other programs wrote.
+        header: Has model and thinking level where no entry does, in files that other programs wrote.
     """
 
     def __init__(self, tree: SessionTree, header: SessionHeader) -> None:
@@ -108,16 +107,24 @@ class BranchContext:
         self._level: str | None = None
         self._model: ModelChoice | None = None
 
-    def get(self, leaf: int | None = None) -> SessionContext:
-        """Return the context of the branch, or of the path to another entry."""
+    def get(self, leaf_id: str | None = None) -> SessionContext:
+        """Return the context of the branch; kept as the branch grows, not built again.
+
+        Args:
+            leaf_id: The end of the branch; the leaf when None.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        leaf = None if leaf_id is None else self._tree.require(leaf_id)
         if leaf is not None and leaf != self._tree.leaf:
             other = BranchContext(self._tree, self._header)
             other._build(self._tree.path_to(leaf))
-            return other._told()
+            return other._as_context()
         self._bring_up_to_date()
-        return self._told()
+        return self._as_context()
 
-    def _told(self) -> SessionContext:
+    def _as_context(self) -> SessionContext:
         level = self._level or self._from_header("thinkingLevel")
         return SessionContext(
             messages=self._messages(),
@@ -127,9 +134,9 @@ class BranchContext:
         )
 
     def _messages(self) -> LazyMessages:
-        return LazyMessages(self._left(), self._made, self._read)
+        return LazyMessages(self._kept(), self._made, self._read)
 
-    def _left(self) -> Sequence[int]:
+    def _kept(self) -> Sequence[int]:
         """Return the numbers that the messages come from, without those that an edit took out."""
         removed = self._removed
         return [number for number in self._numbers if number not in removed] if removed else self._numbers
@@ -139,13 +146,17 @@ class BranchContext:
         return message if message is not None else _message_of(self._tree.entry(number))
 
     def projection(self) -> list[Projected]:
-        """Return the messages with their entries, after context edits."""
+        """Return the messages of the context, each with the entry that it comes from."""
         self._bring_up_to_date()
-        told = ((number, self._tree.entry(number)) for number in self._left())
-        return [Projected(entry, self._made.get(number) or _message_of(entry)) for number, entry in told]
+        kept = ((number, self._tree.entry(number)) for number in self._kept())
+        return [Projected(entry, self._made.get(number) or _message_of(entry)) for number, entry in kept]
 
     def interrupted_calls(self) -> tuple[ToolCall, ...]:
-        """Return the tool calls of the last answer that no result follows: the process ended while they ran."""
+        """Return the calls of the last answer that have no result, while nothing runs: the process died meanwhile.
+
+        They are never run again. A front end marks them as interrupted; the conversion of messages sends the provider
+        a substitute for each missing result.
+        """
         self._bring_up_to_date()
         answered: set[str] = set()
         for message in reversed(self._messages()):
@@ -157,7 +168,7 @@ class BranchContext:
         return ()
 
     def appended(self, number: int, entry: SessionEntry, leaf_before: int) -> None:
-        """Take in an entry that was appended."""
+        """Update the context after an entry was appended."""
         if self._leaf is None:
             return
         if self._leaf != leaf_before or self._tree.parent(number) != leaf_before or entry.type == "compaction":
@@ -165,7 +176,7 @@ class BranchContext:
             return
         self._leaf = number
         if entry.type == "context_edit":
-            self._made = dict(self._made)  # contexts that were given out stay as they are
+            self._made = dict(self._made)  # contexts that were returned stay as they are
         self._take(number, entry.type)
         if isinstance(entry, ThinkingLevelChangeEntry):
             self._level = entry.thinking_level
@@ -197,7 +208,7 @@ class BranchContext:
         self._level = cast("ThinkingLevelChangeEntry", level[1]).thinking_level if level is not None else None
 
     def _take(self, number: int, kind: str) -> None:
-        """Put what an entry tells the model into the messages."""
+        """Add an entry's message to the messages, or apply its edit."""
         if kind in _MESSAGE_TYPES:
             if number not in self._tree.system or not is_record_at(self._tree, number):
                 self._numbers.append(number)

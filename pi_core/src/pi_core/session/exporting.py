@@ -1,4 +1,4 @@
-"""A session as a document: which exporter is meant, what it is told, and where the file goes."""
+"""A session as a document: which exporter writes it, what the exporter gets, and where the file goes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
-    from pi_core.session.manager import SessionManager
+    from pi_core.session.view import OpenSession
     from pi_core.settings import Settings
     from pi_hookspecs import Renderer, Tool
 
 __all__ = ["HTML", "JSONL", "export_session", "theme_names", "theme_of_file"]
 
 HTML = "html"
-"""The format of a file whose name asks for no other."""
+"""The format of a file whose suffix is not that of another one."""
 
 JSONL = "jsonl"
 """The format that needs no exporter."""
@@ -31,7 +31,7 @@ _HOOK = "register_exporters"
 
 
 def export_session(
-    session: SessionManager,
+    session: OpenSession,
     path: str | Path | None = None,
     *,
     host: PluginHost | None = None,
@@ -45,7 +45,7 @@ def export_session(
     """Write a session into a file and return its path.
 
     Args:
-        session: Which one.
+        session: The session; a ``SessionManager``, usually.
         path: The file; its suffix says the format, ``.jsonl`` the branch as a session file of its own. When None, a
             file ``pi-session-...`` named after the session's own.
         host: The plugins; those that the session was made with when None.
@@ -54,16 +54,17 @@ def export_session(
         system_prompt: See ``ExportRequest``.
         tools: See ``ExportRequest``.
         themes: Themes by name, before those of plugins.
-        renderers: Who shows the messages and entries of plugins; the plugins' own when None.
+        renderers: Renderers of the messages and entries of plugins; the plugins' own when None.
 
     Raises:
-        UserError: There is nothing to export, nobody who could, or no place to write to.
+        UserError: There is nothing to export, no plugin that writes the format, or no place to write to.
         PiError: The exporter failed.
     """
     host = host or session.plugin_host
     export_format = export_format or _format_of(path, host)
     if export_format == JSONL:
-        return export_jsonl(session, _placed(path or f"pi-session-{session.id}.jsonl", cwd))
+        transcript = session.transcript
+        return export_jsonl(transcript, _placed(path or f"pi-session-{transcript.header.id}.jsonl", cwd))
     exporter = _exporter(host, export_format)
     _check(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
@@ -76,7 +77,7 @@ def export_session(
 
 
 def _format_of(path: str | Path | None, host: PluginHost | None) -> str:
-    """Return the format that a file's name asks for."""
+    """Return the format that a file's suffix means."""
     name = Path(path).name.lower() if path is not None else ""
     if name.endswith(".jsonl"):
         return JSONL
@@ -102,14 +103,14 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     )
 
 
-def _check(session: SessionManager, export_format: str) -> None:
+def _check(session: OpenSession, export_format: str) -> None:
     if export_format == HTML and not session.is_persisted:  # as the original does, and its clients expect
         raise UserError("Cannot export in-memory session to HTML")
-    if not any(True for _ in session.get_entries().of_type("message")):
+    if not any(True for _ in session.transcript.tree.entries().of_type("message")):
         raise UserError(NOTHING)
 
 
-def _document(exporter: Registered, session: SessionManager, request: ExportRequest) -> bytes:
+def _document(exporter: Registered, session: OpenSession, request: ExportRequest) -> bytes:
     try:
         document = exporter.thing.export(ReadOnlySession(session), request)
     except PiError:
@@ -143,8 +144,9 @@ def _theme(name: str, themes: Mapping[str, Theme], host: PluginHost) -> Theme | 
     return found.thing if found is not None else None
 
 
-def _name(session: SessionManager, exporter: Registered) -> str:
-    stem = session.file.stem if session.file is not None else session.id
+def _name(session: OpenSession, exporter: Registered) -> str:
+    file = session.transcript.writer.stored.file
+    stem = file.stem if file is not None else session.transcript.header.id
     return f"pi-session-{stem}{exporter.thing.suffixes[0]}"
 
 

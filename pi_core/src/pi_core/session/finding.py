@@ -1,4 +1,4 @@
-"""Finding stored sessions: lists of them, one by the beginning of its id, and what a path means."""
+"""Finding stored sessions: lists of them, one by the beginning of its id, the latest, and the one under a path."""
 
 from __future__ import annotations
 
@@ -8,66 +8,113 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_core.session.ids import checked_session_id, timestamp
+from pi_core.session.stores import chosen_store
 from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pi_core.host import PluginHost
     from pi_core.session.stores import ChosenStore
-    from pi_hookspecs import SessionInfo, StoredSession
+    from pi_hookspecs import Progress, SessionInfo, StoredSession
 
-__all__ = ["find_by_prefix", "is_empty", "new_header", "newest_except", "open_or_create"]
+__all__ = [
+    "find_by_prefix",
+    "find_session",
+    "find_session_by_id",
+    "list_all_sessions",
+    "list_sessions",
+    "new_header",
+    "open_latest",
+    "open_or_create",
+]
 
-_SHOWN = 10
+_LISTED = 10
+"""How many sessions a message about an ambiguous id lists."""
 
 
 def new_header(cwd: str | Path | None, session_id: str | None = None, parent: str | None = None) -> SessionHeader:
     """Return the header of a new session.
 
     Raises:
-        UserError: The id cannot be one.
+        UserError: The id cannot be used as one.
     """
     where = os.path.abspath(cwd or Path.cwd())  # noqa: PTH100 - a session belongs to the path as written: no links followed
     return SessionHeader(id=checked_session_id(session_id), timestamp=timestamp(), cwd=where, parent_session=parent)
 
 
-def open_or_create(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
-    """Return the session that is stored under a path, or a new one that keeps the path; and whether it has begun.
+# Lists of sessions, and one of them
+
+
+def list_sessions(
+    cwd: str | Path | None = None,
+    session_dir: str | Path | None = None,
+    on_progress: Progress | None = None,
+    *,
+    host: PluginHost | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Sequence[SessionInfo]:
+    """List the stored sessions of a working directory, the most recently modified first.
+
+    Reads many files where there are many sessions: ``asyncio.to_thread`` keeps a front end responsive meanwhile.
+    """
+    chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
+    return chosen.store.list(new_header(cwd).cwd, on_progress)
+
+
+def list_all_sessions(
+    on_progress: Progress | None = None,
+    *,
+    session_dir: str | Path | None = None,
+    host: PluginHost | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Sequence[SessionInfo]:
+    """List the stored sessions of all working directories, the most recently modified first."""
+    return chosen_store(None, session_dir, host=host, environ=environ).store.list(None, on_progress)
+
+
+def find_session(
+    partial_id: str,
+    cwd: str | Path | None = None,
+    session_dir: str | Path | None = None,
+    *,
+    host: PluginHost | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> SessionInfo:
+    """Return the stored session whose id begins with this text; those of the working directory are searched first.
 
     Raises:
-        UserError: What is there is no session.
+        UserError: No session has such an id, or several have: then the message lists them.
     """
-    try:
-        stored = chosen.store.open(str(path))
-    except UserError:
-        if not _could_be_made(path):
-            raise
-        return chosen.store.create(new_header(cwd), str(path)), False
-    return stored, len(stored.entries) > 0
+    sessions = list_all_sessions(session_dir=session_dir, host=host, environ=environ)
+    return find_by_prefix(partial_id, sessions, new_header(cwd).cwd)
 
 
-def newest_except(reference: str, chosen: ChosenStore, cwd: str) -> StoredSession | None:
-    """Return the newest session of a working directory that can be opened, apart from one; None where there is none."""
-    for info in chosen.store.list(cwd):
-        if info.path != reference:
-            with suppress(UserError):
-                return chosen.store.open(info.path)
-    return None
+def find_session_by_id(
+    session_id: str,
+    session_dir: str | Path | None = None,
+    *,
+    cwd: str | Path | None = None,
+    host: PluginHost | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> SessionInfo | None:
+    """Return the stored session with this very id, the newest of several; None when there is none.
 
-
-def is_empty(stored: StoredSession) -> bool:
-    """Whether a stored session is a file with nothing in it, which opens as a new session: there is none to copy."""
-    return stored.file is not None and stored.file.stat().st_size == 0
-
-
-def _could_be_made(path: str | Path) -> bool:
-    """Whether a path is one of a file that is not there: an id, which some stores open, is none."""
-    return Path(path).name != str(path) and not os.path.lexists(path)
+    Args:
+        session_id: The whole id.
+        session_dir: The folder for sessions; see ``SessionManager``.
+        cwd: Search only the sessions of this working directory.
+        host: The plugins; see ``SessionManager``.
+        environ: Environment variables; the process's when None.
+    """
+    chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
+    sessions = chosen.store.list(None if cwd is None else new_header(cwd).cwd)
+    return next((each for each in sessions if each.id == session_id), None)
 
 
 def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> SessionInfo:
-    """Return the session whose id begins like this, of those of the working directory if one does.
+    """Return the session whose id begins with a text, of those of the working directory if one does.
 
     Of several files with one id, a session and its repaired copy, the first counts.
 
@@ -85,6 +132,53 @@ def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -
 
 
 def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:
-    told = [f"{each.id} ({each.modified:%Y-%m-%d %H:%M}, {each.name or each.first_message:.40})" for each in found]
-    more = [f"and {len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
-    return f"{len(found)} sessions match {partial_id!r}; write more of the id: {'; '.join([*told[:_SHOWN], *more])}"
+    lines = [f"{each.id} ({each.modified:%Y-%m-%d %H:%M}, {each.name or each.first_message:.40})" for each in found]
+    more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+    return f"{len(found)} sessions match {partial_id!r}; write more of the id: {'; '.join([*lines[:_LISTED], *more])}"
+
+
+# Stored sessions to go on with
+
+
+def open_or_create(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
+    """Return the session that is stored under a path, or a new one that keeps the path; and whether it has begun.
+
+    Raises:
+        UserError: The path leads to something that is not a session.
+    """
+    try:
+        stored = chosen.store.open(str(path))
+    except UserError:
+        if not _could_be_made(path):
+            raise
+        return chosen.store.create(new_header(cwd), str(path)), False
+    return stored, len(stored.entries) > 0
+
+
+def open_latest(chosen: ChosenStore, cwd: str) -> tuple[StoredSession | None, Sequence[str]]:
+    """Return the latest session of a working directory that can be opened, and a notice if a later one cannot be.
+
+    The session is None where there is none.
+    """
+    latest = chosen.store.latest(cwd)
+    if latest is None:
+        return None, ()
+    try:
+        return chosen.store.open(latest), ()
+    except UserError as error:
+        previous = _newest_except(latest, chosen, cwd)
+        which = "a new one" if previous is None else "the one before"
+        return previous, [f"The last session could not be opened, this is {which}. {error}"]
+
+
+def _newest_except(reference: str, chosen: ChosenStore, cwd: str) -> StoredSession | None:
+    for info in chosen.store.list(cwd):
+        if info.path != reference:
+            with suppress(UserError):
+                return chosen.store.open(info.path)
+    return None
+
+
+def _could_be_made(path: str | Path) -> bool:
+    """Return whether a path names a missing file; an id, which some stores open, is not a path."""
+    return Path(path).name != str(path) and not os.path.lexists(path)

@@ -1,7 +1,7 @@
-"""What the model was told besides the conversation, as a session records it: sections of the prompt, and tools.
+"""The sections of the system prompt and the tools of a request, as a session records them.
 
-A record says only what changed. The records of a branch, applied one after another, are the prompt and the tools of its
-next request, in the form of the original pi, which sends them; ours are there to be read.
+A record holds only what changed. The records of a branch, applied in order, are the prompt and the tools of its next
+request, in the form of the original pi, which sends them; ours are only read.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["BranchRecords", "Instructions", "is_record", "is_record_at"]
 
 
 def is_record(message: AgentMessage | None) -> bool:
-    """Return whether a message records what the model was told, and is not itself for the model."""
+    """Return whether a message is a record of prompt and tools, which the model is not sent."""
     return isinstance(message, SystemMessage) and message.is_record
 
 
 def is_record_at(tree: SessionTree, number: int) -> bool:
-    """Return whether an entry is known to be a record; where its store cannot tell without reading it, it is none."""
+    """Return whether an entry is known to be a record; False where its store would have to read it to know."""
     if number not in tree.system:
         return False
     return is_record(tree.stored_message(number) or getattr(tree.entry(number), "message", None))
@@ -36,7 +36,7 @@ def is_record_at(tree: SessionTree, number: int) -> bool:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Instructions(Value):
-    """What the records of a branch amount to.
+    """The records of a branch, applied in order.
 
     Attributes:
         content: Texts of a prompt without sections, which other programs record.
@@ -49,7 +49,7 @@ class Instructions(Value):
     tools: Mapping[str, Any] = field(factory=dict)
 
     def after(self, record: SystemMessage) -> Instructions:
-        """Return what is the case after another record."""
+        """Return the instructions after another record."""
         sections, tools = dict(self.sections), dict(self.tools)
         for name, text in (record.sections or {}).items():
             if isinstance(text, str):
@@ -64,7 +64,7 @@ class Instructions(Value):
         return Instructions(content=(*self.content, text) if text else self.content, sections=sections, tools=tools)
 
     def record_of(self, sections: Mapping[str, str], tools: Iterable[Mapping[str, Any]]) -> SystemMessage | None:
-        """Return the record after which these sections and tools are the case; None where they are already."""
+        """Return the record that changes these instructions to the given ones; None where nothing changed."""
         changed: dict[str, str | None] = {
             name: text for name, text in sections.items() if self.sections.get(name) != text
         }
@@ -77,7 +77,7 @@ class Instructions(Value):
         return SystemMessage(sections=changed or None, tools_added=added or None, tools_removed=removed or None)
 
     def as_record(self, timestamp: int) -> SystemMessage | None:
-        """Return one record that says all; None where there is nothing to say."""
+        """Return one record that holds all of it; None where there is nothing to record."""
         if not (self.content or self.sections or self.tools):
             return None
         return SystemMessage(
@@ -92,7 +92,7 @@ _NOTHING = Instructions()
 
 
 class BranchRecords:
-    """The records of the branch, and the branch without them; each is found out when it is first asked for.
+    """The records of the branch, and the branch without them; each is computed when it is first read.
 
     Args:
         tree: The session's entries.
@@ -105,7 +105,7 @@ class BranchRecords:
         self._others: list[int] | None = None
 
     def instructions(self) -> Instructions:
-        """Return what the records say: the same object while none is added and the leaf stays."""
+        """Return the recorded prompt and tools: the same object while no record is added and the leaf stays."""
         self._look_at_leaf()
         if self._known is None:
             self._known = self._read()
@@ -122,9 +122,9 @@ class BranchRecords:
         return self._others
 
     def appended(self, number: int, entry: SessionEntry, leaf_before: int) -> None:
-        """Take in an entry that was appended."""
+        """Update the records after an entry was appended."""
         if self._leaf != leaf_before or self._tree.parent(number) != leaf_before:
-            return  # the leaf has moved, which the next look notices
+            return  # the leaf has moved, which the next read notices
         self._leaf = number
         if self._known is not None:
             self._known = _after(self._known, entry)
@@ -136,7 +136,7 @@ class BranchRecords:
             self._leaf, self._known, self._others = self._tree.leaf, None, None
 
     def _read(self) -> Instructions:
-        """Go through the entries that may count: those from the last compaction on."""
+        """Read the entries that count: those from the last compaction on."""
         tree, known = self._tree, _NOTHING
         path = tree.path()
         start = next((at for at in range(len(path) - 1, -1, -1) if tree.type(path[at]) == "compaction"), 0)
@@ -155,7 +155,7 @@ def _after(known: Instructions, entry: SessionEntry) -> Instructions:
 
 
 def _recorded_in(compaction: CompactionEntry) -> Instructions:
-    """Return what a compaction says of the records before it, which count no more; nothing where it says nothing."""
+    """Return the instructions that a compaction holds in place of the records before it; empty where it has none."""
     plain = compaction.system_message
     if plain is None:
         return _NOTHING

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from pi_core.session.finding import is_empty
+from pi_core.session.forks import is_empty
 from pi_core.session.stores import jsonl_store
 from pi_core.session.tree import DAMAGED
 from pi_hookspecs.errors import UserError
@@ -18,8 +18,8 @@ from pi_hookspecs.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pi_core.session.reading import SessionReads
     from pi_core.session.stores import ChosenStore
+    from pi_core.session.transcript import Transcript
     from pi_hookspecs import StoredSession
 
 __all__ = ["NOTHING", "export_jsonl", "import_jsonl", "write_whole"]
@@ -27,15 +27,15 @@ __all__ = ["NOTHING", "export_jsonl", "import_jsonl", "write_whole"]
 NOTHING = "Nothing to export yet - start a conversation first"
 
 
-def export_jsonl(session: SessionReads, path: str | Path) -> Path:
+def export_jsonl(transcript: Transcript, path: str | Path) -> Path:
     """Write header and branch as lines of JSON; the file is whole or not there.
 
     Raises:
         UserError: There is nothing to export yet, or the file cannot be written.
     """
-    if not any(True for _ in session.get_branch().of_type("message")):
+    if not any(True for _ in transcript.get_branch().of_type("message")):
         raise UserError(NOTHING)
-    return write_whole(path, _lines(session))
+    return write_whole(path, _lines(transcript))
 
 
 def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
@@ -50,7 +50,7 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
         with tempfile.NamedTemporaryFile(dir=target.absolute().parent, prefix=f".{target.name}.", delete=False) as file:
             part = file.name
             file.writelines(parts)
-        os.replace(part, target)  # noqa: PTH105 - beside the name as text
+        os.replace(part, target)  # noqa: PTH105 - the name is text
     except OSError as error:
         if part is not None:
             with suppress(OSError):
@@ -59,15 +59,15 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
     return target
 
 
-def _lines(session: SessionReads) -> Iterator[bytes]:
+def _lines(transcript: Transcript) -> Iterator[bytes]:
     from pi_core.wire.converter import dumps
 
-    yield dumps(session.header) + b"\n"
+    yield dumps(transcript.header) + b"\n"
     parent: str | None = None
-    for entry in session.get_branch():
-        if entry.type == DAMAGED:  # what is said of it is about the other file
+    for entry in transcript.get_branch():
+        if entry.type == DAMAGED:  # its line and reason belong to the other file
             continue
-        # An entry that follows nothing we know is a root here too.
+        # An entry whose parent is missing is a root here too.
         chained = entry if entry.parent_id == parent else evolve(entry, parent_id=parent)
         yield dumps(chained) + b"\n"
         parent = entry.id

@@ -1,4 +1,4 @@
-"""The conversation as the model is told it: a sequence that knows its length at once and parses what is looked at."""
+"""``LazyMessages``: the messages of a context, a sequence of known length that parses a message when it is read."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["LazyMessages", "paused_gc"]
 
 
 class LazyMessages(Sequence["AgentMessage"]):
-    """Messages as they were when asked for; each is parsed when it is first looked at, and then kept.
+    """The messages at one moment; each is parsed when it is first read, and then kept.
 
-    To go through them from the front parses them all at once, which is faster than one by one; ``reversed`` and a
-    place parse no more than what they give. A slice parses nothing yet.
+    Iterating from the front parses all of them at once, which is faster than one by one; ``reversed`` and an index
+    parse no more than what they return. A slice parses nothing.
 
     Args:
-        numbers: Of the entries that they come from. May grow at its end, as the branch does; we end where it ended.
-        made: The messages that are there already, by number. Those that are parsed join them, for others to find.
+        numbers: The numbers of their entries. The list may grow, as the branch does; the length stays what it was.
+        made: The messages that are parsed already, by number; messages parsed later are added.
         read: Parses the message of an entry.
     """
 
@@ -72,7 +72,7 @@ class LazyMessages(Sequence["AgentMessage"]):
         return f"<{self._length} messages>"
 
     def copies(self) -> LazyMessages:
-        """Return the messages for somebody who must not change them: what is looked at is a copy."""
+        """Return the same messages for a caller that must not change them: each that is read is a copy."""
         numbers = self._numbers if len(self._numbers) == self._length else self._numbers[: self._length]
         return LazyMessages(numbers, {}, lambda number: copy_message(self._message(number)))
 
@@ -85,7 +85,7 @@ class LazyMessages(Sequence["AgentMessage"]):
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """Keep the garbage collector from looking at a hundred thousand new objects again and again."""
+    """Pause the garbage collector, which would scan a hundred thousand new objects again and again."""
     running = gc.isenabled()
     gc.disable()
     try:

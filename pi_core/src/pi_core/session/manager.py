@@ -1,30 +1,36 @@
-"""``SessionManager``: sessions made, opened, found and forked; what it does to one is in its base classes."""
+"""``SessionManager``: makes, opens and forks sessions, and switches between them; its transcript does the rest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from pi_core.session.appending import SessionAppends
-from pi_core.session.finding import find_by_prefix, is_empty, new_header, newest_except, open_or_create
-from pi_core.session.stores import NoStore, chosen_store, memory_store
-from pi_hookspecs.entries import MessageEntry
+from pi_core.base.forwarding import forward
+from pi_core.session import finding
+from pi_core.session.context import BranchContext
+from pi_core.session.forks import fork_path, fork_stored
+from pi_core.session.instructions import BranchRecords
+from pi_core.session.nodes import Names
+from pi_core.session.stores import NoStore, chosen_store, memory_store, store_or_memory
+from pi_core.session.transcript import Transcript
+from pi_core.session.tree import SessionTree
+from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from pi_core.host import PluginHost
     from pi_core.session.stores import ChosenStore
-    from pi_hookspecs import Progress, SessionEntry, SessionHeader, SessionInfo, StoredSession
+    from pi_hookspecs import SessionEntry, SessionHeader, StoredSession
 
 __all__ = ["SessionManager"]
 
 
-class SessionManager(SessionAppends):
-    """A session's tree of entries, its place in a store, and the place where the next entry goes.
+class SessionManager:
+    """The session that is open, as a tree of entries, and the store that it is kept in.
 
-    Make one with ``create``, ``open``, ``continue_recent``, ``in_memory`` or ``fork_from``. What these have in common:
+    Make one with ``create``, ``open``, ``continue_recent``, ``in_memory``, ``fork_from`` or ``import_jsonl``.
 
     Args of all factories:
         session_dir: The folder for sessions; else ``PI_CODING_AGENT_SESSION_DIR``, the setting ``sessionDir``, and the
@@ -32,7 +38,23 @@ class SessionManager(SessionAppends):
         host: The plugins, one of which brings the store that the setting ``sessionStore`` names (``jsonl``); the
             installed ones when None.
         environ: Environment variables; the process's when None.
+
+    Attributes:
+        transcript: The open session and its parts; replaced when the manager switches to another session.
+        notices: Notices for the user, in whole sentences: damage, another process, what cannot be stored.
+        on_problem: Called with each further notice.
+        on_append: Called with each entry that is appended.
     """
+
+    def __init__(
+        self, chosen: ChosenStore, stored: StoredSession, *, begun: bool = False, notices: Sequence[str] = ()
+    ) -> None:
+        self.notices: list[str] = []
+        self.on_problem: Callable[[str], None] | None = None
+        self.on_append: Callable[[SessionEntry], None] | None = None
+        self._chosen = chosen
+        self.transcript = self._transcript_of(stored, begun=begun)
+        self.notices += notices
 
     # Making one
 
@@ -52,21 +74,17 @@ class SessionManager(SessionAppends):
         Without a plugin that stores sessions it is one in memory, and ``notices`` say so.
 
         Raises:
-            UserError: The id cannot be one.
+            UserError: The id cannot be used as one.
         """
-        header = new_header(cwd, id, parent_session)
-        try:
-            chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
-        except NoStore as error:
-            manager = cls._new(memory_store(), header)
-            manager.notices.append(f"{error} Until then this session is kept in memory only.")
-            return manager
-        return cls._new(chosen, header)
+        header = finding.new_header(cwd, id, parent_session)
+        chosen, notices = store_or_memory(cwd, session_dir, host=host, environ=environ)
+        return cls(chosen, chosen.store.create(header), notices=notices)
 
     @classmethod
     def in_memory(cls, cwd: str | Path | None = None, *, id: str | None = None) -> Self:  # noqa: A002 - as above
         """Return a session that is stored nowhere."""
-        return cls._new(memory_store(), new_header(cwd, id, None))
+        chosen = memory_store()
+        return cls(chosen, chosen.store.create(finding.new_header(cwd, id)))
 
     @classmethod
     def open(
@@ -78,14 +96,7 @@ class SessionManager(SessionAppends):
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open a stored session; where nothing is stored under a path, a new session that keeps it.
-
-        Args:
-            path: A session's file, or what else the store takes.
-            session_dir: See the class.
-            cwd: The working directory of a new session.
-            host: See the class.
-            environ: See the class.
+        """Open the session in a file, or whatever else the store takes; a new one of ``cwd`` where nothing is stored.
 
         Raises:
             UserError: It is no session, or no plugin can read it.
@@ -94,7 +105,7 @@ class SessionManager(SessionAppends):
             chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
         except NoStore as error:
             raise UserError(f"Cannot open session {str(path)!r}. {error}") from error
-        stored, begun = open_or_create(chosen, path, cwd)
+        stored, begun = finding.open_or_create(chosen, path, cwd)
         return cls(chosen, stored, begun=begun)
 
     @classmethod
@@ -110,22 +121,11 @@ class SessionManager(SessionAppends):
 
         One that cannot be opened is named in ``notices``, and the one before it is opened.
         """
-        try:
-            chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
-        except NoStore:
-            return cls.create(cwd, session_dir, host=host, environ=environ)
-        header = new_header(cwd, None, None)
-        latest = chosen.store.latest(header.cwd)
-        if latest is None:
-            return cls._new(chosen, header)
-        try:
-            return cls(chosen, chosen.store.open(latest), begun=True)
-        except UserError as error:
-            before = newest_except(latest, chosen, header.cwd)
-            manager = cls._new(chosen, header) if before is None else cls(chosen, before, begun=True)
-            which = "a new one" if before is None else "the one before"
-            manager.notices.append(f"The last session could not be opened, this is {which}. {error}")
-            return manager
+        header = finding.new_header(cwd)
+        chosen, missing = store_or_memory(cwd, session_dir, host=host, environ=environ)
+        stored, unreadable = finding.open_latest(chosen, header.cwd)
+        begun = stored is not None
+        return cls(chosen, stored or chosen.store.create(header), begun=begun, notices=[*missing, *unreadable])
 
     @classmethod
     def fork_from(
@@ -144,154 +144,9 @@ class SessionManager(SessionAppends):
             UserError: There is nothing to copy, or no plugin can read it.
             OSError: The copy could not be stored.
         """
-        header = new_header(target_cwd, id, str(source_path))
+        header = finding.new_header(target_cwd, id, str(source_path))
         chosen = chosen_store(target_cwd, session_dir, host=host, environ=environ)
-        problem = f"Cannot fork: source session file is empty or invalid: {source_path}"
-        try:
-            source = chosen.store.open(str(source_path))
-        except UserError as error:
-            raise UserError(f"{problem} ({error})") from error
-        try:
-            if is_empty(source):
-                raise UserError(problem)
-            copy = chosen.store.fork(source, header, range(len(source.entries)))
-        finally:
-            source.close()
-        return cls(chosen, copy, begun=True)
-
-    # Finding one
-
-    @classmethod
-    def list(
-        cls,
-        cwd: str | Path | None = None,
-        session_dir: str | Path | None = None,
-        on_progress: Progress | None = None,
-        *,
-        host: PluginHost | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> Sequence[SessionInfo]:
-        """List the stored sessions of a working directory, the most recently modified first.
-
-        Reads many files where there are many sessions: ``asyncio.to_thread`` keeps a front end awake meanwhile.
-        """
-        chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
-        return chosen.store.list(new_header(cwd).cwd, on_progress)
-
-    @classmethod
-    def list_all(
-        cls,
-        on_progress: Progress | None = None,
-        *,
-        session_dir: str | Path | None = None,
-        host: PluginHost | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> Sequence[SessionInfo]:
-        """List the stored sessions of all working directories, the most recently modified first."""
-        return chosen_store(None, session_dir, host=host, environ=environ).store.list(None, on_progress)
-
-    @classmethod
-    def find(
-        cls,
-        partial_id: str,
-        cwd: str | Path | None = None,
-        session_dir: str | Path | None = None,
-        *,
-        host: PluginHost | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> SessionInfo:
-        """Return the stored session whose id begins like this; those of the working directory are looked at first.
-
-        Raises:
-            UserError: No session has such an id, or several do: then the message lists them.
-        """
-        sessions = cls.list_all(session_dir=session_dir, host=host, environ=environ)
-        return find_by_prefix(partial_id, sessions, new_header(cwd).cwd)
-
-    @classmethod
-    def find_by_id(
-        cls,
-        session_id: str,
-        session_dir: str | Path | None = None,
-        *,
-        cwd: str | Path | None = None,
-        host: PluginHost | None = None,
-        environ: Mapping[str, str] | None = None,
-    ) -> SessionInfo | None:
-        """Return the stored session with this very id, the newest of several; None when there is none.
-
-        Args:
-            session_id: The whole id.
-            session_dir: See the class.
-            cwd: Look only at the sessions of this working directory.
-            host: See the class.
-            environ: See the class.
-        """
-        chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
-        sessions = chosen.store.list(None if cwd is None else new_header(cwd).cwd)
-        return next((each for each in sessions if each.id == session_id), None)
-
-    # Another session in place of this one
-
-    def set_session_file(self, session_file: str | Path) -> None:
-        """Go over to another stored session; where nothing is stored under the path, to a new one that keeps it.
-
-        Raises:
-            UserError: It is no session.
-        """
-        stored, begun = open_or_create(self._chosen, session_file, self.cwd)
-        self._replace(stored, begun=begun)
-
-    def new_session(self, *, id: str | None = None, parent_session: str | None = None) -> Path | None:  # noqa: A002 - as above
-        """Go over to a new session of the same working directory; returns its file, None in memory."""
-        self._replace(self._chosen.store.create(new_header(self.cwd, id, parent_session)), begun=False)
-        return self.file
-
-    def create_branched_session(self, leaf_id: str) -> Path | None:
-        """Go over to a new session that holds the path from the root to an entry; returns its file, None in memory.
-
-        The labels of its entries come with it. It is stored now if it holds an answer.
-
-        Raises:
-            UserError: There is no such entry.
-            OSError: It could not be stored; this session stays in place.
-        """
-        numbers = self._tree.path_to(self._number(leaf_id))
-        return self._go_over_to(numbers)
-
-    def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> Path | None:
-        """Go over to a new session that ends before an entry, or with it; returns its file."""
-        number = self._number(entry_id)
-        end = number if position == "at" else self._tree.parent(number)
-        return self._go_over_to(self._tree.path_to(end))
-
-    def export_jsonl(self, path: str | Path) -> Path:
-        """Write the branch as a session file of its own; returns its path.
-
-        Raises:
-            UserError: There is nothing to export yet, or the file cannot be written.
-        """
-        from pi_core.session.jsonl import export_jsonl
-
-        return export_jsonl(self, path)
-
-    export_to_jsonl = export_jsonl
-
-    def export_html(self, path: str | Path | None = None, *, host: PluginHost | None = None) -> Path:
-        """Write all branches as one HTML page; returns its path. ``AgentSession.export_html`` knows more to put there.
-
-        Args:
-            path: The file; ``pi-session-...html`` in the working directory, named after the session's, when None.
-            host: The plugins, one of which makes the page; those that the session was made with when None.
-
-        Raises:
-            UserError: There is nothing to export, nobody who could, or no place to write to.
-        """
-        from pi_core.session.exporting import HTML, export_session
-
-        return export_session(self, path, host=host, export_format=HTML)
-
-    export_to_html = export_html
+        return cls(chosen, fork_stored(chosen, source_path, header), begun=True)
 
     @classmethod
     def import_jsonl(
@@ -312,43 +167,232 @@ class SessionManager(SessionAppends):
         chosen = chosen_store(session_dir=session_dir, host=host, environ=environ)
         return cls(chosen, import_jsonl(chosen, path), begun=True)
 
+    # Finding one
+
+    list = staticmethod(finding.list_sessions)
+    list_all = staticmethod(finding.list_all_sessions)
+    find = staticmethod(finding.find_session)
+    find_by_id = staticmethod(finding.find_session_by_id)
+
+    # What it is
+
+    @property
+    def header(self) -> SessionHeader:
+        """The session's id, time and working directory."""
+        return self.transcript.header
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.transcript.header.id
+
+    @property
+    def cwd(self) -> str:
+        """The working directory that the session belongs to."""
+        return self.transcript.header.cwd
+
+    @property
+    def name(self) -> str | None:
+        """The latest name that the user gave the session; None where it has none."""
+        return self.transcript.names.name
+
+    @property
+    def leaf_id(self) -> str | None:
+        """The entry that the next one will follow."""
+        return self.transcript.leaf_id
+
+    @property
+    def file(self) -> Path | None:
+        """The session's file, which may not be made yet; None where it has none."""
+        return self.transcript.writer.stored.file
+
+    @property
+    def reference(self) -> str:
+        """What ``open`` takes to find the session again."""
+        return self.transcript.writer.stored.reference
+
+    @property
+    def session_dir(self) -> Path | None:
+        """The folder of the session's file, or of the sessions to come; None where there is none."""
+        return self.file.parent if self.file is not None else self._chosen.place.session_dir
+
+    @property
+    def plugin_host(self) -> PluginHost | None:
+        """The plugins that the session was made with; None for one in memory."""
+        return self._chosen.host
+
+    @property
+    def is_persisted(self) -> bool:
+        """Whether the session outlives the program, once an answer has come."""
+        return not self._chosen.in_memory
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the session is stored now, and all of it."""
+        return self.is_persisted and self.transcript.writer.begun and not self.transcript.writer.waiting
+
+    # Reading, appending and storing, which the parts do
+
+    get_entry = entry = forward("transcript.tree", SessionTree.get)
+    get_entries = entries = forward("transcript.tree", SessionTree.entries)
+    get_children = forward("transcript.tree", SessionTree.get_children)
+    get_leaf_entry = forward("transcript.tree", SessionTree.leaf_entry)
+    get_branch = get_current_branch = forward("transcript", Transcript.get_branch)
+    get_tree = forward("transcript", Transcript.get_tree)
+    get_label = forward("transcript.names", Names.label)
+    stats = forward("transcript", Transcript.stats)
+
+    build_session_context = forward("transcript.context", BranchContext.get)
+    build_session_projection = forward("transcript.context", BranchContext.projection)
+    interrupted_tool_calls = forward("transcript.context", BranchContext.interrupted_calls)
+    recorded_instructions = forward("transcript.records", BranchRecords.instructions)
+    conversation = forward("transcript", Transcript.conversation)
+
+    append_message = forward("transcript", Transcript.append_message)
+    append_custom_message_entry = forward("transcript", Transcript.append_custom_message_entry)
+    append_custom_entry = forward("transcript", Transcript.append_custom_entry)
+    append_model_change = forward("transcript", Transcript.append_model_change)
+    append_thinking_level_change = forward("transcript", Transcript.append_thinking_level_change)
+    append_compaction = forward("transcript", Transcript.append_compaction)
+    append_session_info = forward("transcript", Transcript.append_session_info)
+    append_label_change = forward("transcript", Transcript.append_label_change)
+    append_usage = forward("transcript", Transcript.append_usage)
+    append_context_edit = forward("transcript", Transcript.append_context_edit)
+    append_entry = forward("transcript", Transcript.append_entry)
+
+    branch = navigate_to = forward("transcript.tree", SessionTree.move_to)
+    reset_leaf = forward("transcript.tree", SessionTree.move_to_start)
+    branch_with_summary = forward("transcript", Transcript.branch_with_summary)
+
+    begin_storing = forward("transcript.writer", SessionWriter.begin)
+    stop_storing = forward("transcript.writer", SessionWriter.stop)
+    close = forward("transcript.writer", SessionWriter.close)
+
+    def sync(self) -> None:
+        """End a turn: store what waits, and force it to the disk if the setting ``sessionSync`` is ``turn``."""
+        if self._chosen.place.sync == "turn":
+            self.transcript.writer.sync()
+        elif self.transcript.writer.begun:
+            self.transcript.writer.flush()
+
+    def notice(self, message: str) -> None:
+        """Add a notice for the user, in whole sentences."""
+        self.notices.append(message)
+        if self.on_problem is not None:
+            self.on_problem(message)
+
+    # Further names of the above, as pi of Node has them
+
+    def get_session_id(self) -> str:
+        """Return ``id``."""
+        return self.id
+
+    def get_session_file(self) -> Path | None:
+        """Return ``file``."""
+        return self.file
+
+    def get_session_dir(self) -> Path | None:
+        """Return ``session_dir``."""
+        return self.session_dir
+
+    def get_session_name(self) -> str | None:
+        """Return ``name``."""
+        return self.name
+
+    def get_cwd(self) -> str:
+        """Return ``cwd``."""
+        return self.cwd
+
+    def get_header(self) -> SessionHeader:
+        """Return ``header``."""
+        return self.header
+
+    def get_leaf_id(self) -> str | None:
+        """Return ``leaf_id``."""
+        return self.leaf_id
+
+    # Switching to another session
+
+    def set_session_file(self, session_file: str | Path) -> None:
+        """Switch to another stored session; where nothing is stored under the path, to a new one that keeps it.
+
+        Raises:
+            UserError: It is no session.
+        """
+        stored, begun = finding.open_or_create(self._chosen, session_file, self.cwd)
+        self._replace(stored, begun=begun)
+
+    def new_session(self, *, id: str | None = None, parent_session: str | None = None) -> Path | None:  # noqa: A002 - as above
+        """Switch to a new session of the same working directory; returns its file, None in memory."""
+        self._replace(self._chosen.store.create(finding.new_header(self.cwd, id, parent_session)), begun=False)
+        return self.file
+
+    def create_branched_session(self, leaf_id: str) -> Path | None:
+        """Switch to a new session that holds the path from the root to an entry; returns its file, None in memory.
+
+        The labels of its entries come with it. It is stored now if it holds an answer.
+
+        Raises:
+            UserError: There is no such entry.
+            OSError: It could not be stored; this session stays in place.
+        """
+        return self.fork(leaf_id, "at")
+
+    def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> Path | None:
+        """Switch to a new session that ends before an entry, or with it; as ``create_branched_session``."""
+        old, tree = self.transcript, self.transcript.tree
+        number = tree.require(entry_id)
+        numbers = tree.path_to(number if position == "at" else tree.parent(number))
+        labels = old.labels_of(numbers)
+        fork = fork_path(self._chosen, old, numbers)
+        self._replace(fork.stored, begun=fork.begun, waiting=fork.waiting)
+        self.transcript.set_labels(labels)
+        return self.file
+
+    # Files for elsewhere, and from there
+
+    def export_jsonl(self, path: str | Path) -> Path:
+        """Write the branch as a session file of its own; returns its path.
+
+        Raises:
+            UserError: There is nothing to export yet, or the file cannot be written.
+        """
+        from pi_core.session.jsonl import export_jsonl
+
+        return export_jsonl(self.transcript, path)
+
+    export_to_jsonl = export_jsonl
+
+    def export_html(self, path: str | Path | None = None, *, host: PluginHost | None = None) -> Path:
+        """Write all branches as one HTML page; returns its path. ``AgentSession.export_html`` adds prompt and tools.
+
+        Without a path it is ``pi-session-...html`` in the working directory. A plugin writes it, of those that the
+        session was made with unless there is a ``host``.
+
+        Raises:
+            UserError: There is nothing to export, no plugin writes HTML, or the file cannot be written.
+        """
+        from pi_core.session.exporting import HTML, export_session
+
+        return export_session(self, path, host=host, export_format=HTML)
+
+    export_to_html = export_html
+
     def import_beside(self, path: str | Path) -> str:
-        """Copy a session file beside this session; returns what ``open`` takes. Raises as ``import_jsonl``."""
+        """Copy a session file into this session's store; returns what ``open`` takes. Raises as ``import_jsonl``."""
         from pi_core.session.jsonl import import_jsonl
 
         stored = import_jsonl(self._chosen, path)
         stored.close()
         return stored.reference
 
-    # Inside
-
-    @classmethod
-    def _new(cls, chosen: ChosenStore, header: SessionHeader) -> Self:
-        return cls(chosen, chosen.store.create(header))
-
     def _replace(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> None:
-        self._writer.close()
-        self._use(stored, begun=begun, waiting=waiting)
+        self.transcript.writer.close()
+        self.transcript = self._transcript_of(stored, begun=begun, waiting=waiting)
 
-    def _go_over_to(self, numbers: Sequence[int]) -> Path | None:
-        labels = {self._tree.id(number): self._names.label(self._tree.id(number) or "") for number in numbers}
-        before, is_stored = self._writer.stored, self._writer.begun and self._writer.flush()
-        parent = before.reference if self.is_persisted and self._writer.begun else None
-        header = new_header(self.cwd, None, parent)
-        if is_stored and self._holds_answer(numbers):
-            self._replace(self._chosen.store.fork(before, header, numbers), begun=True)
-        else:
-            entries = [self._tree.entry(number) for number in numbers]
-            begun = self._writer.begun and self._holds_answer(numbers)
-            self._replace(self._chosen.store.create(header), begun=begun, waiting=entries)
-        for entry_id, label in labels.items():
-            if entry_id is not None and self.get_label(entry_id) != label:
-                self.append_label_change(entry_id, label)
-        return self.file
+    def _transcript_of(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> Transcript:
+        return Transcript(stored, report=self.notice, on_append=self._appended, begun=begun, waiting=waiting)
 
-    def _holds_answer(self, numbers: Sequence[int]) -> bool:
-        """Whether one of these entries is an answer, looking at the newest first."""
-        from pi_hookspecs.messages import AssistantMessage
-
-        entries = (self._tree.entry(number) for number in reversed(numbers) if self._tree.type(number) == "message")
-        return any(isinstance(each, MessageEntry) and isinstance(each.message, AssistantMessage) for each in entries)
+    def _appended(self, entry: SessionEntry) -> None:
+        if self.on_append is not None:
+            self.on_append(entry)

@@ -1,4 +1,4 @@
-"""What the user calls things, the labels of entries and the name of the session, and the tree as one looks at it."""
+"""Names that the user gave, the labels of entries and the name of the session, and the tree as nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ _LABELS = ("label", "branch")
 
 
 class Names:
-    """Labels and the session's name; the latest of each counts, on whatever branch it was given."""
+    """Labels and the session's name; the latest of each counts, on any branch.
+
+    Args:
+        tree: The session's entries.
+    """
 
     def __init__(self, tree: SessionTree) -> None:
         self._tree = tree
@@ -29,7 +33,7 @@ class Names:
 
     @property
     def name(self) -> str | None:
-        """What the session is called."""
+        """The session's name; None where it has none."""
         tree = self._tree
         for number in range(len(tree) - 1, self._seen - 1, -1):
             if tree.type(number) == "session_info" and (entry := tree.entry(number)).type == "session_info":
@@ -39,12 +43,12 @@ class Names:
         return ((self._name.name or "").strip() or None) if self._name is not None else None
 
     def label(self, entry_id: str) -> str | None:
-        """What an entry is called."""
+        """Return an entry's label; None where it has none."""
         entry = self._all().get(entry_id)
         return entry.label if entry is not None else None
 
     def label_timestamp(self, entry_id: str) -> str | None:
-        """When it was called so."""
+        """Return when the entry was labelled."""
         entry = self._all().get(entry_id)
         return entry.timestamp if entry is not None else None
 
@@ -52,8 +56,8 @@ class Names:
         """Return all labels by the ids of their entries."""
         return {target: entry.label or "" for target, entry in self._all().items()}
 
-    def noted(self, entry: SessionEntry) -> None:
-        """Take note of an appended entry."""
+    def appended(self, entry: SessionEntry) -> None:
+        """Update the labels after an entry was appended."""
         if self._labels is not None and entry.type == "label":
             _keep(self._labels, cast("LabelEntry", entry))
 
@@ -75,7 +79,7 @@ def _keep(labels: dict[str, LabelEntry], entry: LabelEntry) -> None:
 
 
 class TreeNode:
-    """An entry in the tree: a look at the tree as it is now, at any depth; implements ``SessionTreeNode``."""
+    """An entry in the tree, with its children as they are now; implements ``SessionTreeNode``."""
 
     __slots__ = ("_names", "_number", "_tree")
 
@@ -106,12 +110,12 @@ class TreeNode:
 
     @property
     def label(self) -> str | None:
-        """What the user calls it."""
+        """The label that the user gave it."""
         return self._names.label(self.id)
 
     @property
     def label_timestamp(self) -> str | None:
-        """When it was called so."""
+        """When it was labelled."""
         return self._names.label_timestamp(self.id)
 
     def __repr__(self) -> str:

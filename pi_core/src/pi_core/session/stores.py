@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs import SessionStore, SyncPolicy
 
-__all__ = ["DEFAULT_STORE", "ChosenStore", "NoStore", "chosen_store", "jsonl_store", "memory_store"]
+__all__ = [
+    "DEFAULT_STORE",
+    "ChosenStore",
+    "NoStore",
+    "chosen_store",
+    "jsonl_store",
+    "memory_store",
+    "store_or_memory",
+]
 
 DEFAULT_STORE = "jsonl"
 _SYNC: tuple[SyncPolicy, ...] = ("never", "turn", "entry")
@@ -41,7 +49,7 @@ class ChosenStore(Shown):
 
     @property
     def in_memory(self) -> bool:
-        """Whether what goes there ends with the program."""
+        """Whether its sessions end with the program."""
         return isinstance(self.store, MemoryStore)
 
 
@@ -93,15 +101,29 @@ def chosen_store(
         ) from error
 
 
-def jsonl_store(beside: ChosenStore) -> ChosenStore:
+def store_or_memory(
+    cwd: str | Path | None,
+    session_dir: str | Path | None,
+    *,
+    host: PluginHost | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[ChosenStore, Sequence[str]]:
+    """Return the store that the settings name, or where it is missing a store in memory with a notice for the user."""
+    try:
+        return chosen_store(cwd, session_dir, host=host, environ=environ), ()
+    except NoStore as error:
+        return memory_store(), [f"{error} Until then this session is kept in memory only."]
+
+
+def jsonl_store(other: ChosenStore) -> ChosenStore:
     """Return the store that reads files of JSON lines, in the same place as another one.
 
     Raises:
         NoStore: Its plugin is not installed.
     """
-    if beside.store.name == DEFAULT_STORE:
-        return beside
-    return chosen_store(session_dir=beside.place.session_dir, host=beside.host, name=DEFAULT_STORE)
+    if other.store.name == DEFAULT_STORE:
+        return other
+    return chosen_store(session_dir=other.place.session_dir, host=other.host, name=DEFAULT_STORE)
 
 
 def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Mapping[str, str]) -> SessionPlace:

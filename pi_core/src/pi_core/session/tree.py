@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, cast, overload
 
 from pi_core.session.copies import copy_entry
+from pi_hookspecs.errors import UserError
 from pi_hookspecs.session_store import EntryIndex
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DAMAGED", "NO_ENTRY", "Entries", "SessionTree", "tree_problems"]
 
 DAMAGED = "damaged"
-"""Type of what stands for an entry that turned out to be damaged (``IndexedEntries``), and role of its message."""
+"""Type of the entry that replaces one that turned out to be damaged (``IndexedEntries``), and role of its message."""
 
 NO_ENTRY = -1
 """The number of no entry: the parent of a root, the leaf of an empty tree."""
@@ -40,7 +41,7 @@ class SessionTree:
     Attributes:
         leaf: Number of the entry that the next one follows.
         system: Numbers of the messages of role ``system``, and perhaps of some others.
-        knows_system: Whether ``system`` has all of them; else only reading a message tells.
+        knows_system: Whether ``system`` has all of them; else a message must be read to know.
     """
 
     def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
@@ -70,7 +71,48 @@ class SessionTree:
     def __contains__(self, entry_id: object) -> bool:
         return entry_id in self._numbers
 
-    # One entry
+    # One entry, by its id
+
+    def get(self, entry_id: str) -> SessionEntry | None:
+        """Return the entry with this id; None when there is none."""
+        number = self.number(entry_id)
+        return None if number == NO_ENTRY else self.entry(number)
+
+    def get_children(self, parent_id: str | None) -> list[SessionEntry]:
+        """Return the entries that follow an entry, oldest first; of None, the roots."""
+        number = NO_ENTRY if parent_id is None else self.number(parent_id)
+        if parent_id is not None and number == NO_ENTRY:
+            return []
+        return [self.entry(child) for child in self.children(number)]
+
+    def leaf_entry(self) -> SessionEntry | None:
+        """Return the entry that the next one will follow; None when the next one will be a root."""
+        return None if self.leaf == NO_ENTRY else self.entry(self.leaf)
+
+    def move_to(self, entry_id: str) -> None:
+        """Let the next entry follow an earlier one; nothing is changed or forgotten.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        self.move(self.require(entry_id))
+
+    def move_to_start(self) -> None:
+        """Let the next entry be a new root."""
+        self.move(NO_ENTRY)
+
+    def require(self, entry_id: str) -> int:
+        """Return the number of an entry.
+
+        Raises:
+            UserError: There is no such entry.
+        """
+        number = self.number(entry_id)
+        if number == NO_ENTRY:
+            raise UserError(f"Entry ID not found: {entry_id!r}")
+        return number
+
+    # One entry, by its number
 
     def number(self, entry_id: str) -> int:
         """Return the number of an entry; ``NO_ENTRY`` for an id that none has."""
@@ -89,7 +131,7 @@ class SessionTree:
         return self._parents[number]
 
     def entry(self, number: int) -> SessionEntry:
-        """Return an entry, parsed now if it was stored: the caller's own, which changes nothing here."""
+        """Return a copy of an entry, parsed now if it was stored."""
         if number >= self._stored_count:
             return copy_entry(self._appended[number - self._stored_count])
         return self._stored[number] if self._parses else copy_entry(self._stored[number])
@@ -164,7 +206,7 @@ class SessionTree:
 
 
 class _Siblings:
-    """Who follows whom, as numbers alone: a hundred thousand lists would keep the garbage collector busy."""
+    """The children of each entry, as numbers alone: a hundred thousand lists would slow the garbage collector down."""
 
     def __init__(self, parents: Sequence[int]) -> None:
         self._first = array("q", [NO_ENTRY])  # of NO_ENTRY, then of entry 0, 1, 2 ...
@@ -192,10 +234,10 @@ class _Siblings:
     def _link(self, parent: int) -> None:
         number = len(self._next)
         self._next.append(NO_ENTRY)
-        if (elder := self._last[parent + 1]) == NO_ENTRY:
+        if (previous := self._last[parent + 1]) == NO_ENTRY:
             self._first[parent + 1] = number
         else:
-            self._next[elder] = number
+            self._next[previous] = number
         self._last[parent + 1] = number
 
 
@@ -246,7 +288,7 @@ def cycle_ends(parents: Sequence[int]) -> set[int]:
     done: set[int] = set()
     cycles: set[int] = set()
     for start in reversed(range(len(parents))):
-        walked: dict[int, int] = {}  # entry to the one that we came from
+        walked: dict[int, int] = {}  # entry to the previous one of the walk
         before, number = NO_ENTRY, start
         while number != NO_ENTRY and number not in done and number not in walked:
             walked[number] = before

@@ -1,79 +1,94 @@
-"""The session as plugins see it: everything that can be asked, nothing that can be changed."""
+"""The session as plugins see it: everything can be read, nothing can be changed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from attrs import evolve
+
+from pi_core.base.forwarding import forward
+from pi_core.session.nodes import Names
+from pi_core.session.transcript import Transcript
+from pi_core.session.tree import SessionTree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pi_core.host import PluginHost
     from pi_core.session.lazy_messages import LazyMessages
-    from pi_core.session.manager import SessionManager
-    from pi_core.session.nodes import TreeNode
     from pi_hookspecs import SessionContext, SessionEntry, SessionHeader
 
-__all__ = ["ReadOnlySession"]
+__all__ = ["OpenSession", "ReadOnlySession"]
+
+
+class OpenSession(Protocol):
+    """What views and exports read of a ``SessionManager``.
+
+    Attributes:
+        transcript: The session that is open now.
+    """
+
+    transcript: Transcript
+
+    @property
+    def is_persisted(self) -> bool:
+        """Whether the session outlives the program, once an answer has come."""
+
+    @property
+    def plugin_host(self) -> PluginHost | None:
+        """The plugins that the session was made with; None for one in memory."""
 
 
 class ReadOnlySession:
-    """``ctx.session``: implements ``SessionView`` over a manager."""
+    """``ctx.session``: implements ``SessionView`` over a manager.
 
-    def __init__(self, session: SessionManager) -> None:
+    Args:
+        session: The manager; the view follows it when it switches to another session.
+    """
+
+    def __init__(self, session: OpenSession) -> None:
         self._session = session
 
     @property
     def header(self) -> SessionHeader:
-        """What the session says of itself."""
-        return self._session.header
+        """The session's id, time and working directory."""
+        return self._session.transcript.header
 
     @property
     def name(self) -> str | None:
-        """What the user calls the session."""
-        return self._session.name
+        """The name that the user gave the session."""
+        return self._session.transcript.names.name
 
     @property
     def id(self) -> str:
         """The session's id."""
-        return self._session.id
+        return self._session.transcript.header.id
 
     @property
     def file(self) -> Path | None:
-        """Where it is stored, or will be with the first answer; None in memory."""
-        return self._session.file
+        """The session's file, which is made with the first answer; None in memory."""
+        return self._session.transcript.writer.stored.file
 
     @property
     def leaf_id(self) -> str | None:
         """The entry that the next one will follow."""
-        return self._session.leaf_id
+        return self._session.transcript.leaf_id
 
-    def entries(self) -> Sequence[SessionEntry]:
-        """All entries of all branches, oldest first."""
-        return self._session.get_entries()
+    entries = forward("_session.transcript.tree", SessionTree.entries)
+    entry = forward("_session.transcript.tree", SessionTree.get)
+    label = forward("_session.transcript.names", Names.label)
+    tree = forward("_session.transcript", Transcript.get_tree)
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
-        """The entries from the root to the leaf, or to the entry named, without records of what the model was told."""
-        return self._session.get_branch(from_id, records=False)
-
-    def entry(self, entry_id: str) -> SessionEntry | None:
-        """The entry with this id."""
-        return self._session.get_entry(entry_id)
+        """Return the entries from the root to the leaf, or to the given one, without records of prompt and tools."""
+        return self._session.transcript.get_branch(from_id, records=False)
 
     def children(self, entry_id: str) -> Sequence[SessionEntry]:
-        """The entries that follow an entry, oldest first."""
-        return self._session.get_children(entry_id)
-
-    def label(self, entry_id: str) -> str | None:
-        """What the user calls an entry."""
-        return self._session.get_label(entry_id)
-
-    def tree(self) -> Sequence[TreeNode]:
-        """The roots of the tree."""
-        return self._session.get_tree()
+        """Return the entries that follow an entry, oldest first."""
+        return self._session.transcript.tree.get_children(entry_id)
 
     def context(self) -> SessionContext:
-        """What the present branch tells the model."""
-        context = self._session.build_session_context()
+        """Return what the model is sent of the current branch."""
+        context = self._session.transcript.context.get()
         return evolve(context, messages=cast("LazyMessages", context.messages).copies())

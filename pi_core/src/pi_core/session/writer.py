@@ -27,8 +27,8 @@ class SessionWriter:
     """Stores the entries of one session.
 
     Args:
-        stored: Where they go.
-        report: Told, in whole sentences, when storing fails and when it works again.
+        stored: Where they are stored.
+        report: Called, with whole sentences, when storing fails and when it works again.
         begun: Whether the session is stored already.
         waiting: Entries that are not.
 
@@ -93,7 +93,7 @@ class SessionWriter:
             self._report(f"Session {self.place} could not be forced to the disk: {_reason(error)}.")
 
     def close(self) -> None:
-        """Try once more to store what waits, and let go of the session."""
+        """Try once more to store what waits, and close the stored session."""
         if self._stopped:
             return
         if self.begun and not self.flush():
@@ -110,18 +110,18 @@ class SessionWriter:
 
     @property
     def place(self) -> str:
-        """The session as messages call it."""
+        """The session's name in messages."""
         return repr(str(self.stored.file or self.stored.reference))
 
     def _pass_notices_on(self) -> None:
-        """Tell what the store found since; that somebody else is at work shows when the file is made."""
+        """Report what the store found since; it notices another process only when it makes the file."""
         notices = self.stored.notices
         for notice in notices[self._notices_reported :]:
             self._report(notice)
         self._notices_reported = len(notices)
 
     def _failed(self, error: Exception) -> None:
-        """Tell of a failure: the first of a row, and each that is another."""
+        """Report a failure: the first of a row, and each that differs from the one before."""
         number = (error.errno if isinstance(error, OSError) else None) or 0
         if number == self._failing:
             return

@@ -1,0 +1,67 @@
+"""Forks: a new stored session made of the entries of another one, all of them or one path of the tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_core.session.finding import new_header
+from pi_hookspecs.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pi_core.session.stores import ChosenStore
+    from pi_core.session.transcript import Transcript
+    from pi_hookspecs import SessionEntry, SessionHeader, StoredSession
+
+__all__ = ["Fork", "fork_path", "fork_stored", "is_empty"]
+
+
+class Fork(NamedTuple):
+    """A new stored session, whether it has begun, and the entries that are not stored in it yet."""
+
+    stored: StoredSession
+    begun: bool
+    waiting: Sequence[SessionEntry]
+
+
+def fork_path(chosen: ChosenStore, transcript: Transcript, numbers: Sequence[int]) -> Fork:
+    """Return a new session of some entries of a transcript, stored now if they hold an answer.
+
+    Raises:
+        OSError: It could not be stored.
+    """
+    writer = transcript.writer
+    is_stored = writer.begun and writer.flush()
+    parent = writer.stored.reference if writer.begun and not chosen.in_memory else None
+    header, has_answer = new_header(transcript.header.cwd, None, parent), transcript.holds_answer(numbers)
+    if is_stored and has_answer:
+        return Fork(chosen.store.fork(writer.stored, header, numbers), begun=True, waiting=())
+    waiting = [transcript.tree.entry(number) for number in numbers]
+    return Fork(chosen.store.create(header), begun=writer.begun and has_answer, waiting=waiting)
+
+
+def fork_stored(chosen: ChosenStore, source_path: str | Path, header: SessionHeader) -> StoredSession:
+    """Copy a stored session, all branches of it, into one with another header.
+
+    Raises:
+        UserError: There is nothing to copy.
+        OSError: The copy could not be stored.
+    """
+    problem = f"Cannot fork: source session file is empty or invalid: {source_path}"
+    try:
+        source = chosen.store.open(str(source_path))
+    except UserError as error:
+        raise UserError(f"{problem} ({error})") from error
+    try:
+        if is_empty(source):
+            raise UserError(problem)
+        return chosen.store.fork(source, header, range(len(source.entries)))
+    finally:
+        source.close()
+
+
+def is_empty(stored: StoredSession) -> bool:
+    """Return whether a stored session is an empty file, which opens as a new session: there is none to copy."""
+    return stored.file is not None and stored.file.stat().st_size == 0

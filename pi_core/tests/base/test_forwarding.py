@@ -1,0 +1,47 @@
+"""Methods of a composed object that are those of its parts."""
+
+from __future__ import annotations
+
+import inspect
+
+from pi_core.base.forwarding import forward
+
+
+class Engine:
+    def __init__(self, power=1):
+        self.power = power
+
+    def start(self, times: int, *, choke: bool = False) -> str:
+        """Start the engine."""
+        return f"{self.power} {times} {choke}"
+
+
+class Chassis:
+    def __init__(self):
+        self.engine = Engine()
+
+
+class Car:
+    def __init__(self):
+        self.engine = Engine()
+        self.chassis = Chassis()
+
+    start = forward("engine", Engine.start)
+    push_start = forward("chassis.engine", Engine.start)
+
+
+def test_it_calls_the_part_that_is_there_now():
+    car = Car()
+    first = car.start(2, choke=True)
+    car.engine = Engine(power=7)
+
+    assert (first, car.start(3)) == ("1 2 True", "7 3 False")
+
+
+def test_dots_lead_to_a_part_of_a_part():
+    assert Car().push_start(1) == "1 1 False"
+
+
+def test_signature_and_docstring_are_those_of_the_part():
+    assert inspect.signature(Car.start) == inspect.signature(Engine.start)
+    assert Car.start.__doc__ == "Start the engine."
