@@ -25,6 +25,7 @@ from pi_core.conversation.queries import SessionQueries
 from pi_core.conversation.resources import discover_resources, tell_of_problems
 from pi_core.conversation.retry import Retry
 from pi_core.conversation.run_events import RunEvents
+from pi_core.conversation.system_prompts import SystemPrompts
 from pi_core.conversation.tool_choice import SessionTools
 from pi_core.plugin_api.context import NoUserInterface, PluginContext
 from pi_core.plugin_api.handles import ENDED, Handles
@@ -116,7 +117,8 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         self.resources = resources or DefaultResourceLoader(cwd=cwd, settings=settings, host=host)
         self.ctx = PluginContext(self)
         tell_of_problems(self)
-        self.system_prompts = SystemPromptBuilder(self, system_prompt, append_system_prompt)
+        builder = SystemPromptBuilder(system_prompt, append_system_prompt)
+        self.system_prompts = SystemPrompts(builder, self.prompt_inputs, self.hooks, lambda: self.ctx)
         self._fork_guard = ForkGuard(self._in_child)
         self._started = self._ended = False
         self._starting = asyncio.Lock()
@@ -378,8 +380,6 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
         """Let the next prompt begin: the present one has only to be told as settled."""
         self._gate.free()
         self.parts.take_deferred()
-
-    # Events
 
     def _tell_of_entry(self, entry: SessionEntry) -> None:
         """Emit ``entry_appended`` for entries that no message event tells of."""

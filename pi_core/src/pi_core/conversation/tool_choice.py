@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pi_core.agent.agent import Agent
+    from pi_core.conversation.system_prompts import SystemPrompts
     from pi_core.conversation.toolbox import Toolbox
-    from pi_core.system_prompt import SystemPromptBuilder
+    from pi_core.settings import Settings
+    from pi_core.system_prompt import PromptInputs
     from pi_hookspecs import Tool, ToolInfo
 
 __all__ = ["SessionTools"]
@@ -19,8 +22,10 @@ class SessionTools:
     """Methods of ``AgentSession`` for its tools."""
 
     agent: Agent
+    cwd: Path
+    settings: Settings
     toolbox: Toolbox
-    system_prompts: SystemPromptBuilder
+    system_prompts: SystemPrompts
 
     def get_active_tools(self) -> list[str]:
         """Return the names of the tools that the model is offered."""
@@ -61,6 +66,13 @@ class SessionTools:
             self.use_tools()
 
         return remove
+
+    def prompt_inputs(self) -> PromptInputs:
+        """Return what the system prompt is built from now."""
+        from pi_core.system_prompt import PromptInputs
+
+        date = bool(self.settings.get_bool("systemPrompt.date", default=False))
+        return PromptInputs(cwd=self.cwd, tools=self.agent.state.tools, owner=self.toolbox.owner, date=date)
 
     def use_tools(self) -> None:
         """Let the model's next request offer what is active now."""

@@ -1,8 +1,8 @@
-"""What the model is told before the conversation: sections, each with who put it there."""
+"""The text that the model gets before the conversation: sections, each with the plugin or option it comes from."""
 
 from __future__ import annotations
 
-from pi_core.system_prompt.builder import SystemPromptBuilder
+from pi_core.system_prompt.builder import PromptInputs, SystemPromptBuilder
 from pi_core.system_prompt.rendered import PromptPart, SystemPrompt
 
-__all__ = ["PromptPart", "SystemPrompt", "SystemPromptBuilder"]
+__all__ = ["PromptInputs", "PromptPart", "SystemPrompt", "SystemPromptBuilder"]

@@ -58,7 +58,7 @@ def closing_sections(cwd: Path, *, date: bool) -> Iterator[Contribution]:
 
     Args:
         cwd: The working directory.
-        date: Whether to tell today's date; it breaks the provider's cache every day (decision "prompt date").
+        date: Whether to tell today's date; it empties the provider's cache every day.
     """
     if date:
         from datetime import datetime

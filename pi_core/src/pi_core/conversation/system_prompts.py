@@ -1,0 +1,51 @@
+"""A session's system prompt: what it is built from, and the hook that plugins answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs.specs import agent as agent_specs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_core.system_prompt import PromptInputs, SystemPrompt, SystemPromptBuilder
+    from pi_hookspecs import PiContext, SystemPromptEvent, SystemPromptResult
+
+__all__ = ["SystemPrompts"]
+
+
+class SystemPrompts:
+    """The system prompts of one session.
+
+    Args:
+        builder: Keeps what the user gave and what plugins answered.
+        inputs: Returns what the prompt is to be built from now.
+        hooks: Ask the plugins.
+        ctx: Returns the ``ctx`` that they get.
+    """
+
+    def __init__(
+        self,
+        builder: SystemPromptBuilder,
+        inputs: Callable[[], PromptInputs],
+        hooks: HookDispatcher,
+        ctx: Callable[[], PiContext],
+    ) -> None:
+        self._builder = builder
+        self._inputs = inputs
+        self._hooks = hooks
+        self._ctx = ctx
+
+    async def build(self) -> SystemPrompt:
+        """Ask the plugins and return the prompt for the active tools; the same object while nothing changed."""
+        listens = self._hooks.listens(agent_specs.system_prompt.__name__)
+        return await self._builder.build(self._inputs(), self._ask if listens else None)
+
+    def known(self) -> SystemPrompt:
+        """Return the prompt for the active tools, with what plugins answered when they were last asked."""
+        return self._builder.known(self._inputs())
+
+    async def _ask(self, event: SystemPromptEvent) -> Sequence[tuple[str, SystemPromptResult]]:
+        return await self._hooks.call_each(agent_specs.system_prompt, event, self._ctx())
