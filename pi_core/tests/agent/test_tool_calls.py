@@ -571,3 +571,15 @@ async def test_a_listener_that_raises_does_not_leave_tools_running(llm, tool):
         await run_loop([], context, config, AbortController().signal, emit)
 
     assert ended == ["cancelled"]
+
+
+async def test_what_a_tool_raises_is_passed_on_before_it_is_a_result(call):
+    raised = []
+
+    async def fails(params, signal, update):
+        raise SystemExit(3)
+
+    ran = await call(fails, on_tool_raise=raised.append)
+
+    assert [type(each) for each in raised] == [SystemExit]
+    assert ran.results[0].is_error

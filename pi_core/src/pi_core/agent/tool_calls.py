@@ -215,6 +215,7 @@ class ToolCallBatch(Shown):
             signal=self.signal,
             make_context=self.config.tool_context,
             on_update=lambda partial: news.put_nowait(_Update(slot, partial)),
+            on_raise=self.config.on_tool_raise,
         )
         news.put_nowait((prepared, result, duration_ms))
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.agent.cancel import cancelled_from_outside
 from pi_core.agent.safe_text import message_of, shown
-from pi_core.base.process.forks import leave_if_child
 from pi_hookspecs import ABORT_GRACE, ImageContent, TextContent, ToolResult
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ async def run_tool(
     signal: AbortSignal,
     make_context: MakeToolContext | None,
     on_update: Callable[[ToolResult], None],
+    on_raise: Callable[[BaseException], object] | None = None,
 ) -> tuple[ToolResult, int]:
     """Return what the call gave and how long it took, in milliseconds.
 
@@ -48,6 +48,7 @@ async def run_tool(
         signal: The run's abort; a call that has not started by then does not start.
         make_context: Makes the tool's ``ctx``.
         on_update: Gets the partial results, in the loop's thread, until the call has settled.
+        on_raise: Called with what the tool raised, before that becomes a result.
     """
     started = time.perf_counter()
     if signal.aborted:
@@ -61,7 +62,7 @@ async def run_tool(
             raise TypeError(f"Tool {tool.name} has an execute that is not async: it returned {shown(waiting)}")
         return await waiting
 
-    result = await _bounded(_result_of(tool, execute, signal), signal)
+    result = await _bounded(_result_of(tool, execute, signal, on_raise), signal)
     updates.close()
     return result, round((time.perf_counter() - started) * 1000)
 
@@ -86,7 +87,12 @@ async def _bounded(running: Coroutine[Any, Any, ToolResult], signal: AbortSignal
         abort.cancel()
 
 
-async def _result_of(tool: Tool, execute: Callable[[], Awaitable[Any]], signal: AbortSignal) -> ToolResult:
+async def _result_of(
+    tool: Tool,
+    execute: Callable[[], Awaitable[Any]],
+    signal: AbortSignal,
+    on_raise: Callable[[BaseException], object] | None,
+) -> ToolResult:
     """Return what a tool gave, or the failure that its raising, or a wrong type, is."""
     try:
         result = await execute()
@@ -99,7 +105,8 @@ async def _result_of(tool: Tool, execute: Callable[[], Awaitable[Any]], signal: 
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit included
-        leave_if_child(error)
+        if on_raise is not None:
+            on_raise(error)
         return failure(message_of(error))
     problem = result_problem(tool, result)
     return result if problem is None else failure(problem)

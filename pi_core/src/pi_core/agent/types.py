@@ -87,6 +87,8 @@ class LoopCallbacks(Shown):
             the queues, ``"continue"`` guarantees one more request.
         should_stop_after_turn: Asked after ``turn_end``: stops before the queues are polled.
         tool_context: Makes the ``ctx`` of one call.
+        on_tool_raise: Called with what a tool raised, before that becomes the call's result; what it raises itself ends
+            the run.
         tool_execution: ``parallel`` or ``sequential``.
         steering_interrupt: ``wait`` lets a batch of calls finish, ``skip`` polls after each call and
             skips the rest; None is ``wait`` for ``parallel`` and ``skip`` for ``sequential``.
@@ -105,6 +107,7 @@ class LoopCallbacks(Shown):
     ) = None
     should_stop_after_turn: Callable[[AgentContext], Awaitable[bool]] | None = None
     tool_context: Callable[[ToolCall, ToolUpdate], ToolContext] | None = None
+    on_tool_raise: Callable[[BaseException], object] | None = None
     tool_execution: Literal["parallel", "sequential"] = "parallel"
     steering_interrupt: Literal["wait", "skip"] | None = None
 

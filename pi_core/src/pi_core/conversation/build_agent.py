@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_core.agent.agent import Agent
 from pi_core.agent.convert import convert_to_llm
 from pi_core.agent.types import LoopCallbacks
+from pi_core.base.process.forks import leave_if_child
 from pi_core.plugin_api.context import ToolCallContext
 from pi_hookspecs import StreamOptions, UsageLimitExceeded
 
@@ -91,6 +92,7 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
             finish_message=bridge.finish_message,
             finish_turn=bridge.finish_turn,
             tool_context=tool_context,
+            on_tool_raise=leave_if_child,
             tool_execution=choice("toolExecution", _TOOL_EXECUTION, "parallel"),
             steering_interrupt=choice("steeringInterrupt", _STEERING_INTERRUPT, None),
         ),

@@ -9,6 +9,7 @@ from pi_core.agent.tool_calls import BLOCKED
 from pi_core.agent.tool_run import failure, run_tool
 from pi_core.agent.types import AfterToolCall, AgentContext, BeforeToolCall
 from pi_core.agent.validation import ArgumentValidator
+from pi_core.base.process.forks import leave_if_child
 from pi_core.plugin_api.context import ToolCallContext
 from pi_hookspecs import AssistantMessage, PiError, ToolCall, UnknownName
 
@@ -63,6 +64,7 @@ async def execute_tool(
         signal=signal,
         make_context=lambda call, update: ToolCallContext(session, call, update, signal),
         on_update=on_update,
+        on_raise=leave_if_child,
     )
     done = AfterToolCall(assistant_message=answer, tool_call=call, args=args, result=result, context=context)
     return await session.bridge.after_tool_call(done, signal) or result
