@@ -1,4 +1,4 @@
-"""What the setting ``skills`` (``prompts``, ``themes``) says: paths and globs that add, ``!``, ``+``, ``-`` that pick.
+"""What a setting such as ``skills`` or ``extensions`` says: paths and globs that add, ``!``, ``+``, ``-`` that pick.
 
 ``!pattern`` leaves out what it matches, ``+path`` keeps a file all the same, ``-path`` leaves it out whatever else is
 said. Each settings file speaks of its own scope.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pi_core.hooks.reports import HookFailure, HookTrace
+    from pi_core.host.activated import ActivatedPlugin
     from pi_core.host.extensions import LocalExtensions
-    from pi_core.plugin_api.api import PluginAPI
     from pi_core.settings import Settings
 
 __all__ = ["PluginHost"]
@@ -59,8 +59,8 @@ class PluginHost:
         self._added: list[str] = []
         self.extensions: LocalExtensions | None = None
         """The plugins without packaging, once somebody has looked for them."""
-        self.activated: dict[str, PluginAPI] = {}
-        """Plugins that were activated before there was a session; the next session takes them over."""
+        self.activated: dict[str, ActivatedPlugin] = {}
+        """The ``pi`` of plugins that were activated before there was a session; the next session takes them over."""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
         """How long a plugin may take to be imported, to register or to activate itself."""
         self.crumbs = Breadcrumbs(settings.agent_dir / "cache")

@@ -15,9 +15,10 @@ from pi_core.plugin_api.api import PluginAPI
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pi_core.host import PluginHost
+    from pi_core.host.activated import ActivatedPlugin
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.port import SessionPort
     from pi_hookspecs import Flag
@@ -57,9 +58,9 @@ def register_providers(host: PluginHost, models: ModelRegistry) -> int:
     return number
 
 
-def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> PluginAPI:
+def _prepare(host: PluginHost, plugin: str, activate: Callable[..., Any]) -> ActivatedPlugin:
     if plugin not in host.activated:
-        pi = host.activated[plugin] = PluginAPI(plugin)
+        host.activated[plugin] = pi = PluginAPI(plugin)
         _activate(host, pi, activate, partial(host.report, plugin, "activate"))
     return host.activated[plugin]
 
@@ -76,8 +77,8 @@ class Activations:
 
     def __init__(self, session: SessionPort) -> None:
         self._session = session
-        self._all: dict[str, PluginAPI] = {}
-        self.flags: dict[str, list[Flag]] = {}
+        self._all: dict[str, ActivatedPlugin] = {}
+        self.flags: dict[str, Sequence[Flag]] = {}
 
     def begin(self) -> None:
         """Activate all plugins, in load order."""
@@ -109,7 +110,7 @@ class Activations:
                 pi.withdraw()
                 pi.retire(reason)
 
-    def _bind(self, pi: PluginAPI) -> None:
+    def _bind(self, pi: ActivatedPlugin) -> None:
         self._all[pi.plugin] = pi
         self.flags[pi.plugin] = pi.flags
         pi.bind(self._session)

@@ -15,7 +15,7 @@ from pi_core.base.paths import absolute
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pi_core.resources.filters import Filter
+    from pi_core.base.filters import Filter
     from pi_core.settings import Settings
     from pi_hookspecs.resources import ResourceKind, ResourceScope
 
@@ -131,7 +131,7 @@ def _filters(settings: Settings, key: str, situation: Situation) -> dict[Resourc
             scope = "user" if base_dir == situation.agent_dir else "project"
         is_list = isinstance(entries, list | tuple) and all(isinstance(each, str) for each in entries)
         if is_list and (scope != "project" or situation.project_trusted):
-            from pi_core.resources.filters import Filter  # most settings have no such list
+            from pi_core.base.filters import Filter  # most settings have no such list
 
             filters[scope] = Filter.parse(entries, base_dir, situation.home)
     return filters

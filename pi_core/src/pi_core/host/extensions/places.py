@@ -20,7 +20,7 @@ from pi_hookspecs.values import Value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pi_core.resources.filters import Filter
+    from pi_core.base.filters import Filter
     from pi_core.settings import Settings
 
 __all__ = ["ExtensionSource", "find_extensions"]
@@ -106,7 +106,7 @@ def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, F
     """Go through what each scope's settings say, by the folder that its paths are relative to."""
     settings.get_str_list("extensions")  # tells of a value of a wrong type
     for origin, entries in settings.each("extensions"):
-        from pi_core.resources.filters import Filter  # most settings have no such list
+        from pi_core.base.filters import Filter  # most settings have no such list
 
         if isinstance(entries, list | tuple) and all(isinstance(each, str) for each in entries):
             base_dir = Path(origin).parent if Path(origin).is_absolute() else cwd

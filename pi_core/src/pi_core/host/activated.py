@@ -1,0 +1,43 @@
+"""``pi`` as the host keeps it for a plugin that was activated before there is a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_hookspecs import Flag
+
+__all__ = ["ActivatedPlugin"]
+
+
+class ActivatedPlugin(Protocol):
+    """One plugin's ``pi``: what it registered waits for a session."""
+
+    plugin: str
+
+    @property
+    def flags(self) -> Sequence[Flag]:
+        """The options that it registered."""
+        ...
+
+    def registered(self) -> list[tuple[str, str]]:
+        """Return the kind and name of all that is registered."""
+        ...
+
+    def bind_providers(self, host: Any, models: Any) -> int:
+        """Register its providers alone; returns how many."""
+        ...
+
+    def bind(self, session: Any) -> None:
+        """Register everything in a session."""
+        ...
+
+    def withdraw(self) -> None:
+        """Remove everything that was registered."""
+        ...
+
+    def retire(self, reason: str) -> None:
+        """Let every further use raise ``StaleObject``."""
+        ...
