@@ -132,7 +132,7 @@ def test_calls_that_were_interrupted_are_found_from_the_end(opened):
     assert manager.transcript.writer.stored.entries.parsed == []
 
 
-def test_a_message_that_turns_out_to_be_damaged_keeps_its_place_and_is_told_to_no_model(opened):
+def test_a_message_that_turns_out_to_be_damaged_keeps_its_place_and_is_sent_to_no_model(opened):
     entries = opened.transcript.writer.stored.entries
     whole = type(entries).__getitem__
 

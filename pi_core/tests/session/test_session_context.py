@@ -46,13 +46,13 @@ def say(manager):
     return lambda text: manager.append_message(UserMessage(content=text, timestamp=1))
 
 
-def told(manager):
+def context_texts(manager):
     """Each message in short: its text, or its summary in parentheses."""
     messages = manager.build_session_context().messages
     return [f"({each.summary})" if hasattr(each, "summary") else getattr(each, "text", each.role) for each in messages]
 
 
-def test_messages_of_all_kinds_are_told_and_all_else_is_not(manager, say):
+def test_messages_of_all_kinds_are_sent_and_all_else_is_not(manager, say):
     say("a")
     manager.append_custom_entry("todo", 1)
     manager.append_session_info("n")
@@ -76,20 +76,20 @@ def test_a_plugins_message_comes_back_as_one(manager):
     assert manager.build_session_context().messages[0].content == (TextContent("x"),)
 
 
-def test_a_branch_is_told_with_the_summary_of_the_one_before(manager, say):
+def test_a_branch_is_sent_with_the_summary_of_the_one_before(manager, say):
     first = say("a")
     say("b")
     manager.branch_with_summary(first, "tried b")
     say("c")
 
-    assert told(manager) == ["a", "(tried b)", "c"]
+    assert context_texts(manager) == ["a", "(tried b)", "c"]
     assert isinstance(manager.build_session_context().messages[1], BranchSummaryMessage)
 
 
-def test_an_empty_summary_of_a_branch_is_not_told(manager, say):
+def test_an_empty_summary_of_a_branch_is_not_sent(manager, say):
     manager.branch_with_summary(say("a"), "")
 
-    assert told(manager) == ["a"]
+    assert context_texts(manager) == ["a"]
 
 
 def test_another_branch_may_be_asked_about(manager, say):
@@ -100,7 +100,7 @@ def test_another_branch_may_be_asked_about(manager, say):
     context = manager.build_session_context(first)
 
     assert ([each.text for each in context.messages], context.thinking_level) == (["a"], "off")
-    assert told(manager) == ["a", "b"]
+    assert context_texts(manager) == ["a", "b"]
     assert manager.build_session_context(manager.leaf_id) == manager.build_session_context()
 
 
@@ -115,7 +115,7 @@ def test_what_is_appended_costs_no_look_at_what_was_there(host):
     again.append_message(answer("new"))
     again.append_thinking_level_change("high")
 
-    assert told(again)[-1] == "new"
+    assert context_texts(again)[-1] == "new"
     assert again.build_session_context().thinking_level == "high"
     assert again.transcript.writer.stored.entries.parsed == []
 
@@ -128,7 +128,7 @@ class TestCompaction:
         manager.append_compaction("a, in short", kept, 100)
         say("d")
 
-        assert told(manager) == ["(a, in short)", "b", "c", "d"]
+        assert context_texts(manager) == ["(a, in short)", "b", "c", "d"]
         summary = manager.build_session_context().messages[0]
         assert isinstance(summary, CompactionSummaryMessage)
         assert summary.tokens_before == 100
@@ -140,28 +140,28 @@ class TestCompaction:
         manager.append_compaction("second", kept, 1)
         say("c")
 
-        assert told(manager) == ["(second)", "a", "b", "c"]
+        assert context_texts(manager) == ["(second)", "a", "b", "c"]
 
-    @pytest.mark.parametrize("kept", ["nobody", "later", "elsewhere"])
+    @pytest.mark.parametrize("kept", ["missing", "later", "elsewhere"])
     def test_keeps_nothing_where_the_first_entry_kept_is_not_before_it(self, manager, say, kept):
         first = say("a")
         elsewhere = say("b")
         manager.branch(first)
         say("c")
-        manager.append_compaction("all", {"elsewhere": elsewhere}.get(kept, "nobody"), 1)
+        manager.append_compaction("all", {"elsewhere": elsewhere}.get(kept, "missing"), 1)
         say("d")
 
-        assert told(manager) == ["(all)", "d"]
+        assert context_texts(manager) == ["(all)", "d"]
 
     def test_is_forgotten_on_a_branch_before_it(self, manager, say):
         first = say("a")
         second = say("b")
         manager.append_compaction("all", second, 1)
-        assert told(manager) == ["(all)", "b"]
+        assert context_texts(manager) == ["(all)", "b"]
 
         manager.branch(first)
 
-        assert told(manager) == ["a"]
+        assert context_texts(manager) == ["a"]
 
     def test_what_came_before_is_not_parsed(self, host):
         manager = SessionManager.create("/work", host=host)
@@ -173,7 +173,7 @@ class TestCompaction:
 
         again = SessionManager.open(manager.id, host=host)
 
-        assert told(again) == ["(short)", "kept", "new"]
+        assert context_texts(again) == ["(short)", "kept", "new"]
         assert set(again.transcript.writer.stored.entries.parsed) == {10, 11, 12}
 
 
@@ -184,7 +184,7 @@ class TestEdits:
         manager.append_context_edit(failed, None)
         manager.append_message(answer("good"))
 
-        assert told(manager) == ["a", "good"]
+        assert context_texts(manager) == ["a", "good"]
 
     @pytest.mark.parametrize("message", [UserMessage(content="x"), answer("x"), result("1"), "custom"])
     def test_change_what_it_says(self, manager, message):
@@ -205,19 +205,19 @@ class TestEdits:
         manager.append_context_edit(target, None)
         manager.append_context_edit(target, "back")
 
-        assert told(manager) == ["back"]
+        assert context_texts(manager) == ["back"]
 
     def test_change_a_summary(self, manager, say):
         manager.append_context_edit(manager.branch_with_summary(say("a"), "long"), "short")
 
-        assert told(manager) == ["a", "(short)"]
+        assert context_texts(manager) == ["a", "(short)"]
 
     def test_count_on_their_branch_alone(self, manager, say):
         target = say("a")
         manager.append_context_edit(target, None)
         manager.branch(target)
 
-        assert told(manager) == ["a"]
+        assert context_texts(manager) == ["a"]
 
     def test_leave_the_entry_and_name_it(self, manager, say):
         target = say("a")
@@ -230,7 +230,7 @@ class TestEdits:
 
 
 class TestSettings:
-    def test_are_off_and_none_where_nobody_said(self, manager):
+    def test_are_off_and_none_where_no_entry_sets_them(self, manager):
         context = manager.build_session_context()
 
         assert (context.thinking_level, context.model, context.has_thinking_level) == ("off", None, False)

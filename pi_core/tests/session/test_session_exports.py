@@ -1,4 +1,4 @@
-"""Sessions written as documents: which exporter is asked, what it is told, where the file goes, and what goes wrong."""
+"""Sessions written as documents: the exporter, its request, the place of the file, and errors."""
 
 from __future__ import annotations
 
@@ -95,15 +95,15 @@ def test_only_the_user_may_read_what_was_written(session, tmp_path):
     assert (session.export_html(tmp_path / "talk.html").stat().st_mode & 0o77) == 0
 
 
-def test_an_exporter_is_told_of_themes_for_light_and_dark(talk, store, host_of, exporter):
+def test_an_exporter_gets_themes_for_light_and_dark(talk, store, host_of, exporter):
     themes = [Theme(name=name, colors={}) for name in ("day", "night")]
-    for setting, told in (("day/night", ("day", "night")), ("night", ("night", "night")), ("gone", (None, None))):
+    for setting, expected in (("day/night", ("day", "night")), ("night", ("night", "night")), ("gone", (None, None))):
         host = host_of(store, theme=setting)
         host.add(Plugin(exporter, themes=themes), "exporters")
         talk(host).export_html()
 
         request = exporter.asked[-1][1]
-        assert tuple(each.name if each else None for each in (request.light, request.dark)) == told
+        assert tuple(each.name if each else None for each in (request.light, request.dark)) == expected
 
 
 def test_without_an_exporter_the_error_names_what_to_install(talk, host):
@@ -147,17 +147,17 @@ def test_a_file_that_cannot_be_written_is_an_error_and_leaves_nothing_behind(ses
 
 
 @pytest.mark.parametrize(
-    ("export", "told"),
+    ("export", "expected"),
     [
         pytest.param(lambda *_: 1 / 0, "ZeroDivisionError", id="raises"),
         pytest.param(lambda *_: "text", "it returned str, not bytes", id="text"),
     ],
 )
-def test_an_exporter_that_fails_is_named(talk, host, exporter, export, told):
+def test_an_exporter_that_fails_is_named(talk, host, exporter, export, expected):
     exporter.export = export
     host.add(Plugin(exporter), "acme-pages")
 
-    with pytest.raises(PiError, match=rf"Plugin 'acme-pages' failed to export the session: .*{told}"):
+    with pytest.raises(PiError, match=rf"Plugin 'acme-pages' failed to export the session: .*{expected}"):
         talk(host).export_html()
 
 

@@ -45,7 +45,7 @@ def test_a_path_under_which_nothing_is_stored_is_kept_for_a_new_session(tmp_path
     assert len(store.sessions[str(path)].lines) == 1
 
 
-def test_an_id_that_nobody_knows_is_no_new_session(host):
+def test_an_unknown_id_makes_no_new_session(host):
     with pytest.raises(UserError, match="nothing is stored under 'abc'"):
         SessionManager.open("abc", host=host)
 
@@ -101,7 +101,7 @@ def test_a_store_of_another_name_is_missed_by_that_name(host_of, store):
         SessionManager.list("/work", host=host_of(store, sessionStore="sqlite"))
 
 
-def test_a_store_that_cannot_be_made_is_told_with_its_plugin(host_of, store, monkeypatch):
+def test_a_store_that_cannot_be_made_is_reported_with_its_plugin(host_of, store, monkeypatch):
     monkeypatch.setattr(store, "__init__", lambda self, place: 1 / 0)
 
     manager = SessionManager.create("/work", host=host_of(store))
@@ -162,7 +162,7 @@ class TestByTheBeginningOfItsId:
     def test_one_is_found_here_before_elsewhere(self, host, partial, found):
         assert SessionManager.find(partial, "/work", host=host).id == found
 
-    def test_several_are_told(self, host):
+    def test_several_are_listed(self, host):
         with pytest.raises(UserError) as caught:
             SessionManager.find("ab", "/work", host=host)
 
@@ -178,7 +178,7 @@ class TestByTheBeginningOfItsId:
         assert SessionManager.find("same", "/work", host=host) is repaired
 
     @pytest.mark.parametrize("partial", ["zz", ""])
-    def test_none_is_told(self, host, partial):
+    def test_none_is_an_error(self, host, partial):
         with pytest.raises(UserError, match=f"No session found matching '{partial}'"):
             SessionManager.find(partial, "/work", host=host)
 

@@ -132,23 +132,23 @@ def test_the_context_that_was_kept_is_the_one_that_would_be_built(operations):
 
 def told_at_once(branch):
     """Return the messages of a branch, all parsed, by the rules of docs/reference/session-files.md."""
-    told, start = [], 0
+    projected, start = [], 0
     at = max((place for place, each in enumerate(branch) if isinstance(each, CompactionEntry)), default=None)
     if at is not None:
-        told, start = [(branch[at], entry_message(branch[at]))], at + 1
+        projected, start = [(branch[at], entry_message(branch[at]))], at + 1
         start = next((place for place in range(at) if branch[place].id == branch[at].first_kept_entry_id), at + 1)
     for entry in branch[start:]:
         if isinstance(entry, ContextEditEntry):
             new = entry.replacement
-            told = [
+            projected = [
                 (each, message)
                 if each.id != entry.target_id
                 else (each, edited_message(entry_message(each), new.content) if new is not None else None)
-                for each, message in told
+                for each, message in projected
             ]
         elif not isinstance(entry, CompactionEntry) and (message := entry_message(entry)) is not None:
-            told.append((entry, message))
-    return [message for _, message in told if message is not None]
+            projected.append((entry, message))
+    return [message for _, message in projected if message is not None]
 
 
 @given(before=st.lists(OPERATIONS, max_size=30), after=st.lists(OPERATIONS, max_size=15), looks=st.booleans())

@@ -1,4 +1,4 @@
-"""What the model was told besides the conversation: recorded as changes, read back whole, not part of what is said."""
+"""Records of the system prompt and the tools: stored as changes, read back whole, not part of the conversation."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_a_changed_tool_is_taken_away_and_added():
 
 
 def test_records_are_read_back(conversation):
-    told = conversation.recorded_instructions()
+    recorded = conversation.recorded_instructions()
 
-    assert (told.sections, [*told.tools]) == ({"preamble": "You dig."}, ["bash"])
-    assert conversation.recorded_instructions() is told
+    assert (recorded.sections, [*recorded.tools]) == ({"preamble": "You dig."}, ["bash"])
+    assert conversation.recorded_instructions() is recorded
 
 
 def test_records_are_not_said_to_the_model(conversation):

@@ -57,8 +57,8 @@ def test_an_opened_session_is_stored_to_at_once(manager, host):
 
 
 def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manager, stored, full):
-    told = []
-    manager.on_problem = told.append
+    reported = []
+    manager.on_problem = reported.append
     manager.append_message(ANSWER)
     stored.failure = full
     waiting = [manager.append_message(USER), manager.append_message(ANSWER)]
@@ -68,15 +68,15 @@ def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manage
     last = manager.append_message(USER)
 
     assert stored.appends[-1] == [*waiting, last]
-    assert len(told) == 2
+    assert len(reported) == 2
     assert re.fullmatch(
         r"Session '[-0-9a-f]+' cannot be written: No space left on device \(errno 28\)\. The conversation goes on in "
         r"memory only; 1 entry waits and will be stored with the next one that can be\. Free some space on that disk, "
         r"or export the session to another one\.",
-        told[0],
+        reported[0],
     )
-    assert told[1].endswith("is stored again; nothing is missing.")
-    assert manager.notices == told
+    assert reported[1].endswith("is stored again; nothing is missing.")
+    assert manager.notices == reported
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manage
     ],
     ids=["forbidden", "broken", "bug"],
 )
-def test_a_store_that_fails_is_told_with_what_to_do(manager, stored, failure, advice):
+def test_a_store_that_fails_is_reported_with_what_to_do(manager, stored, failure, advice):
     stored.failure = failure
 
     manager.append_message(ANSWER)
@@ -96,7 +96,7 @@ def test_a_store_that_fails_is_told_with_what_to_do(manager, stored, failure, ad
     assert advice in manager.notices[0]
 
 
-def test_another_kind_of_failure_is_told_too(manager, stored, full):
+def test_another_kind_of_failure_is_reported_too(manager, stored, full):
     stored.failure = full
     manager.append_message(ANSWER)
     manager.append_message(USER)
@@ -117,7 +117,7 @@ def test_what_waits_is_tried_once_more_at_the_end(manager, stored, full):
     assert stored.closed
 
 
-def test_what_could_never_be_stored_is_told_at_the_end(manager, stored, full):
+def test_what_could_never_be_stored_is_reported_at_the_end(manager, stored, full):
     stored.failure = full
     manager.append_message(USER)
     manager.append_message(ANSWER)
@@ -148,14 +148,14 @@ def test_the_disk_is_left_alone_where_the_policy_is_another(host_of, store, poli
     assert manager._chosen.store.place.sync == policy
 
 
-def test_what_a_store_notices_later_is_told(manager, stored):
-    told = []
-    manager.on_problem = told.append
+def test_what_a_store_notices_later_is_reported(manager, stored):
+    reported = []
+    manager.on_problem = reported.append
     stored.notices.append("Another process has the session open.")
 
     manager.append_message(ANSWER)
 
-    assert told == ["Another process has the session open."]
+    assert reported == ["Another process has the session open."]
 
 
 @pytest.mark.parametrize(

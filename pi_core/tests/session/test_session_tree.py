@@ -56,7 +56,7 @@ class TestFilesThatAreNoTree:
         assert len(tree.branch()) <= len(entries)
         assert sum("in a cycle" in each for each in tree_problems(entries)) == (2 if links == "aa bb" else 1)
 
-    def test_what_is_wrong_is_told(self):
+    def test_problems_are_listed(self):
         problems = tree_problems([said("a", "gone"), said("b", "b"), said("c", None), said("c", "a")])
 
         assert problems == [
@@ -65,7 +65,7 @@ class TestFilesThatAreNoTree:
             "Entry 'b' follows itself, in a cycle.",
         ]
 
-    def test_ids_that_are_there_twice_are_told_when_the_session_is_opened(self, host, store):
+    def test_repeated_ids_are_reported_when_the_session_is_opened(self, host, store):
         manager = SessionManager.create("/work", host=host)
         manager.append_message(ANSWER)
         store.sessions[manager.id].lines *= 2
@@ -131,8 +131,8 @@ def test_going_on_from_an_earlier_entry_makes_a_branch(manager, say):
     assert [entry.id for entry in manager.get_branch()] == [first, third]
     assert [entry.id for entry in manager.get_branch(second)] == [first, second]
     assert [entry.id for entry in manager.get_children(first)] == [second, third]
-    assert manager.get_children("nobody") == []
-    assert manager.get_branch("nobody") == []
+    assert manager.get_children("missing") == []
+    assert manager.get_branch("missing") == []
 
 
 def test_a_branch_that_was_asked_for_stays_as_it_was(manager, say):
@@ -159,9 +159,9 @@ def test_without_a_leaf_the_next_entry_is_a_root(manager, say):
 
 
 @pytest.mark.parametrize("method", ["branch", "navigate_to", "branch_with_summary", "create_branched_session", "fork"])
-def test_an_entry_that_is_not_there_is_told(manager, method):
-    with pytest.raises(UserError, match="Entry ID not found: 'nobody'"):
-        getattr(manager, method)("nobody", *["s"] * (method == "branch_with_summary"))
+def test_a_missing_entry_is_an_error(manager, method):
+    with pytest.raises(UserError, match="Entry ID not found: 'missing'"):
+        getattr(manager, method)("missing", *["s"] * (method == "branch_with_summary"))
 
 
 def test_a_summary_names_the_leaf_that_was_left(manager, say):
@@ -182,11 +182,11 @@ def test_the_latest_label_counts_and_none_takes_it_away(manager, say):
     manager.append_label_change(first, "three")
     manager.append_label_change(second, None)
 
-    assert [manager.get_label(each) for each in (first, second, "nobody")] == ["three", None, None]
+    assert [manager.get_label(each) for each in (first, second, "missing")] == ["three", None, None]
     node = manager.get_tree()[0]
     assert (node.label, node.label_timestamp) == ("three", [*manager.get_entries()][4].timestamp)
-    with pytest.raises(UserError, match="nobody"):
-        manager.append_label_change("nobody", "x")
+    with pytest.raises(UserError, match="missing"):
+        manager.append_label_change("missing", "x")
 
 
 def test_a_branch_entry_of_another_program_labels_too(host, store):

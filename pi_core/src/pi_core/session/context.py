@@ -90,7 +90,7 @@ class BranchContext:
     """The context of the branch that ends at the tree's leaf.
 
     An entry appended at the leaf costs the same however long the branch is; after the leaf has moved, and after a
-    compaction, the context is built again when it is next asked for.
+    compaction, the context is built again when it is next read.
 
     Args:
         tree: The session's entries.

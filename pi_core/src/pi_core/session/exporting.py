@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["HTML", "JSONL", "export_session", "theme_names", "theme_of_file"]
 
 HTML = "html"
-"""The format of a file whose suffix is not that of another one."""
+"""The format of a file whose suffix is not that of another format."""
 
 JSONL = "jsonl"
 """The format that needs no exporter."""

@@ -1,4 +1,4 @@
-"""Names for what a session makes: ids of sessions and entries, timestamps, and which ids a user may choose."""
+"""Ids of sessions and entries, timestamps, and which session ids a user may choose."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def new_session_id() -> str:
 
 
 def checked_session_id(chosen: str | None) -> str:
-    """Return the id that somebody chose for a session, or a new one.
+    """Return the id that a user chose for a session, or a new one.
 
     Raises:
         UserError: The id could not be part of a file's name.
@@ -59,7 +59,7 @@ def timestamp() -> str:
 
 
 def milliseconds(timestamp: str) -> int:
-    """Return an entry's time in Unix milliseconds, as messages have it; 0 for what is no time."""
+    """Return an entry's time in Unix milliseconds, as messages have it; 0 for a text that is not a time."""
     try:
         moment = datetime.fromisoformat(timestamp)
     except ValueError:

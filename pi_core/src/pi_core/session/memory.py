@@ -98,7 +98,7 @@ def _info(session: MemorySession) -> SessionInfo:
 
     header, entries = session.header, session.entries
     messages = [entry.message for entry in entries if isinstance(entry, MessageEntry)]
-    said = [each for each in messages if isinstance(each, UserMessage | AssistantMessage)]
+    turns = [each for each in messages if isinstance(each, UserMessage | AssistantMessage)]
     names = [entry.name for entry in entries if isinstance(entry, SessionInfoEntry)]
     created = datetime.fromtimestamp(milliseconds(header.timestamp) / 1000, UTC)
     return SessionInfo(
@@ -106,10 +106,10 @@ def _info(session: MemorySession) -> SessionInfo:
         id=header.id,
         cwd=header.cwd,
         created=created,
-        modified=datetime.fromtimestamp(said[-1].timestamp / 1000, UTC) if said else created,
+        modified=datetime.fromtimestamp(turns[-1].timestamp / 1000, UTC) if turns else created,
         message_count=sum(not isinstance(each, SystemMessage) for each in messages),
-        first_message=next((each.text for each in said if isinstance(each, UserMessage)), "") or "(no messages)",
+        first_message=next((each.text for each in turns if isinstance(each, UserMessage)), "") or "(no messages)",
         name=(names[-1] or None) if names else None,
         parent_session_path=header.parent_session,
-        read_text=lambda: " ".join(each.text for each in said),
+        read_text=lambda: " ".join(each.text for each in turns),
     )

@@ -242,11 +242,11 @@ class _Siblings:
 
 
 class Entries(Sequence["SessionEntry"]):
-    """Entries of a tree as they were when asked for; each is parsed when it is looked at."""
+    """The entries of a tree at one moment; each is parsed when it is read."""
 
     def __init__(self, tree: SessionTree, numbers: Sequence[int], length: int) -> None:
         self._tree = tree
-        self._numbers = numbers  # may grow at its end, as the branch does; we end where it ended
+        self._numbers = numbers  # may grow at its end, as the branch does; the length stays
         self._length = length
 
     def __len__(self) -> int:
