@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pi_core import PluginHost, Settings, TrustStore, create_agent_session
-from pi_hookspecs import ToolCallResult, hookimpl
+from pi_core.settings.sources import FileStorage
+from pi_hookspecs import ToolCallResult, ToolResult, hookimpl
 from pi_testing import make_tool, text, tool_call
 
 
@@ -119,3 +120,65 @@ async def test_a_plugin_reads_what_it_wrote_in_the_call_before(place, script):
         await session.prompt("look")
 
     assert asked == ["ls"]
+
+
+def test_held_settings_look_at_the_files_when_they_are_refreshed(place):
+    settings = place.load()
+    settings.set("theme", "light")
+
+    with settings.held():
+        place.load().set("theme", "dark")
+        before = settings.get_str("theme", None)
+        settings.refresh()
+        after = settings.get_str("theme", None)
+        place.load().set("theme", "blue")
+
+    assert (before, after, settings.get_str("theme", None)) == ("light", "dark", "blue")
+
+
+def test_the_version_of_settings_changes_with_the_values_alone(place):
+    settings = place.load()
+    settings.set("theme", "light")
+    versions = [settings.version, settings.version]
+
+    place.load().set("theme", "dark")
+
+    assert versions[0] == versions[1] != settings.version
+
+
+async def test_a_request_goes_by_what_was_written_during_the_tool_call_before_it(place, script):
+    def write(_arguments):
+        Settings.load(place.project, place.agent).set("httpIdleTimeoutMs", 7_000)
+        return ToolResult.text("written")
+
+    script.turn(tool_call("write")).turn(text("ok"))
+    settings = place.load()
+    host = PluginHost(settings, installed=False)
+    host.add(script, "script")
+    options = {"settings": settings, "model": script.model, "custom_tools": [make_tool("write", write)]}
+    async with create_agent_session(cwd=place.project, host=host, **options) as session:
+        await session.prompt("go")
+
+    assert [request.options.timeout_ms for request in script.requests] == [300_000, 7_000]
+
+
+async def test_a_prompt_looks_at_the_files_once_for_each_request_and_tool_call(place, script):
+    class Counting(FileStorage):
+        looks = 0
+
+        def stamp(self, scope):
+            self.looks += scope == "global"
+            return super().stamp(scope)
+
+    script.turn(tool_call("ls")).turn(text("ok")).turn(tool_call("ls")).turn(text("ok"))
+    storage = Counting(place.project, place.agent)
+    settings = Settings.from_storage(storage, place.project, place.agent, trust=True, environ={})
+    host = PluginHost(settings, installed=False)
+    host.add(script, "script")
+    options = {"settings": settings, "model": script.model, "custom_tools": [make_tool("ls")]}
+    async with create_agent_session(cwd=place.project, host=host, **options) as session:
+        await session.prompt("go")
+        before = storage.looks
+        await session.prompt("go")
+
+    assert storage.looks - before == 1 + 2 + 1  # the prompt, its two requests, the call

@@ -40,7 +40,8 @@ def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
     Commands of the user, plugins' messages and summaries become user messages; a role that nobody
     knows is dropped.
     """
-    return [converted for message in messages if (converted := _convert(message)) is not None]
+    converted = (message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in messages)
+    return [message for message in converted if message is not None]
 
 
 def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
@@ -82,9 +83,7 @@ def _imageless(message: Message) -> Message:
     return evolve(message, content=tuple(content))
 
 
-def _convert(message: AgentMessage) -> Message | None:
-    if isinstance(message, _FOR_THE_MODEL):
-        return message
+def _converted(message: AgentMessage) -> Message | None:
     from pi_hookspecs.rare_messages import (
         BashExecutionMessage,
         BranchSummaryMessage,

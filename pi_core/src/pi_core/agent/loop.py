@@ -7,7 +7,7 @@ terminals. Read it from ``run_loop`` down.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from attrs import define, field
 
@@ -29,7 +29,7 @@ from pi_hookspecs import (
 from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Coroutine, Sequence
 
     from pi_core.agent.tool_calls import ToolCallBatch
     from pi_core.agent.types import Emit, Poll
@@ -94,11 +94,11 @@ def _streamed(
     return stream
 
 
-async def run_loop(
+def run_loop(
     prompts: Sequence[AgentMessage], context: AgentContext, config: LoopConfig, signal: AbortSignal, emit: Emit
-) -> tuple[AgentMessage, ...]:
+) -> Coroutine[Any, Any, tuple[AgentMessage, ...]]:
     """Run until the model is done and return the new messages. ``emit`` is awaited for every event, in order."""
-    return await _Run(context, config, signal, emit).run(prompts)
+    return _Run(context, config, signal, emit).run(prompts)
 
 
 @define(eq=False, repr=False)

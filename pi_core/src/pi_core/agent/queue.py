@@ -36,7 +36,8 @@ class MessageQueue:
 
     def delivered(self, message: AgentMessage) -> None:
         """Note that a drained message has arrived."""
-        self._on_the_way = [each for each in self._on_the_way if each is not message]
+        if self._on_the_way:
+            self._on_the_way = [each for each in self._on_the_way if each is not message]
 
     def put_back(self) -> None:
         """Let what was drained and has not arrived wait again, before all others."""

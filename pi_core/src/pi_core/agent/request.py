@@ -28,7 +28,7 @@ from pi_hookspecs import (
 from pi_hookspecs.values import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from pi_core.agent.types import AgentContext, LoopConfig
     from pi_hookspecs import AbortSignal, AgentEvent, AssistantMessageEvent, Model, StreamOptions
@@ -44,14 +44,14 @@ _CALL_EVENTS = frozenset(("toolcall_start", "toolcall_end"))
 _EMPTY = (TextContent(""), ThinkingContent(""))
 
 
-async def ask_model(
+def ask_model(
     context: AgentContext,
     config: LoopConfig,
     signal: AbortSignal,
     emit: Callable[[AgentEvent], Awaitable[None]],
-) -> AssistantMessage:
+) -> Coroutine[Any, Any, AssistantMessage]:
     """Return the model's answer. ``message_start`` and every ``message_update`` are emitted on the way."""
-    return await _Request(context, config, signal, emit).answered()
+    return _Request(context, config, signal, emit).answered()
 
 
 @define(eq=False, repr=False)

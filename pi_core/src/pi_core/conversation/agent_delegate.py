@@ -62,7 +62,10 @@ class AgentDelegate:
 
     def last_answer(self) -> AssistantMessage | None:
         """Return the last assistant message; None before the first."""
-        return next((each for each in reversed(self.messages) if isinstance(each, AssistantMessage)), None)
+        for message in reversed(self.agent.state.messages):
+            if isinstance(message, AssistantMessage):
+                return message
+        return None
 
     @property
     def steering_mode(self) -> QueueMode:

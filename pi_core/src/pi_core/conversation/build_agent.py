@@ -70,6 +70,7 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
         return await prepare_request(session, model, options if call is None else call.options(options))
 
     async def before_tool_call(question: BeforeToolCall, signal: AbortSignal) -> ToolCallResult | None:
+        session.settings.refresh()
         refusal = session.call.meter.refuse_call(question.assistant_message) if session.call is not None else None
         return refusal or await bridge.before_tool_call(question, signal)
 

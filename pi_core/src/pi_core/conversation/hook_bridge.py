@@ -59,7 +59,7 @@ class HookBridge:
         Raises:
             PiError: A plugin refuses the request.
         """
-        if not self._hooks.listens("context"):
+        if "context" not in self._hooks.implemented:
             return messages
         from pi_hookspecs import ContextEvent
 
@@ -71,7 +71,7 @@ class HookBridge:
 
     async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:
         """Ask ``tool_call``; ``HookRefused`` passes, its message is the reason."""
-        if not self._hooks.listens("tool_call"):
+        if "tool_call" not in self._hooks.implemented:
             return None
         from pi_hookspecs import ToolCallEvent, ToolCallResult
 
@@ -84,7 +84,7 @@ class HookBridge:
 
     async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:
         """Ask ``tool_result`` and return the result as it then is."""
-        if not self._hooks.listens("tool_result"):
+        if "tool_result" not in self._hooks.implemented:
             return None
         from pi_hookspecs import ToolResultEvent
 
@@ -108,7 +108,7 @@ class HookBridge:
 
     async def finish_message(self, message: M) -> M:
         """Ask ``message_end``, which may replace the message."""
-        if not self._hooks.listens("message_end"):
+        if "message_end" not in self._hooks.implemented:
             return message
         from pi_hookspecs import MessageEndEvent
 
@@ -120,7 +120,7 @@ class HookBridge:
         self, message: AssistantMessage, tool_results: tuple[ToolResultMessage, ...], turn_index: int
     ) -> Literal["continue"] | None:
         """Ask ``turn_end``, append the entries that it wants, and say whether the loop must go on."""
-        if not self._hooks.listens("turn_end"):
+        if "turn_end" not in self._hooks.implemented:
             return None
         from pi_hookspecs import TurnEndEvent
 
@@ -133,7 +133,7 @@ class HookBridge:
 
     async def on_payload(self, payload: Any, model: Model) -> Any:
         """Ask ``before_provider_request`` and return the payload to send."""
-        if not self._hooks.listens("before_provider_request"):
+        if "before_provider_request" not in self._hooks.implemented:
             return payload
         from pi_hookspecs import BeforeProviderRequestEvent
 
@@ -143,7 +143,7 @@ class HookBridge:
 
     async def on_response(self, status: int, headers: dict[str, str]) -> None:
         """Tell ``after_provider_response``."""
-        if self._hooks.listens("after_provider_response"):
+        if "after_provider_response" in self._hooks.implemented:
             from pi_hookspecs import AfterProviderResponseEvent
 
             await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self.ctx)

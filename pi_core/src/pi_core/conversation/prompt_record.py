@@ -6,6 +6,7 @@ is read by people and by other programs; a request is made from the session's ow
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class PromptRecord:
         manager, state = self._session.session_manager, self._session.agent.state
         known = manager.recorded_instructions()
         now = (state.system_prompt, state.tools, known)
-        if self._seen is not None and all(one is other for one, other in zip(self._seen, now, strict=True)):
+        if self._seen is not None and all(map(is_, self._seen, now)):
             return
         from pi_core.agent.declarations import tool_declaration
         from pi_core.wire.converter import to_wire

@@ -80,7 +80,7 @@ class PromptSteps:
         session.models.check(session.required_model())
         session.parts.take_deferred()
         waiting = session.sending.take_waiting()
-        with self._gate.prompt(call) as stop:
+        with session.settings.held(), self._gate.prompt(call) as stop:
             on_accepted("started")
             await self.run([*messages, *waiting], *said, stop)
         if call is not None:

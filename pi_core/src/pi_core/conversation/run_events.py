@@ -64,10 +64,12 @@ class RunEvents:
 
     async def _notify(self, event: AgentEvent) -> None:
         session = self._session
-        if session.hooks.listens(event.type):
+        if event.type == "turn_start":
+            session.settings.refresh()
+        if event.type in session.hooks.implemented:
             await session.hooks.notify(copy_event(event), session.ctx)
-        if event.type == "turn_start":  # hooks may have changed what the turn's request is made of
-            session.prompt_record.update()
+        if event.type == "turn_start":
+            session.prompt_record.update()  # hooks may have changed what the turn's request is made of
 
     async def _note_recovery(self, answer: AssistantMessage) -> None:
         if answer.stop_reason not in ("error", "aborted"):

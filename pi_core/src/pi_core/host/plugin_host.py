@@ -72,6 +72,7 @@ class PluginHost:
         )
         self._by_name: dict[str, dict[str, list[PluginRecord]]] = {}
         self._record_changes = 0
+        self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
 
     # What is installed
 
@@ -210,6 +211,15 @@ class PluginHost:
 
         ``plugin:name`` finds what another plugin's registration of the same name hides.
         """
+        known = self._found.get((hook, name))
+        if known is not None and known[0] == self.changes:
+            return known[1]
+        found = self._look_up(hook, name)
+        if found is not None:
+            self._found[hook, name] = self.changes, found
+        return found
+
+    def _look_up(self, hook: str, name: str) -> Registered | None:
         owner, _, plain = name.partition(":")
         for record in self.registering(hook, name):
             self.load(record.name)

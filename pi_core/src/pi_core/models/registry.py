@@ -16,6 +16,7 @@ from pi_core.models.auth import ModelAuth, RequestAuth
 from pi_core.models.auth_storage import AuthStorage
 from pi_core.models.choice import ModelChoice
 from pi_core.models.models_file import ModelsFile
+from pi_core.models.request_settings import RequestSettings
 from pi_core.models.tables import ModelTables
 from pi_hookspecs import NoModel, UserError
 
@@ -29,11 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelRegistry", "RequestAuth"]
 
-IDLE_TIMEOUT_MS = 300_000
-"""Default of the setting ``httpIdleTimeoutMs``: how long a server may say nothing."""
-LONGEST_RETRY_DELAY_MS = 60_000
-"""Default of the setting ``retry.provider.maxRetryDelayMs``."""
-
+_LIMITS = ("timeout_ms", "progress_timeout_ms", "max_retries", "max_retry_delay_ms")
 _RETENTIONS = ("none", "short", "long")
 
 
@@ -64,6 +61,7 @@ class ModelRegistry:
         """Stored keys, and those of this run: ``registry.auth.set_runtime_api_key(...)``."""
         self._tables = ModelTables(host, ModelsFile(models_file or settings.agent_dir / "models.json"))
         self._warnings: list[str] = []
+        self._for_requests: tuple[int, RequestSettings] | None = None
         self._keys = ModelAuth(self._tables, self.auth, self._environ, self._warn)
         self._choice = ModelChoice(self._tables, self._keys, settings, self._warn)
 
@@ -315,22 +313,15 @@ class ModelRegistry:
         What ``options`` say counts before what is configured. Raises as ``get_api_key`` does.
         """
         auth = await self._keys.for_model(model, self.provider(model.provider), options.api_key)
-        read = self._settings.get_number
-        idle = read("retry.provider.timeoutMs", read("httpIdleTimeoutMs", IDLE_TIMEOUT_MS, minimum=0), minimum=0)
-        progress = read("httpProgressTimeoutMs", None, minimum=0)
-        again = read("retry.provider.maxRetries", 0, minimum=0)
-        longest = read("retry.provider.maxRetryDelayMs", LONGEST_RETRY_DELAY_MS, minimum=0)
+        settings = self._request_settings()
         complete = evolve(
             options,
             api_key=auth.api_key,
             headers={**auth.headers, **(options.headers or {})} or None,
-            transport=options.transport or auth.transport or self._settings.get_str("transport", None),
-            timeout_ms=_limit(options.timeout_ms, idle),
-            progress_timeout_ms=_limit(options.progress_timeout_ms, progress),
-            max_retries=_limit(options.max_retries, again),
-            max_retry_delay_ms=_limit(options.max_retry_delay_ms, longest),
+            transport=options.transport or auth.transport or settings.transport,
+            **{name: getattr(settings, name) for name in _LIMITS if getattr(options, name) is None},
             cache_retention=options.cache_retention or self._cache_retention(),
-            thinking_budgets=options.thinking_budgets or self._thinking_budgets(),
+            thinking_budgets=options.thinking_budgets or settings.thinking_budgets,
         )
         return evolve(model, base_url=auth.base_url) if auth.base_url != model.base_url else model, complete
 
@@ -362,19 +353,13 @@ class ModelRegistry:
         self._warn(f"PI_CACHE_RETENTION must be {', '.join(_RETENTIONS[:-1])} or {_RETENTIONS[-1]}, not {value!r}.")
         return None
 
-    def _thinking_budgets(self) -> dict[str, int] | None:
-        budgets = self._settings.get_object("thinkingBudgets")
-        read = self._settings.get_number
-        found = {level: read(("thinkingBudgets", level), None, minimum=0) for level in budgets}
-        return {level: int(tokens) for level, tokens in found.items() if tokens is not None} or None
+    def _request_settings(self) -> RequestSettings:
+        """Return what the settings say about requests; read again when the settings have changed."""
+        version = self._settings.version
+        if self._for_requests is None or self._for_requests[0] != version:
+            self._for_requests = version, RequestSettings.of(self._settings)
+        return self._for_requests[1]
 
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:
             self._warnings.append(warning)
-
-
-def _limit(requested: int | None, configured: float | None) -> int | None:
-    """Return the limit of the request itself, else the configured one; None where neither is set."""
-    if requested is not None or configured is None:
-        return requested
-    return int(configured)

@@ -49,5 +49,9 @@ def copy_entry(entry: E) -> E:
 
 def _copied_fields(value: AgentMessage | SessionEntry) -> dict[str, Any]:
     """Return copies of the fields in which plugins and other programs store data, by name."""
-    data = {name: getattr(value, name, None) for name in ("data", "details", "extra")}
-    return {name: copy_data(each) for name, each in data.items() if each is not None and (each or name != "extra")}
+    copied = {}
+    for name in ("data", "details", "extra"):
+        each = getattr(value, name, None)
+        if each is not None and (each or name != "extra"):
+            copied[name] = copy_data(each)
+    return copied

@@ -1,14 +1,16 @@
 """``Settings``: the value in force, where it comes from, and how it is changed.
 
 Reading never fails: a file that cannot be used is left out, a value of a wrong type counts as not set,
-and both are told in ``problems``, so that a typing mistake in a file costs a notice and not a run. What other
-processes and other instances wrote counts at once: the files are looked at with each question.
+and both are reported in ``problems``, so that a typing mistake in a file costs a notice and not a run. What other
+processes and other instances wrote counts at once: each read checks whether the files have changed. While a prompt is
+answered they are checked before each request and each tool call instead (``held``).
 """
 
 from __future__ import annotations
 
 import copy
 import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,7 +23,7 @@ from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of,
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pi_core.settings.sources import Layer, Scope, SettingsStorage
     from pi_core.settings.values import Key
@@ -51,7 +53,9 @@ class Settings:
     def __init__(self, source: StoredSource | MemorySource, agent_dir: Path) -> None:
         self.agent_dir = agent_dir
         self.problems: list[str] = []
+        self._version = 0
         self._source = source
+        self._holds = 0
         self.reload()
 
     @classmethod
@@ -122,6 +126,35 @@ class Settings:
         self._keep(*self._source.read(self.problems.append))
         self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")  # for its complaint; sources.py has acted on it
 
+    def refresh(self) -> None:
+        """Read what was written into the files since they were read.
+
+        A file that cannot be used now, as while an editor writes it, keeps the values that it had before. The decision
+        about the project stays: ``reload`` makes it anew.
+        """
+        stamp = self._source.stamp()
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        problems: list[str] = []
+        layers, trust = self._source.read(problems.append, self.project_trust)
+        unread = [layer.unread.why for layer in layers if layer.unread is not None]
+        if unread:
+            problems = [f"{why}; what it said before stays in force." for why in unread]
+        else:
+            self._keep(layers, trust)
+        self.problems += [each for each in problems if each not in self.problems]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Check the files for changes at the beginning of the block and with ``refresh``, but not with each read."""
+        self.refresh()
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+
     def trust_of(self, cwd: str | Path) -> ProjectTrust:
         """Return the decision about a folder: ``project_trust`` is about one alone, and a session may be elsewhere.
 
@@ -131,6 +164,12 @@ class Settings:
             return self.project_trust
         default = self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")
         return ProjectTrust.decide(cwd, self.agent_dir, default=default)
+
+    @property
+    def version(self) -> int:
+        """A number that grows with each change of the values, for callers that keep what they derive from these."""
+        self._check_files()
+        return self._version
 
     # What is in force
 
@@ -281,42 +320,29 @@ class Settings:
             values = merge(values, layer.values)
         self._known_layers, self._known_values, self.project_trust = layers, values, trust  # whole: threads read them
         self._answers: dict[tuple[Any, str], Any] = {}
+        self._version += 1
 
     @property
     def _layers(self) -> list[Layer]:
-        self._refresh()
+        self._check_files()
         return self._known_layers
 
     @property
     def _merged(self) -> dict[str, Any]:
-        self._refresh()
+        self._check_files()
         return self._known_values
 
-    def _refresh(self) -> None:
-        """Read what was written into the files since they were read.
-
-        A file that cannot be used now, as while an editor writes it, says what it said before. The decision about the
-        project stays: ``reload`` makes it anew.
-        """
-        stamp = self._source.stamp()
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        problems: list[str] = []
-        layers, trust = self._source.read(problems.append, self.project_trust)
-        unread = [layer.unread.why for layer in layers if layer.unread is not None]
-        if unread:
-            problems = [f"{why}; what it said before stays in force." for why in unread]
-        else:
-            self._keep(layers, trust)
-        self.problems += [each for each in problems if each not in self.problems]
+    def _check_files(self) -> None:
+        if not self._holds:
+            self.refresh()
 
     def _layer_of(self, steps: Sequence[str]) -> Layer | None:
         return next((layer for layer in reversed(self._layers) if look_up(layer.values, steps) is not MISSING), None)
 
     def _typed(self, key: Key, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
         """Return the value in force if it fits; what was found is kept until a file changes."""
-        self._refresh()
+        if not self._holds:
+            self.refresh()
         answers = self._answers
         asked = key if isinstance(key, str) else tuple(key), wanted
         value = answers.get(asked, _UNASKED)

@@ -12,7 +12,7 @@ from pi_core.system_prompt.rendered import Contribution, SystemPrompt, render
 from pi_hookspecs import PromptSection
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from pi_hookspecs import SystemPromptEvent, SystemPromptResult, Tool
@@ -58,6 +58,7 @@ class SystemPromptBuilder:
         self._append = tuple(given_section("addendum", each) for each in append)
         self._from_plugins: tuple[Contribution, ...] = ()
         self._base: Contribution | None = None
+        self._own: tuple[Sequence[Tool], tuple[Contribution, ...]] | None = None
         self._built: tuple[tuple[Contribution, ...], SystemPrompt] | None = None
 
     async def build(self, inputs: PromptInputs, ask: Ask | None) -> SystemPrompt:
@@ -85,21 +86,25 @@ class SystemPromptBuilder:
 
     def known(self, inputs: PromptInputs) -> SystemPrompt:
         """Return the prompt with what plugins answered when they were last asked."""
-        contributions = tuple(self._contributions(inputs))
+        contributions = self._contributions(inputs)
         if self._built is None or self._built[0] != contributions:
             self._built = contributions, render(contributions)
         return self._built[1]
 
-    def _contributions(self, inputs: PromptInputs) -> Iterator[Contribution]:
+    def _contributions(self, inputs: PromptInputs) -> tuple[Contribution, ...]:
         custom = self._base if self._custom is None else _option("--system-prompt", self._custom, bare=True)
         if custom is None:
-            yield from base_sections(inputs.tools, inputs.owner)
-            yield from self._from_plugins
+            opening = (*self._own_sections(inputs), *self._from_plugins)
         else:
-            yield custom
-            yield from (each for each in self._from_plugins if each.section.name not in _REPLACED)
-        yield from (_option("--append-system-prompt", each) for each in self._append)
-        yield from closing_sections(inputs.cwd, date=inputs.date)
+            opening = (custom, *(each for each in self._from_plugins if each.section.name not in _REPLACED))
+        appended = [_option("--append-system-prompt", each) for each in self._append]
+        return (*opening, *appended, *closing_sections(inputs.cwd, date=inputs.date))
+
+    def _own_sections(self, inputs: PromptInputs) -> tuple[Contribution, ...]:
+        """Return core's sections that depend on the active tools, as long as these are the same."""
+        if self._own is None or self._own[0] is not inputs.tools:
+            self._own = inputs.tools, tuple(base_sections(inputs.tools, inputs.owner))
+        return self._own[1]
 
 
 def _from_plugin(plugin: str, section: PromptSection, *, bare: bool = False) -> Contribution:

@@ -79,8 +79,9 @@ class Triggers:
             return
         if answer.stop_reason != "length":
             self._recovered = False
-        limits = _limits(ctx)
-        if limits is not None and (event.tool_results or ctx.has_pending_messages()) and not _is_aborted(ctx):
+        goes_on = bool(event.tool_results) or ctx.has_pending_messages()
+        limits = _limits(ctx) if goes_on and not _is_aborted(ctx) else None
+        if limits is not None:
             await self._compact_if_full(ctx, limits)
 
     async def after_run(self, event: AgentBeforeSettleEvent, ctx: PiContext) -> AgentBeforeSettleResult | None:
