@@ -133,6 +133,13 @@ async def test_missing_tool_is_named(bench, request_text, needed):
     assert f"none of the tools I was given can do it (needs {needed})" in await bench.ask(request_text, "grep")
 
 
+async def test_a_tool_that_is_there_and_cannot_do_it_is_not_named_as_needed(bench):
+    bench.write("long.txt", "line\n" * 3000)
+
+    assert "can do it (needs `bash`)" in await bench.ask("show the last line of long.txt", "read")
+    assert "can do it (needs `bash`)" in await bench.ask("count the words in long.txt", "read")
+
+
 async def test_long_file_is_shown_in_part_and_counted_whole(bench):
     bench.write("long.txt", "word\n" * 5000)
 

@@ -13,6 +13,7 @@ from zlib import crc32
 
 from attrs import frozen
 
+from pi_hookspecs import AssistantMessage, ImageContent, ToolResultMessage, UserMessage
 from pi_provider_offline._requests import Request, parse
 from pi_provider_offline._steps import joined, steps
 from pi_provider_offline._tools import Call, Reply, Toolbox
@@ -67,15 +68,15 @@ def answer_to(context: Context, tools: Toolbox, latest: str | None = None) -> An
     found = _open_part(context.messages, latest)
     calls: list[tuple[str, str, dict[str, Any]]] = []
     announced, paragraphs = [], []
-    waiting, changing, floor = False, False, -1
+    changing, floor = False, -1
     for number, (request, place) in enumerate(found.requests, 1):
-        if changing or (waiting and request.kind in _CHANGING):
+        if changing or (calls and request.kind in _CHANGING):
             break
         outcome, last = _advance(request, found.replies.get(number, []), max(place, floor), tools)
         if isinstance(outcome, Call):
             calls.append((f"call_{found.turn}_{number}_{_mark(outcome)}", outcome.tool, outcome.arguments))
             announced.append(str(request))
-            waiting, changing = True, request.kind in _CHANGING
+            changing = request.kind in _CHANGING
         else:
             paragraphs.append(outcome)
             floor = max(floor, last) if request.kind in _CHANGING else floor
@@ -117,22 +118,19 @@ def _advance(request: Request, replies: list[_Made], after: int, tools: Toolbox)
 
 
 def _open_part(messages: Sequence[Message], latest: str | None) -> _Open:
-    roles = [getattr(message, "role", "") for message in messages]
-    last_user = max((place for place, role in enumerate(roles) if role == "user"), default=-1)
-    answers = [place for place, role in enumerate(roles) if role == "assistant"]
-    begin = max((place + 1 for place in answers if _closes(messages[place], followed=place < last_user)), default=0)
+    asked = {place: each for place, each in enumerate(messages) if isinstance(each, UserMessage)}
+    answers = {place: each for place, each in enumerate(messages) if isinstance(each, AssistantMessage)}
+    last = max(asked, default=-1)
+    begin = max((place + 1 for place, each in answers.items() if _closes(each, followed=place < last)), default=0)
     named: str | None = None
     requests, images = [], False
-    for place, message in enumerate(messages):
-        if roles[place] != "user":
-            continue
-        text = latest if latest is not None and place == last_user else text_of(message)
-        named, found = _words(text, named)
+    for place, message in asked.items():
+        named, found = _words(latest if latest is not None and place == last else message.text, named)
         if place >= begin:
             requests += [(request, place) for request in found]
-            images |= any(getattr(block, "type", "") == "image" for block in _blocks(message))
-    still_open = [place for place in answers if place >= begin and not _has_failed(messages[place])]
-    ids = [_CALL_ID.match(str(block.id)) for place in answers for block in _calls(messages[place])]
+            images |= any(isinstance(block, ImageContent) for block in message.content)
+    still_open = {place: each for place, each in answers.items() if place >= begin and not _has_failed(each)}
+    ids = [_CALL_ID.match(str(call.id)) for each in answers.values() for call in each.tool_calls]
     turn = max([len(answers), *(int(match[1]) for match in ids if match)]) + 1  # a compaction may have dropped answers
     return _Open(requests, _replies(messages, still_open), turn, images)
 
@@ -147,43 +145,26 @@ def _words(text: str, named: str | None) -> tuple[str | None, list[Request]]:
     return (paths[-1] if paths else named), requests
 
 
-def _replies(messages: Sequence[Any], answers: list[int]) -> dict[int, list[_Made]]:
+def _replies(messages: Sequence[Message], answers: dict[int, AssistantMessage]) -> dict[int, list[_Made]]:
     """Return by request the calls that these rules made: place, mark and reply. One without a result has failed."""
     results: dict[str, Reply] = {}
-    for message in messages[answers[0] :] if answers else ():
-        if getattr(message, "role", "") == "toolResult":
+    for message in messages[min(answers) :] if answers else ():
+        if isinstance(message, ToolResultMessage):
             results.setdefault(message.tool_call_id, Reply(message.text, message.is_error))
     made: dict[int, list[_Made]] = {}
-    for place in answers:
-        for block in _calls(messages[place]):
-            match = _CALL_ID.match(str(block.id))
+    for place, answer in answers.items():
+        for call in answer.tool_calls:
+            match = _CALL_ID.match(str(call.id))
             if match is not None:
-                reply = results.get(block.id, Reply("No result provided", is_error=True))
+                reply = results.get(call.id, Reply("No result provided", is_error=True))
                 made.setdefault(int(match[2]), []).append((place, match[3], reply))
     return made
 
 
-def _closes(message: Any, *, followed: bool) -> bool:
+def _closes(answer: AssistantMessage, *, followed: bool) -> bool:
     """Whether an answer closes the requests before it; a failed one does so once the user has spoken since."""
-    return followed if _has_failed(message) else not _calls(message)
+    return followed if _has_failed(answer) else not answer.tool_calls
 
 
-def _has_failed(message: Any) -> bool:
-    return getattr(message, "stop_reason", "") in ("error", "aborted")
-
-
-def _calls(message: Any) -> list[Any]:
-    return [block for block in _blocks(message) if getattr(block, "type", "") == "toolCall"]
-
-
-def _blocks(message: Any) -> tuple[Any, ...]:
-    content = getattr(message, "content", ())
-    return content if isinstance(content, tuple) else ()
-
-
-def text_of(message: Any) -> str:
-    """Return the text blocks of a message, a line each."""
-    content = getattr(message, "content", "")
-    if isinstance(content, str):
-        return content
-    return "\n".join(block.text for block in _blocks(message) if getattr(block, "type", "") == "text")
+def _has_failed(answer: AssistantMessage) -> bool:
+    return answer.stop_reason in ("error", "aborted")

@@ -7,10 +7,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from pi_hookspecs.models import Model, ProviderInfo
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterator
 
     from pi_hookspecs import AssistantMessageEvent, Context, MessageBuilder, StreamOptions, Usage
     from pi_provider_offline._conversation import Answer
@@ -58,7 +60,9 @@ class OfflineRules:
         try:
             answer = await _compose(model, context, options)
             if options.output_schema is not None and not answer.calls:
-                answer = _in_form(answer, options.output_schema)
+                from pi_provider_offline._output import as_json
+
+                answer = evolve(answer, text=as_json(answer.text, options.output_schema))
             if options.on_response is not None:
                 await options.on_response(200, {})
             events = () if _aborted(options) else _events(builder, context, answer)
@@ -91,19 +95,9 @@ async def _compose(model: Model, context: Context, options: StreamOptions) -> An
     return answer_to(context, tools, words if isinstance(words, str) and words != payload["request"] else None)
 
 
-def _in_form(answer: Answer, schema: Mapping[str, Any]) -> Answer:
-    from attrs import evolve
-
-    from pi_provider_offline._output import as_json
-
-    return evolve(answer, text=as_json(answer.text, schema))
-
-
 def _payload(model: Model, context: Context) -> dict[str, Any]:
     """Return what ``on_payload`` gets: plain data, and under ``request`` the user's latest words."""
-    from pi_provider_offline._conversation import text_of
-
-    messages = [{"role": getattr(each, "role", "unknown"), "content": text_of(each)} for each in context.messages]
+    messages = [{"role": each.role, "content": _text_of(each)} for each in context.messages]
     return {
         "model": model.id,
         "system": context.system_prompt,
@@ -113,12 +107,15 @@ def _payload(model: Model, context: Context) -> dict[str, Any]:
     }
 
 
+def _text_of(message: object) -> str:  # of a role that pi does not know: nothing
+    return str(getattr(message, "text", ""))
+
+
 def _usage(context: Context, output: str) -> Usage:
     """Estimate tokens as four characters each, rounded up; they cost nothing."""
     from pi_hookspecs.messages import Usage
-    from pi_provider_offline._conversation import text_of
 
-    tokens_in = -(-(len(context.system_prompt) + sum(len(text_of(each)) for each in context.messages)) // 4)
+    tokens_in = -(-(len(context.system_prompt) + sum(len(_text_of(each)) for each in context.messages)) // 4)
     tokens_out = -(-len(output) // 4)
     return Usage(input=tokens_in, output=tokens_out, total_tokens=tokens_in + tokens_out)
 

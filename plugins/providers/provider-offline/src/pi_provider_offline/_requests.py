@@ -198,10 +198,8 @@ def _request(kind: Kind, match: re.Match[str], value: Callable[[str], str], last
     if path is not None and _IT.match(path):
         path = last
     text, new = (value(groups[name]) if groups.get(name) else "" for name in ("text", "new"))
-    first, count = 1, None
-    if groups.get("end"):
-        count = int(groups.get("count") or 1)
-        first = 1 if groups["end"].lower() == "first" else -count
+    count = int(groups.get("count") or 1) if groups.get("end") else None
+    first = -count if count is not None and groups["end"].lower() == "last" else 1
     if kind == "read" and count is None and path is not None and "what" in match[0][:4].lower() and "." not in path:
         kind = "list"  # "what is in src" asks for a folder, "what is in a.txt" for a file
     units = tuple(unit for unit in UNITS if unit in (groups.get("units") or "").lower())

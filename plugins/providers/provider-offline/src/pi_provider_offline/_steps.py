@@ -12,7 +12,7 @@ import re
 from shlex import quote
 from typing import TYPE_CHECKING, TypeAlias
 
-from pi_provider_offline._tools import Call, Page, Reply, Toolbox, listing_of, page_of
+from pi_provider_offline._tools import Call, Failed, Reply, Toolbox, listing_of, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -22,20 +22,14 @@ if TYPE_CHECKING:
     Steps: TypeAlias = Generator[Call, Reply, str]
 
 
-class Failed(Exception):
-    """A request that cannot be done; the message is the reason."""
-
-
 def steps(request: Request, tools: Toolbox) -> Steps:
     """Return the generator that does a request with the given tools."""
-    return _guarded(request, _DOERS[request.kind](request, tools))
-
-
-def _guarded(request: Request, doing: Steps) -> Steps:
     if request.path is None:
         return 'I cannot tell which file you mean by "it": none was named before.'
+    if request.kind == "unknown":
+        return ""
     try:
-        return (yield from doing)
+        return (yield from _DOERS[request.kind](request, tools))
     except Failed as failure:
         why = str(failure).strip() or "no reason was given"
         if "\n" in why:
@@ -43,28 +37,12 @@ def _guarded(request: Request, doing: Steps) -> Steps:
         return f"I could not {request}: {why if why.endswith(('.', '!', '?', ']', ')')) else why + '.'}"
 
 
-def _first_of(*calls: Call | None, needs: str) -> Call:
-    """Return the first call that can be made; raises ``Failed`` where none can."""
-    found = next((call for call in calls if call is not None), None)
-    if found is None:
-        raise Failed(f"none of the tools I was given can do it (needs {needs})")
-    return found
-
-
-def _text(reply: Reply) -> str:
-    if reply.is_error:
-        raise Failed(reply.text)
-    return reply.text
-
-
 # Folders
 
 
 def _entries(request: Request, tools: Toolbox) -> Generator[Call, Reply, tuple[list[str], str]]:
-    call = tools.call("ls", path=_given(request))
-    return listing_of(
-        _text((yield _first_of(call, tools.call("bash", command=f"ls -Ap {_path(request)}"), needs="`ls` or `bash`")))
-    )
+    reply = yield tools.first(ls={"path": _given(request)}, bash={"command": f"ls -Ap {_path(request)}"})
+    return listing_of(reply)
 
 
 def _list(request: Request, tools: Toolbox) -> Steps:
@@ -85,20 +63,20 @@ def _count_files(request: Request, tools: Toolbox) -> Steps:
 def _find(request: Request, tools: Toolbox) -> Steps:
     pattern = request.text if re.search(r"[*?.\[]", request.text) else f"*{request.text}*"
     command = f"find {_path(request)} -mindepth 1 -iname {quote(pattern)} ! -path '*/.git/*' | sort"
-    call = tools.call("find", pattern=pattern, path=_given(request))
-    reply = yield _first_of(call, tools.call("bash", command=command), needs="`find` or `bash`")
-    return _matches(request, pattern, f"No files match `{pattern}`", *listing_of(_text(reply)))
+    reply = yield tools.first(find={"pattern": pattern, "path": _given(request)}, bash={"command": command})
+    return _matches(request, pattern, f"No files match `{pattern}`", reply)
 
 
 def _search(request: Request, tools: Toolbox) -> Steps:
     # the shell's grep answers 1 for no match, which is no failure
     command = f"grep -rnIF --exclude-dir=.git -e {quote(request.text)} {_path(request)} || test $? -eq 1"
-    call = tools.call("grep", pattern=request.text, path=_given(request), literal=True)
-    reply = yield _first_of(call, tools.call("bash", command=command), needs="`grep` or `bash`")
-    return _matches(request, request.text, f"No matches for `{request.text}`", *listing_of(_text(reply)))
+    given = {"pattern": request.text, "path": _given(request), "literal": True}
+    reply = yield tools.first(grep=given, bash={"command": command})
+    return _matches(request, request.text, f"No matches for `{request.text}`", reply)
 
 
-def _matches(request: Request, text: str, none: str, found: list[str], more: str) -> str:
+def _matches(request: Request, text: str, none: str, reply: Reply) -> str:
+    found, more = listing_of(reply)
     heading = f"{_number(len(found), 'match')} for `{text}` {request.place}:"
     return _lines_of(heading, "\n".join(found), more) if found else f"{none} {request.place}."
 
@@ -106,32 +84,19 @@ def _matches(request: Request, text: str, none: str, found: list[str], more: str
 # Files
 
 
-def _page(request: Request, tools: Toolbox) -> Generator[Call, Reply, Page | None]:
-    """Read one page with ``read``; None without that tool. Raises ``Failed`` for what is no text."""
-    call = tools.call("read", path=request.path, limit=request.count)
-    return None if call is None else _shown((yield call))
-
-
-def _shown(reply: Reply) -> Page:
-    page = page_of(reply)
-    if isinstance(page, str):
-        raise Failed(page)
-    return page
-
-
 def _read(request: Request, tools: Toolbox) -> Steps:
-    path, first, count, rest = request.path, request.first, request.count, ""
-    command = f"head -n {count} {_path(request)}" if count is not None else f"cat {_path(request)}"
-    command = f"tail -n {count} {_path(request)}" if first < 0 else command
-    page = None if first < 0 else (yield from _page(request, tools))
-    if page is None:
-        page = _shown((yield _first_of(tools.call("bash", command=command), needs="`read` or `bash`")))
-    elif count is None and page.next_line is not None:
-        rest = f"The file goes on at line {page.next_line}."
+    path, count = request.path, request.count
+    if request.first < 0:
+        call = tools.first(bash={"command": f"tail -n {count} {_path(request)}"})
+    else:
+        command = f"head -n {count} {_path(request)}" if count is not None else f"cat {_path(request)}"
+        call = tools.first(read={"path": path, "limit": count}, bash={"command": command})
+    page = page_of((yield call))
     text = page.text if count is None else "".join(page.text.splitlines(keepends=True)[:count])
     if text in ("", "(no output)"):
         return f"{path} is empty."
-    return _lines_of(_heading(request, text), text, rest)
+    goes_on = count is None and page.next_line is not None
+    return _lines_of(_heading(request, text), text, f"The file goes on at line {page.next_line}." if goes_on else "")
 
 
 def _heading(request: Request, text: str) -> str:
@@ -147,25 +112,23 @@ def _count(request: Request, tools: Toolbox) -> Steps:
     """Count what one page of ``read`` shows; what is longer, bash counts."""
     name = _path(request)
     commands = {"lines": f"awk 'END {{ print NR }}' < {name}", "words": f"wc -w < {name}"}
-    command = " && ".join(commands.get(unit, f"LC_ALL=C.UTF-8 wc -m < {name}") for unit in request.units)
-    page = yield from _page(request, tools)
-    if page is None or page.next_line is not None:
-        numbers = map(
-            int, _text((yield _first_of(tools.call("bash", command=command), needs="`read` or `bash`"))).split()
-        )
-        counted = dict(zip(request.units, numbers, strict=True))
-    else:
+    counting = {"command": " && ".join(commands.get(unit, f"LC_ALL=C.UTF-8 wc -m < {name}") for unit in request.units)}
+    call = tools.first(read={"path": request.path}, bash=counting)
+    reply = yield call
+    page = page_of(reply) if call.tool == "read" else None
+    if page is not None and page.next_line is None:
         text = page.text
         counted = {"lines": _count_lines(text), "words": len(text.split()), "characters": len(text)}
+    else:
+        reply = reply if page is None else (yield tools.first(bash=counting))
+        counted = dict(zip(request.units, map(int, reply.output().split()), strict=True))
     return f"{request.path} has {joined([_number(counted[unit], unit.removesuffix('s')) for unit in request.units])}."
 
 
 def _run(request: Request, tools: Toolbox) -> Steps:
-    reply = yield _first_of(tools.call("bash", command=request.text), needs="`bash`")
+    reply = yield tools.first(bash={"command": request.text})
     code = re.search(r"(?:\n\n)?Command exited with code (\d+)\s*\Z", reply.text) if reply.is_error else None
-    if reply.is_error and code is None:
-        raise Failed(reply.text)
-    output = reply.text[: code.start()] if code is not None else reply.text
+    output = reply.text[: code.start()] if code is not None else reply.output()
     heading = f"`{request.text}` failed with exit code {code[1]}" if code is not None else f"`{request.text}` ran"
     if output.strip() in ("", "(no output)"):
         return f"{heading} and printed nothing."
@@ -173,32 +136,27 @@ def _run(request: Request, tools: Toolbox) -> Steps:
 
 
 def _write(request: Request, tools: Toolbox) -> Steps:
-    folder = posixpath.dirname(request.path or "")
+    path, content = request.path or "", request.text
+    folder = posixpath.dirname(path)
     make = f"mkdir -p {quote(folder)} && " if folder.strip("/") else ""
-    command = tools.call("bash", command=f"{make}printf %s {quote(request.text)} > {quote(request.path or '')}")
-    call = tools.call("write", path=request.path, content=request.text)
-    _text((yield _first_of(call, command, needs="`write` or `bash`")))
-    lines, characters = _number(_count_lines(request.text), "line"), _number(len(request.text), "character")
-    return f"Wrote {request.path} ({lines}, {characters})."
+    command = f"{make}printf %s {quote(content)} > {quote(path)}"
+    reply = yield tools.first(write={"path": path, "content": content}, bash={"command": command})
+    reply.output()
+    return f"Wrote {path} ({_number(_count_lines(content), 'line')}, {_number(len(content), 'character')})."
 
 
 def _replace(request: Request, tools: Toolbox) -> Steps:
     edits = [{"oldText": request.text, "newText": request.new}]
-    reply = yield _first_of(tools.call("edit", path=request.path, edits=edits), needs="`edit`")
+    reply = yield tools.first(edit={"path": request.path, "edits": edits})
     several = re.match(r"Found \d+ occurrences", reply.text) if reply.is_error else None
-    page = (yield from _page(request, tools)) if several else None
-    if page is None or page.next_line is not None or "\N{REPLACEMENT CHARACTER}" in page.text:  # a loss if rewritten
-        _text(reply)
-        return f"Replaced 1 occurrence: {str(request).removeprefix('replace ')}."
-    content = page.text.replace(request.text, request.new)
-    _text((yield _first_of(tools.call("write", path=request.path, content=content), needs="`write`")))
-    times = _number(page.text.count(request.text), "occurrence")
-    return f"Replaced {times}: {str(request).removeprefix('replace ')}."
-
-
-def _unknown(_request: Request, _tools: Toolbox) -> Steps:
-    yield from ()
-    return ""
+    reading = tools.call("read", path=request.path) if several else None
+    page = page_of((yield reading)) if reading is not None else None
+    times = 1
+    if page is not None and page.next_line is None and "\N{REPLACEMENT CHARACTER}" not in page.text:  # else a loss
+        times, content = page.text.count(request.text), page.text.replace(request.text, request.new)
+        reply = yield tools.first(write={"path": request.path, "content": content})
+    reply.output()
+    return f"Replaced {_number(times, 'occurrence')}: {str(request).removeprefix('replace ')}."
 
 
 _DOERS = {
@@ -211,7 +169,6 @@ _DOERS = {
     "run": _run,
     "write": _write,
     "replace": _replace,
-    "unknown": _unknown,
 }
 
 

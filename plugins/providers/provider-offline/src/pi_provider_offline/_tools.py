@@ -21,6 +21,10 @@ class Call:
     arguments: dict[str, Any]
 
 
+class Failed(Exception):
+    """A request that cannot be done; the message is the reason."""
+
+
 class Toolbox:
     """The tools of a request by name; one of the right name that takes other arguments counts as missing."""
 
@@ -37,6 +41,15 @@ class Toolbox:
         fits = (not known or set(given) <= set(known)) and set(required) <= set(given)
         return Call(name, given) if fits else None
 
+    def first(self, **arguments: Mapping[str, Any]) -> Call:
+        """Return the first call that can be made, of the arguments by tool; raises ``Failed`` where none can."""
+        for name, given in arguments.items():
+            call = self.call(name, **given)
+            if call is not None:
+                return call
+        names = " or ".join(f"`{name}`" for name in arguments)
+        raise Failed(f"none of the tools I was given can do it (needs {names})")
+
 
 @frozen
 class Reply:
@@ -44,6 +57,12 @@ class Reply:
 
     text: str
     is_error: bool = False
+
+    def output(self) -> str:
+        """Return the text of a call that succeeded; raises ``Failed`` for any other."""
+        if self.is_error:
+            raise Failed(self.text)
+        return self.text
 
 
 @frozen
@@ -60,18 +79,18 @@ _LIMIT = re.compile(r"(?:\A|\n\n)\[(?P<notice>[^\n]*(?:limit reached|truncated t
 _NOTHING = ("", "(empty directory)", "(no output)", "No files found matching pattern", "No matches found")
 
 
-def page_of(reply: Reply) -> Page | str:
-    """Return what one call of ``read`` showed; a text says why the file cannot be shown."""
-    if reply.is_error:
-        return reply.text
-    if _NO_TEXT.match(reply.text):
-        return f"it cannot be shown as text ({reply.text.strip('[]').partition(chr(10))[0]})"
-    notice = _GOES_ON.search(reply.text)
-    return Page(reply.text) if notice is None else Page(reply.text[: notice.start()] + "\n", int(notice[1]))
+def page_of(reply: Reply) -> Page:
+    """Return what one call of ``read`` showed; raises ``Failed`` for what is no text."""
+    text = reply.output()
+    if _NO_TEXT.match(text):
+        raise Failed(f"it cannot be shown as text ({text.strip('[]').partition(chr(10))[0]})")
+    notice = _GOES_ON.search(text)
+    return Page(text) if notice is None else Page(text[: notice.start()] + "\n", int(notice[1]))
 
 
-def listing_of(text: str) -> tuple[list[str], str]:
+def listing_of(reply: Reply) -> tuple[list[str], str]:
     """Return the lines of a listing, and the tool's notice that there are more; empty where there is none."""
+    text = reply.output()
     cut = _LIMIT.search(text)
     if cut is not None:
         text = text[: cut.start()]
