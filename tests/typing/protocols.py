@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pi_core import DefaultResourceLoader
     from pi_core.conversation import AgentSession
+    from pi_core.conversation.port import PluginPort
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.api import PluginAPI
     from pi_core.plugin_api.context import NoUserInterface, PluginContext, ToolCallContext
@@ -82,5 +83,5 @@ def a_recorder_listens_to_sessions_and_agents(recorder: EventRecorder, session: 
     session.agent.subscribe(recorder)
 
 
-def a_session_is_what_plugins_reach(session: AgentSession) -> SessionPort:
-    return session
+def a_port_is_what_plugins_reach(port: PluginPort) -> SessionPort:
+    return port

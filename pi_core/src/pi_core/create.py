@@ -6,16 +6,28 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.agent.subscribers import Subscribers
 from pi_core.conversation import AgentSession
-from pi_core.conversation.restore import note_choices, restored_level, restored_model, tell_of_interruption
+from pi_core.conversation.build_agent import build_agent
+from pi_core.conversation.hook_bridge import HookBridge
+from pi_core.conversation.plugin_scope import PluginScope
+from pi_core.conversation.prompt_gate import PromptGate
+from pi_core.conversation.resources import report_problems
+from pi_core.conversation.restore import append_choices, report_interruption, restored_level, restored_model
+from pi_core.conversation.runtime import FrontEnd, Runtime, report_plugin_error
+from pi_core.conversation.system_prompts import SystemPrompts
 from pi_core.conversation.toolbox import READ_ONLY_TOOLS, Toolbox
+from pi_core.conversation.transcript import Transcript
 from pi_core.host import PluginHost
 from pi_core.host.kinds import KINDS
 from pi_core.models.registry import ModelRegistry
 from pi_core.models.thinking import clamp_thinking_level
+from pi_core.plugin_api.context import NoUserInterface
+from pi_core.plugin_api.registrations import SessionRegistrations
 from pi_core.resources import DefaultResourceLoader
 from pi_core.session import SessionManager
 from pi_core.settings import Settings
+from pi_core.system_prompt import PromptInputs, SystemPromptBuilder
 from pi_hookspecs import THINKING_LEVELS, UserError, hookimpl
 
 if TYPE_CHECKING:
@@ -23,11 +35,11 @@ if TYPE_CHECKING:
 
     from pi_core.conversation.debug_log import DebugLog
     from pi_core.conversation.model_selection import ScopedModel
-    from pi_core.hooks.reports import HookTrace
+    from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.models.auth_storage import AuthStorage
-    from pi_hookspecs import Model, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
+    from pi_hookspecs import Model, NewEntry, PiAPI, ResourceLoader, ThinkingLevel, Tool, UserInterface
 
-__all__ = ["create_agent_session", "prepare_host"]
+__all__ = ["build_runtime", "create_agent_session", "prepare_host"]
 
 
 def create_agent_session(
@@ -147,9 +159,9 @@ def create_agent_session(
         append_system_prompt = append_system_prompt or loader.append_system_prompt
     level = thinking_level or restored_level(session_manager) or _default_level(settings)
     level = clamp_thinking_level(model, level)
-    note_choices(session_manager, model, level)
-    tell_of_interruption(session_manager)
-    session = AgentSession(
+    append_choices(session_manager, model, level)
+    report_interruption(session_manager)
+    runtime = build_runtime(
         host=host,
         settings=settings,
         models=models,
@@ -161,16 +173,87 @@ def create_agent_session(
         system_prompt=system_prompt,
         append_system_prompt=append_system_prompt,
         resources=loader,
-        ui=ui,
-        has_ui=ui is not None,
-        mode=mode,
-        flags=flags,
-        deps=deps,
+        front_end=FrontEnd(
+            ui=ui or NoUserInterface(), has_ui=ui is not None, mode=mode, flags=dict(flags or {}), deps=deps
+        ),
         trace=log.traced(trace) if log is not None else trace,
     )
+    session = AgentSession(runtime)
     if scoped := tuple(scoped_models):  # the part that cycles is not loaded for nothing
         session.set_scoped_models(scoped)
     return session if log is None else log.observed(session)
+
+
+def build_runtime(
+    *,
+    host: PluginHost,
+    settings: Settings,
+    models: ModelRegistry,
+    session_manager: SessionManager,
+    toolbox: Toolbox,
+    cwd: Path,
+    resources: ResourceLoader,
+    model: Model | None = None,
+    thinking_level: ThinkingLevel = "medium",
+    system_prompt: str | None = None,
+    append_system_prompt: Sequence[str] = (),
+    front_end: FrontEnd | None = None,
+    trace: Callable[[HookTrace], None] | None = None,
+) -> Runtime:
+    """Return what a conversation is made of, put together of what is given; call it inside a running event loop."""
+    events = Subscribers()
+
+    def report(plugin: str, step: str, message: str, stack: str | None = None) -> None:
+        report_plugin_error(events, plugin, step, message, stack)
+
+    def report_hook(failure: HookFailure) -> None:
+        report(failure.plugin, failure.hook, str(failure), failure.stack)
+
+    async def append_entries(entries: Iterable[NewEntry]) -> None:
+        await transcript.append_entries(entries, agent.signal)
+
+    def prompt_inputs() -> PromptInputs:
+        date = bool(settings.get_bool("systemPrompt.date", default=False))
+        return PromptInputs(cwd=cwd, tools=agent.state.tools, owner=toolbox.owner, date=date)
+
+    hooks = host.dispatcher(report_hook, trace)
+    plugins, gate = PluginScope(), PromptGate(hooks.abort)
+    bridge = HookBridge(hooks, plugins, append_entries)
+    agent = build_agent(
+        settings=settings,
+        models=models,
+        manager=session_manager,
+        gate=gate,
+        bridge=bridge,
+        plugins=plugins,
+        model=model,
+        thinking_level=thinking_level,
+    )
+    transcript = Transcript(agent, session_manager, events)
+    session_manager.on_problem = lambda message: report("(session)", "store", message)
+    session_manager.on_append = transcript.emit_entry
+    report_problems(resources, report)
+    builder = SystemPromptBuilder(system_prompt, append_system_prompt)
+    return Runtime(
+        host=host,
+        settings=settings,
+        models=models,
+        resources=resources,
+        cwd=cwd,
+        manager=session_manager,
+        registrations=SessionRegistrations(host),
+        hooks=hooks,
+        plugins=plugins,
+        events=events,
+        gate=gate,
+        agent=agent,
+        transcript=transcript,
+        bridge=bridge,
+        toolbox=toolbox,
+        prompts=SystemPrompts(builder, prompt_inputs, hooks, lambda: plugins.ctx),
+        front_end=front_end or FrontEnd(ui=NoUserInterface()),
+        create_session=create_agent_session,
+    )
 
 
 def _debug_log(environ: Mapping[str, str]) -> DebugLog | None:

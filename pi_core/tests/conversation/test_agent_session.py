@@ -618,7 +618,7 @@ async def test_a_prompt_that_begins_when_settled_is_told_keeps_its_abort(session
     script.turn(text("1")).turn(text("2"), stall())
     await session.prompt("go")
 
-    assert session.prompt_signal is not None
+    assert session.runtime.gate.signal is not None
     await session.abort("enough")
     assert (await following[0]).stop_reason == "aborted"
 

@@ -144,7 +144,7 @@ async def test_after_a_compaction_the_record_is_not_repeated(session_of, script)
     await asked(session, script, "one", "two")
     last = session.session_manager.get_branch()[-1]
     session.session_manager.append_compaction("They talked.", last.id, 100)
-    session.take_context()
+    session.runtime.transcript.take_branch()
     await asked(session, script, "three")
 
     assert len(records(session)) == 1

@@ -76,7 +76,8 @@ async def test_the_last_text_has_no_space_around_it(session_of, script):
 async def test_queued_messages_go_as_the_modes_say(session_of, script):
     session = session_of(settings={"steeringMode": "all"})
     session.set_follow_up_mode("all")
-    was, session.steering_mode = session.steering_mode, "one-at-a-time"
+    was = session.steering_mode
+    session.set_steering_mode("one-at-a-time")
 
     assert was == "all"
     assert (session.agent.steering_mode, session.agent.follow_up_mode) == ("one-at-a-time", "all")

@@ -286,7 +286,7 @@ async def test_leaving_when_settled_was_seen_leaves_the_next_prompt_alone(sessio
             break
     await script.stalled()
 
-    assert not session.prompt_signal.aborted
+    assert not session.runtime.gate.signal.aborted
     await session.abort()
     await following[0]
 

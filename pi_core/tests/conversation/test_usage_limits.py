@@ -198,7 +198,7 @@ async def test_limits_end_with_their_prompt(session_of, script):
     session = session_of()
     script.turn(text("1")).turn(text("2"))
     await session.prompt("first", limits=UsageLimits(requests=1))
-    assert session.call is None
+    assert session.runtime.gate.call is None
 
     assert (await session.prompt("second")).text == "2"
 

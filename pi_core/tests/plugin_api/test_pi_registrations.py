@@ -42,7 +42,7 @@ async def test_of_two_commands_the_later_plugin_has_the_name_and_the_other_its_o
         lambda pi: pi.register_command("go", lambda args, ctx: called.append("first")),
         lambda pi: pi.register_command("go", lambda args, ctx: called.append("second")),
     )
-    names = [each.plugin for each in (session.registered.find("register_commands", "go"),)]
+    names = [each.plugin for each in (session.runtime.registrations.find("register_commands", "go"),)]
     first = session.host.added()[-2]
 
     await session.prompt("/go")
@@ -266,8 +266,8 @@ async def test_shortcuts_and_renderers_are_found_by_front_ends(activated):
             return [str(value)[:width]]
 
     session = await activated(activate)
-    shortcut = session.registered.find("register_shortcuts", "ctrl+t").thing
-    renderer = session.registered.find("register_renderers", "todo").thing
+    shortcut = session.runtime.registrations.find("register_shortcuts", "ctrl+t").thing
+    renderer = session.runtime.registrations.find("register_renderers", "todo").thing
 
     assert shortcut.description == "To-dos"
     assert renderer.render("a long text", width=6, expanded=False) == ["a long"]
@@ -365,8 +365,8 @@ async def test_automatic_compactions_have_names_of_their_own(activated, problems
             raise ValueError("not now")
 
     session = await activated(activate)
-    await session.tell(CompactionStartEvent(reason="manual"))
-    await session.tell(CompactionStartEvent(reason="threshold"))
+    await session.emit(CompactionStartEvent(reason="manual"))
+    await session.emit(CompactionStartEvent(reason="threshold"))
 
     assert heard == [("threshold", True)]
     assert "not now" in problems()[0]

@@ -10,8 +10,8 @@ from pi_core.session.forks import fork_path, fork_stored
 from pi_core.session.instructions import BranchRecords
 from pi_core.session.memory import MemorySession
 from pi_core.session.nodes import Names, roots
+from pi_core.session.open_session import OpenSession
 from pi_core.session.stores import chosen_store, memory_store, store_or_memory
-from pi_core.session.transcript import Transcript
 from pi_core.session.tree import SessionTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs import (
@@ -129,11 +129,11 @@ class TestWriter:
 class TestTranscript:
     @pytest.fixture
     def transcript(self):
-        return Transcript(MemorySession(HEADER), report=print)
+        return OpenSession(MemorySession(HEADER), report=print)
 
     def test_an_entry_goes_through_all_parts(self):
         stored, appended = MemorySession(HEADER), []
-        transcript = Transcript(stored, report=print, on_append=appended.append)
+        transcript = OpenSession(stored, report=print, on_append=appended.append)
 
         first = transcript.append_message(UserMessage(content="hi", timestamp=1))
         transcript.append_label_change(first, "start")
@@ -147,7 +147,7 @@ class TestTranscript:
     def test_entries_that_are_not_stored_yet_follow_those_that_are(self):
         stored = MemorySession(HEADER, [entry("a", None)])
 
-        transcript = Transcript(stored, report=print, begun=True, waiting=[entry("b", "a")])
+        transcript = OpenSession(stored, report=print, begun=True, waiting=[entry("b", "a")])
         transcript.append_message(ANSWER)
 
         assert [each.id for each in stored.entries] == ["a", "b", transcript.leaf_id]
@@ -185,7 +185,7 @@ class TestFinding:
 
 class TestForks:
     def test_a_path_without_an_answer_waits_to_be_stored(self):
-        transcript = Transcript(MemorySession(HEADER), report=print)
+        transcript = OpenSession(MemorySession(HEADER), report=print)
         transcript.append_message(UserMessage(content="hi", timestamp=1))
         transcript.append_message(ANSWER)
 

@@ -100,7 +100,7 @@ def test_the_branch_of_plugins_is_without_records(conversation):
 def test_a_store_that_cannot_tell_records_is_not_read_for_the_branch_of_plugins(conversation):
     branch = conversation.get_branch(records=False)
 
-    assert (len(branch), conversation.transcript.writer.stored.entries.parsed) == (4, [])
+    assert (len(branch), conversation.open_session.writer.stored.entries.parsed) == (4, [])
 
 
 def test_a_record_counts_as_no_message(conversation):

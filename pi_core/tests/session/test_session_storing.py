@@ -53,7 +53,7 @@ def test_an_opened_session_is_stored_to_at_once(manager, host):
     again = SessionManager.open(manager.id, host=host)
     again.append_custom_entry("todo")
 
-    assert again.transcript.writer.stored.appends == [[again.leaf_id]]
+    assert again.open_session.writer.stored.appends == [[again.leaf_id]]
 
 
 def test_entries_that_cannot_be_stored_wait_in_order_and_go_with_the_next(manager, stored, full):

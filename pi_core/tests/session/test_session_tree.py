@@ -87,7 +87,7 @@ class TestWhatIsParsed:
         return SessionManager.open(manager.id, host=host)
 
     def parsed(self, manager):
-        return manager.transcript.writer.stored.entries.parsed
+        return manager.open_session.writer.stored.entries.parsed
 
     def test_nothing_for_the_tree_and_the_branch(self, opened):
         assert [node.type for node in opened.get_tree()] == ["message"]

@@ -1,18 +1,19 @@
-"""``forward``: a public method of a composed object that is a method of one of its parts.
+"""Methods and attributes of a composed object that are those of its parts.
 
-A hand-written delegate repeats signature and docstring; this one takes both from the part, for type checkers as well.
+A hand-written delegate repeats signature and docstring; these take both from the part, for type checkers as well.
+``forward`` is for parts whose class is imported anyway, ``Method`` for those that are made when they are first used.
 """
 
 from __future__ import annotations
 
 from functools import wraps
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["forward"]
+__all__ = ["Method", "attribute", "forward"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,3 +33,26 @@ def forward(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Con
         return method(part_of(self), *args, **kwargs)
 
     return call
+
+
+class Method(Generic[P, R]):
+    """A method of a part: ``abort_retry = Method("parts.retry.abort", lambda: Retry.abort)``.
+
+    Args:
+        path: Where the method is found from the facade, with dots. Parts on the way are made when it is first used.
+        signature: Returns the method's function. Type checkers and editors read the signature from it; it is never
+            called, so what it names need only be imported for type checkers.
+    """
+
+    def __init__(self, path: str, signature: Callable[[], Callable[Concatenate[Any, P], R]]) -> None:
+        del signature
+        self._find: Callable[[object], Callable[P, R]] = attrgetter(path)
+
+    def __get__(self, facade: object, owner: type | None = None) -> Callable[P, R]:
+        """Return the bound method of the part."""
+        return self._find(facade) if facade is not None else self  # type: ignore[return-value]
+
+
+def attribute(path: str, doc: str) -> Any:
+    """Return a read-only property: the attribute of a part."""
+    return property(attrgetter(path), doc=doc)

@@ -1,4 +1,4 @@
-"""The agent inside a session: which of its questions are answered by hooks, settings, and the session itself."""
+"""The agent of a session: hooks, settings, models and the program's call answer the loop's callbacks."""
 
 from __future__ import annotations
 
@@ -8,80 +8,87 @@ from pi_core.agent.agent import Agent
 from pi_core.agent.convert import convert_to_llm
 from pi_core.agent.types import LoopCallbacks
 from pi_core.base.process.forks import leave_if_child
-from pi_core.plugin_api.context import ToolCallContext
 from pi_hookspecs import StreamOptions, UsageLimitExceeded
 
 if TYPE_CHECKING:
     from pi_core.agent.queue import QueueMode
     from pi_core.agent.types import BeforeToolCall
-    from pi_core.conversation.session import AgentSession
-    from pi_hookspecs import (
-        AbortSignal,
-        ExecutionMode,
-        Model,
-        ThinkingLevel,
-        ToolCall,
-        ToolCallResult,
-        ToolUpdate,
-    )
+    from pi_core.conversation.hook_bridge import HookBridge
+    from pi_core.conversation.plugin_scope import PluginScope
+    from pi_core.conversation.prompt_gate import PromptGate
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.context import ToolCallContext
+    from pi_core.session import SessionManager
+    from pi_core.settings import Settings
+    from pi_hookspecs import AbortSignal, ExecutionMode, Model, ThinkingLevel, ToolCall, ToolCallResult, ToolUpdate
 
-__all__ = ["make_agent", "prepare_request", "stream_answer"]
+__all__ = ["build_agent", "prepare_request", "stream_answer"]
 
 _QUEUE_MODES: tuple[QueueMode, ...] = ("one-at-a-time", "all")
 _TOOL_EXECUTION: tuple[ExecutionMode, ...] = ("parallel", "sequential")
 _STEERING_INTERRUPT: tuple[Literal["wait", "skip"], ...] = ("wait", "skip")
 
 
-def stream_answer(session: AgentSession, model: Model, context: Any, options: StreamOptions) -> Any:
-    """Ask the provider that speaks the model's API and return the events of its answer."""
-    if session.settings.get_bool("images.blockImages", default=False):
+def stream_answer(settings: Settings, models: ModelRegistry, model: Model, context: Any, options: StreamOptions) -> Any:
+    """Send a request to the provider that speaks the model's API and return the events of its answer."""
+    if settings.get_bool("images.blockImages", default=False):
         from pi_core.agent.convert import without_images
 
         context = without_images(context)
-    return session.models.stream_of(model)(model, context, options)
+    return models.stream_of(model)(model, context, options)
 
 
-async def prepare_request(session: AgentSession, model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
-    """Return model and options as they go to the provider; a request that a limit forbids ends the prompt.
+async def prepare_request(
+    models: ModelRegistry, gate: PromptGate, model: Model, options: StreamOptions
+) -> tuple[Model, StreamOptions]:
+    """Return model and options as they go to the provider; a request that a limit forbids aborts the prompt.
 
     Raises:
         UsageLimitExceeded: A limit of the prompt that is being answered is reached.
     """
-    if session.call is not None:
+    if gate.call is not None:
         try:
-            session.call.meter.begin_request()
+            gate.call.meter.begin_request()
         except UsageLimitExceeded as error:
-            session.request_abort(str(error))
+            gate.abort(str(error))
             raise
-    return await session.models.prepare(model, options)
+    return await models.prepare(model, options)
 
 
-def make_agent(session: AgentSession, model: Model | None, thinking_level: ThinkingLevel) -> Agent:
-    """Return the agent of a session, with the conversation that the session's tree holds."""
-    choice, bridge = session.settings.get_choice, session.bridge
+def build_agent(
+    *,
+    settings: Settings,
+    models: ModelRegistry,
+    manager: SessionManager,
+    gate: PromptGate,
+    bridge: HookBridge,
+    plugins: PluginScope,
+    model: Model | None,
+    thinking_level: ThinkingLevel,
+) -> Agent:
+    """Return an agent with the conversation that the session's tree holds."""
+    choice = settings.get_choice
 
     def tool_context(call: ToolCall, update: ToolUpdate) -> ToolCallContext:
-        signal: AbortSignal | None = session.agent.signal
+        signal: AbortSignal | None = agent.signal
         assert signal is not None  # noqa: S101 - tools run only inside a run
-        return ToolCallContext(session, call, update, signal)
+        return plugins.for_tool_call(call, update, signal)
 
     async def prepare(model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
-        call = session.call
-        return await prepare_request(session, model, options if call is None else call.options(options))
+        call = gate.call
+        return await prepare_request(models, gate, model, options if call is None else call.options(options))
 
     async def before_tool_call(question: BeforeToolCall, signal: AbortSignal) -> ToolCallResult | None:
-        session.settings.refresh()
-        refusal = session.call.meter.refuse_call(question.assistant_message) if session.call is not None else None
+        settings.refresh()
+        refusal = gate.call.meter.refuse_call(question.assistant_message) if gate.call is not None else None
         return refusal or await bridge.before_tool_call(question, signal)
 
-    return Agent(
-        stream=lambda model, context, options: stream_answer(session, model, context, options),
+    agent = Agent(
+        stream=lambda model, context, options: stream_answer(settings, models, model, context, options),
         model=model,
         thinking_level=thinking_level,
-        messages=session.session_manager.conversation(),
-        options=StreamOptions(
-            session_id=session.session_id, on_payload=bridge.on_payload, on_response=bridge.on_response
-        ),
+        messages=manager.conversation(),
+        options=StreamOptions(session_id=manager.id, on_payload=bridge.on_payload, on_response=bridge.on_response),
         steering_mode=choice("steeringMode", _QUEUE_MODES, "one-at-a-time"),
         follow_up_mode=choice("followUpMode", _QUEUE_MODES, "one-at-a-time"),
         callbacks=LoopCallbacks(
@@ -98,3 +105,4 @@ def make_agent(session: AgentSession, model: Model | None, thinking_level: Think
             steering_interrupt=choice("steeringInterrupt", _STEERING_INTERRUPT, None),
         ),
     )
+    return agent

@@ -15,13 +15,15 @@ from attrs import evolve
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
 from pi_core.agent.cancel import Grace
 from pi_core.agent.safe_text import message_of
-from pi_core.conversation.blaming import blaming
+from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import ABORT_GRACE, AbortController, Aborted, PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.lifecycle import Lifecycle
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.side_requests import SideRequests
     from pi_core.host.registry import Registered
     from pi_hookspecs import (
         AbortSignal,
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
         SessionBeforeCompactResult,
     )
 
-__all__ = ["Compacting"]
+__all__ = ["CompactionRunner"]
 
 CANCELLED = "Compaction cancelled"
 ALREADY = "Already compacted"
@@ -48,18 +50,22 @@ class _NothingToDo(UserError):
     """There is nothing to compact; an error only for whoever asked by hand."""
 
 
-class Compacting:
-    """Compacts a session, one compaction at a time.
+class CompactionRunner:
+    """Compacts a conversation, one compaction at a time.
 
     Args:
-        session: Which one.
+        runtime: What the conversation is made of.
+        requests: Made the summaries, whose tokens have to be accounted for.
+        lifecycle: Starts the session, and aborts a run.
 
     Attributes:
         enabled: Whether a compaction may begin that nobody asked for by hand.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime, requests: SideRequests, lifecycle: Lifecycle) -> None:
+        self._runtime = runtime
+        self._requests = requests
+        self._lifecycle = lifecycle
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[object] | None = None
         self._wanted: set[AbortController] = set()
@@ -81,10 +87,29 @@ class Compacting:
             async with self._turn:
                 pass
 
+    def set_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
+        """Allow or forbid compactions that were not asked for by hand, in this session."""
+        self.enabled = enabled
+
+    async def compact_now(self, custom_instructions: str | None = None) -> Compaction:
+        """Compact the conversation; a run that is going on is aborted first.
+
+        Raises:
+            UserError: There is nothing to compact, or no plugin that could.
+            Aborted: A plugin or ``abort`` stopped it.
+            PiError: It failed; the session is as it was.
+        """
+        compaction = await self.compact(custom_instructions, "manual", will_retry=False)
+        assert compaction is not None  # noqa: S101 - by hand, nothing to do is an error
+        return compaction
+
     async def compact(
         self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
     ) -> Compaction | None:
-        """Compact; see ``PiContext.compact``."""
+        """Compact, see ``PiContext.compact``: by hand a run is aborted first, unless the run's own task asks."""
+        await self._lifecycle.start()
+        if reason == "manual" and self._runtime.is_streaming and not self._runtime.gate.is_inside():
+            await self._lifecycle.abort("Compacting")
         if self._task is asyncio.current_task():
             raise PiError("A compaction is going on already; a hook that is asked about it cannot begin another.")
         if reason != "manual" and not self.enabled:
@@ -96,14 +121,14 @@ class Compacting:
                     return None
                 self._task = asyncio.current_task()
                 try:
-                    return await self._tell_how_it_went(custom_instructions, reason, signal, will_retry=will_retry)
+                    return await self._emit_around(custom_instructions, reason, signal, will_retry=will_retry)
                 finally:
                     self._task = None
 
     @contextmanager
     def _abort(self) -> Iterator[AbortSignal]:
         """Give a compaction's own abort, which that of the run around it sets too."""
-        mine, running = AbortController(), self._session.signal
+        mine, running = AbortController(), self._runtime.signal
         self._wanted.add(mine)
         forget = running.on_abort(lambda: mine.abort(CANCELLED)) if running is not None else None
         try:
@@ -113,47 +138,42 @@ class Compacting:
             if forget is not None:
                 forget()
 
-    async def _tell_how_it_went(
+    async def _emit_around(
         self, custom_instructions: str | None, reason: CompactionReason, signal: AbortSignal, *, will_retry: bool
     ) -> Compaction | None:
-        session = self._session
+        runtime = self._runtime
         request = pi_hookspecs.CompactionRequest(
             reason=reason,
-            entries=session.session_manager.get_branch(records=False),
+            entries=runtime.manager.get_branch(records=False),
             custom_instructions=custom_instructions,
             signal=signal,
             will_retry=will_retry,
         )
-        await session.tell(pi_hookspecs.CompactionStartEvent(reason=reason))
+        await runtime.emit(pi_hookspecs.CompactionStartEvent(reason=reason))
         try:
             compaction = await self._made(request)
         except BaseException as error:
-            await self._tell_failure(request, error)
+            await self._emit_failure(request, error)
             if signal.aborted and isinstance(error, Exception):  # however whoever was at work put it
                 raise Aborted(CANCELLED) from error
             if isinstance(error, _NothingToDo) and reason != "manual":
                 return None
             raise
-        self._account_for_summaries(carried=compaction.usage is not None)
-        await session.tell(pi_hookspecs.CompactionEndEvent(reason=reason, result=compaction, will_retry=will_retry))
+        self._requests.account_for_summaries(carried=compaction.usage is not None)
+        await runtime.emit(pi_hookspecs.CompactionEndEvent(reason=reason, result=compaction, will_retry=will_retry))
         return compaction
 
-    async def _tell_failure(self, request: CompactionRequest, error: BaseException) -> None:
-        session = self._session
-        self._account_for_summaries(carried=False)
+    async def _emit_failure(self, request: CompactionRequest, error: BaseException) -> None:
+        runtime = self._runtime
+        self._requests.account_for_summaries(carried=False)
         aborted = request.signal.aborted or isinstance(error, Aborted | asyncio.CancelledError)
         quiet = aborted or (isinstance(error, _NothingToDo) and request.reason != "manual")
         message = None if quiet else f"Compaction failed: {message_of(error)}"
         failed = pi_hookspecs.SessionCompactFailedEvent(reason=request.reason, error_message=message, aborted=aborted)
-        await session.hooks.notify(failed, session.ctx)
-        await session.tell(
+        await runtime.hooks.notify(failed, runtime.ctx)
+        await runtime.emit(
             pi_hookspecs.CompactionEndEvent(reason=request.reason, aborted=aborted, error_message=message)
         )
-
-    def _account_for_summaries(self, *, carried: bool) -> None:
-        from pi_core.conversation.side_requests import SideRequests
-
-        SideRequests(self._session).account_for_summaries(carried=carried)
 
     async def _made(self, request: CompactionRequest) -> Compaction:
         """Make the compaction and put it in place."""
@@ -161,7 +181,7 @@ class Compacting:
             raise _NothingToDo(ALREADY)
         if not request.entries:
             raise _NothingToDo(NOTHING)
-        compactor = self._session.host.find("register_services", "Compactor")
+        compactor = self._runtime.host.find("register_services", "Compactor")
         if compactor is None:
             raise UserError(NO_COMPACTOR)
         with Grace(request.signal, ABORT_GRACE):
@@ -180,9 +200,9 @@ class Compacting:
             reason=request.reason,
             will_retry=request.will_retry,
         )
-        await self._session.hooks.notify(event, self._session.ctx)
+        await self._runtime.hooks.notify(event, self._runtime.ctx)
         if request.will_retry:
-            self._session.drop_failed_answer()
+            self._runtime.transcript.drop_failed_answer()
         return compaction
 
     async def _prepared(self, compactor: Registered, request: CompactionRequest) -> CompactionPreparation:
@@ -191,8 +211,8 @@ class Compacting:
             return pi_hookspecs.CompactionPreparation(
                 first_kept_entry_id=request.entries[-1].id, entries_to_summarize=tuple(request.entries)
             )
-        with blaming(self._session, compactor.plugin, "Compactor.prepare", "prepare a compaction"):
-            prepared = prepare(request, self._session.ctx)
+        with plugin_errors(self._runtime, compactor.plugin, "Compactor.prepare", "prepare a compaction"):
+            prepared = prepare(request, self._runtime.ctx)
             preparation: CompactionPreparation | None = await prepared if inspect.isawaitable(prepared) else prepared
         if preparation is None:
             raise _NothingToDo(NOTHING)
@@ -200,8 +220,8 @@ class Compacting:
 
     async def _asked(self, request: CompactionRequest) -> SessionBeforeCompactResult | None:
         """Ask plugins whether it may be, and whether one of them has it ready."""
-        session = self._session
-        if not session.hooks.listens("session_before_compact") or request.preparation is None:
+        runtime = self._runtime
+        if not runtime.hooks.listens("session_before_compact") or request.preparation is None:
             return None
         event = pi_hookspecs.SessionBeforeCompactEvent(
             preparation=request.preparation,
@@ -213,23 +233,23 @@ class Compacting:
         )
         from pi_hookspecs.specs import session as session_specs
 
-        answer: SessionBeforeCompactResult | None = await session.hooks.call(
-            session_specs.session_before_compact, event, session.ctx
+        answer: SessionBeforeCompactResult | None = await runtime.hooks.call(
+            session_specs.session_before_compact, event, runtime.ctx
         )
         if answer is not None and answer.cancel:
             raise Aborted(CANCELLED)
         return answer
 
     async def _by(self, compactor: Registered, request: CompactionRequest) -> Compaction:
-        with blaming(self._session, compactor.plugin, "Compactor.compact", "compact"):
-            compaction: Compaction | None = await compactor.thing.compact(request, self._session.ctx)
+        with plugin_errors(self._runtime, compactor.plugin, "Compactor.compact", "compact"):
+            compaction: Compaction | None = await compactor.thing.compact(request, self._runtime.ctx)
         if compaction is None:
             raise _NothingToDo(NOTHING)
         return compaction
 
     def _put_in_place(self, compaction: Compaction, *, from_hook: bool) -> CompactionEntry:
         """Append the entry and tell the model what is left from its next request on."""
-        manager = self._session.session_manager
+        manager = self._runtime.manager
         if not compaction.summary.strip():
             raise PiError("The summary is empty; nothing was compacted. Try again, or with other instructions.")
         if manager.get_entry(compaction.first_kept_entry_id) is None:
@@ -245,16 +265,16 @@ class Compacting:
             from_hook=from_hook or None,
             usage=compaction.usage,
         )
-        self._session.take_context()
+        self._runtime.transcript.take_branch()
         return cast("CompactionEntry", manager.get_entry(entry_id))
 
     def _estimated_tokens(self) -> int:
         from pi_core.models.token_estimate import estimate_request_tokens
 
-        state = self._session.agent.state
+        state = self._runtime.agent.state
         return estimate_request_tokens(state.system_prompt, state.tools, state.messages)
 
     def _is_compacted(self) -> bool:
         """Whether the branch ends in a compaction already."""
-        leaf = self._session.session_manager.get_leaf_entry()
+        leaf = self._runtime.manager.get_leaf_entry()
         return leaf is not None and leaf.type == "compaction"

@@ -9,7 +9,8 @@ from pi_hookspecs import PiError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.plugin_api.port import HelperSession
     from pi_hookspecs import AbortSignal
 
 __all__ = ["create_helper"]
@@ -18,21 +19,21 @@ DEEPEST = 4
 """How many helpers may be nested; one that starts itself through its tools would otherwise spend without end."""
 
 
-def create_helper(parent: AgentSession, signal: AbortSignal | None, options: Mapping[str, Any]) -> AgentSession:
+def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
     """Return a session with its parent's plugins, models, settings, folder and model, kept in memory.
 
     Args:
-        parent: The session of the plugin that makes it.
-        signal: Aborts the helper, too.
+        parent: The conversation whose plugin asks.
         options: Those of ``create_agent_session``; they take precedence over what the parent has.
+        signal: Aborts the helper, too.
 
     Raises:
         PiError: It would be one too deep.
     """
-    from pi_core.create import create_agent_session
     from pi_core.session import SessionManager
 
-    if parent.depth >= DEEPEST:
+    front_end, state = parent.front_end, parent.agent.state
+    if front_end.depth >= DEEPEST:
         raise PiError(
             f"Helpers may be {DEEPEST} deep, and this one would be deeper. Give it no tools that make helpers."
         )
@@ -42,19 +43,20 @@ def create_helper(parent: AgentSession, signal: AbortSignal | None, options: Map
         "host": parent.host,
         "settings": parent.settings,
         "model_registry": parent.models,
-        "model": parent.model,
-        "thinking_level": parent.thinking_level,
-        "ui": parent.ui if parent.has_ui else None,
-        "mode": parent.mode,
-        "flags": parent.flags,
-        "deps": parent.deps,
+        "model": state.model,
+        "thinking_level": state.thinking_level,
+        "ui": front_end.ui if front_end.has_ui else None,
+        "mode": front_end.mode,
+        "flags": front_end.flags,
+        "deps": front_end.deps,
     }
     if "session_manager" not in options:
         inherited["session_manager"] = SessionManager.in_memory(cwd)
-    helper = create_agent_session(**{**inherited, **options})
-    helper.depth = parent.depth + 1
+    helper: Any = parent.create_session(**{**inherited, **options})
+    helper.runtime.front_end.depth = front_end.depth + 1
     if signal is not None:
-        signal.on_abort(lambda: helper.request_abort(signal.reason or "Operation aborted"))
+        signal.on_abort(lambda: helper.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))
         if signal.aborted:
             raise PiError(signal.reason or "Operation aborted")
-    return helper
+    session: HelperSession = helper
+    return session

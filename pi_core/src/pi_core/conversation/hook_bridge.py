@@ -8,7 +8,7 @@ from attrs import evolve
 
 from pi_core.conversation.event_copies import Copies, copy_event
 from pi_core.session.copies import copy_data, copy_message
-from pi_hookspecs import PiError, now_ms
+from pi_hookspecs import PiError
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
@@ -17,15 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pi_core.agent.types import AfterToolCall, BeforeToolCall
+    from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,
         AssistantMessage,
-        CustomMessage,
         Model,
         NewEntry,
-        PiContext,
         ToolCallResult,
         ToolResult,
         ToolResultMessage,
@@ -37,20 +36,23 @@ M = TypeVar("M", bound="AgentMessage")
 
 
 class HookBridge:
-    """Answers the loop by asking hooks. A hook that nobody implements costs a look and builds no event.
+    """Answers the loop by calling hooks. A hook without an implementation costs a look-up and builds no event.
 
     Args:
         hooks: The session's dispatcher.
-        ctx: What implementations get.
-        add_entries: Appends the entries that plugins asked for at a boundary.
+        plugins: Has the ``ctx`` that implementations get.
+        append_entries: Appends the entries that plugins asked for at a boundary.
     """
 
     def __init__(
-        self, hooks: HookDispatcher, ctx: PiContext, add_entries: Callable[[Iterable[NewEntry]], Awaitable[None]]
+        self,
+        hooks: HookDispatcher,
+        plugins: PluginScope,
+        append_entries: Callable[[Iterable[NewEntry]], Awaitable[None]],
     ) -> None:
         self._hooks = hooks
-        self.ctx = ctx  # another one after a reload
-        self._add_entries = add_entries
+        self._plugins = plugins
+        self._append_entries = append_entries
         self._copies = Copies()
 
     async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
@@ -64,7 +66,7 @@ class HookBridge:
         from pi_hookspecs import ContextEvent
 
         event = ContextEvent(messages=self._copies.of(messages))
-        answer = await self._hooks.call(request_specs.context, event, self.ctx)
+        answer = await self._hooks.call(request_specs.context, event, self._plugins.ctx)
         if answer is not None and answer.block:
             raise PiError(answer.reason or "A plugin refused this request")
         return answer.messages if answer is not None and answer.messages is not None else event.messages
@@ -77,7 +79,7 @@ class HookBridge:
 
         call = question.tool_call
         event = ToolCallEvent(tool_call_id=call.id, tool_name=call.name, input=question.args)
-        answer = await self._hooks.call(tool_specs.tool_call, event, self.ctx)
+        answer = await self._hooks.call(tool_specs.tool_call, event, self._plugins.ctx)
         if answer is None:
             return ToolCallResult(input=event.input)  # which may have been changed in place
         return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
@@ -99,7 +101,7 @@ class HookBridge:
             usage=result.usage,
             terminate=result.terminate,
         )
-        answer = await self._hooks.call(tool_specs.tool_result, event, self.ctx)
+        answer = await self._hooks.call(tool_specs.tool_result, event, self._plugins.ctx)
         if answer is None:
             return None
         fields = ("content", "details", "is_error", "usage", "terminate")
@@ -113,7 +115,7 @@ class HookBridge:
         from pi_hookspecs import MessageEndEvent
 
         event = MessageEndEvent(message=copy_message(message))
-        answer = await self._hooks.call(agent_specs.message_end, event, self.ctx)
+        answer = await self._hooks.call(agent_specs.message_end, event, self._plugins.ctx)
         return cast("M", answer.message) if answer is not None and answer.message is not None else message
 
     async def finish_turn(
@@ -125,10 +127,10 @@ class HookBridge:
         from pi_hookspecs import TurnEndEvent
 
         event = copy_event(TurnEndEvent(message=message, tool_results=tool_results, turn_index=turn_index))
-        answer = await self._hooks.call(agent_specs.turn_end, event, self.ctx)
+        answer = await self._hooks.call(agent_specs.turn_end, event, self._plugins.ctx)
         if answer is None:
             return None
-        await self._add_entries(answer.entries)
+        await self._append_entries(answer.entries)
         return "continue" if answer.continue_ else None
 
     async def on_payload(self, payload: Any, model: Model) -> Any:
@@ -138,25 +140,14 @@ class HookBridge:
         from pi_hookspecs import BeforeProviderRequestEvent
 
         event = BeforeProviderRequestEvent(payload=payload, model=model)
-        answer = await self._hooks.call(request_specs.before_provider_request, event, self.ctx)
+        answer = await self._hooks.call(request_specs.before_provider_request, event, self._plugins.ctx)
         return payload if answer is None else answer
 
     async def on_response(self, status: int, headers: dict[str, str]) -> None:
-        """Tell ``after_provider_response``."""
+        """Call ``after_provider_response``."""
         if "after_provider_response" in self._hooks.implemented:
             from pi_hookspecs import AfterProviderResponseEvent
 
-            await self._hooks.notify(AfterProviderResponseEvent(status=status, headers=dict(headers)), self.ctx)
-
-
-def custom_message(entry: NewEntry) -> CustomMessage:
-    """Return the message of an entry that belongs in the model's context."""
-    from pi_hookspecs import CustomMessage
-
-    return CustomMessage(
-        custom_type=entry.custom_type,
-        content=entry.content or "",
-        display=entry.display,
-        details=entry.data,
-        timestamp=now_ms(),
-    )
+            await self._hooks.notify(
+                AfterProviderResponseEvent(status=status, headers=dict(headers)), self._plugins.ctx
+            )

@@ -1,4 +1,4 @@
-"""Which model answers and how hard it thinks: set, cycled through, and noted in the session."""
+"""The current model and reasoning effort: set, cycled through, and stored in the session."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pi_core.models.thinking import clamp_thinking_level, thinking_levels
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import Model, ThinkingLevel
 
-__all__ = ["Choices", "ModelCycle", "ScopedModel"]
+__all__ = ["ModelCycle", "ModelSelection", "ScopedModel"]
 
 
 @frozen
@@ -35,66 +35,83 @@ class ModelCycle:
     is_scoped: bool
 
 
-class Choices:
-    """Chooses for a session.
+class ModelSelection:
+    """Selects the model and thinking level of a conversation.
 
     Args:
-        session: Which one.
+        runtime: What the conversation is made of.
+
+    Attributes:
+        scoped: The models to cycle through; empty for all that can be used.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self.scoped: tuple[ScopedModel, ...] = ()
 
-    def scope(self, models: Iterable[ScopedModel]) -> None:
+    def set_scope(self, models: Iterable[ScopedModel]) -> None:
         """Cycle through these models only; none means all that can be used."""
         self.scoped = tuple(models)
 
-    async def set_model(self, model: Model, source: Literal["set", "cycle", "restore"], *, persist: bool) -> None:
-        """Let another model answer; see ``AgentSession.set_model``."""
-        session = self._session
-        session.models.check(model)
-        previous = session.model
-        session.agent.set_model(model)
-        if source != "restore" and (previous is None or previous.reference != model.reference):
-            session.session_manager.append_model_change(model.provider, model.id)
-        if persist:
-            session.settings.set("defaultProvider", model.provider)
-            session.settings.set("defaultModel", model.id)
-        if session.hooks.listens("model_select"):
-            event = pi_hookspecs.ModelSelectEvent(model=model, previous_model=previous, source=source)
-            await session.hooks.notify(event, session.ctx)
-        await self.set_level(session.thinking_level, persist=False, note=source != "restore")
+    async def set_model(
+        self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
+    ) -> None:
+        """Let another model answer from the next run on, and store that in the session.
 
-    async def set_level(self, level: ThinkingLevel, *, persist: bool, note: bool = True) -> None:
-        """Let the model think more or less; see ``AgentSession.set_thinking_level``.
+        The thinking level becomes the nearest that the model has.
 
         Args:
-            level: How hard.
-            persist: Whether it goes into the settings.
-            note: Whether it goes into the session: not where it comes from there.
+            model: The model.
+            source: Why it changes, for plugins.
+            persist: Whether to make it the default, too; the setting ``persistModelChoice`` when None.
+
+        Raises:
+            MissingKey: Its provider has no key.
         """
-        session = self._session
-        model, previous = session.model, session.thinking_level
+        runtime = self._runtime
+        runtime.models.check(model)
+        previous = runtime.agent.state.model
+        runtime.agent.set_model(model)
+        if source != "restore" and (previous is None or previous.reference != model.reference):
+            runtime.manager.append_model_change(model.provider, model.id)
+        if self._persists(persist):
+            runtime.settings.set("defaultProvider", model.provider)
+            runtime.settings.set("defaultModel", model.id)
+        if runtime.hooks.listens("model_select"):
+            event = pi_hookspecs.ModelSelectEvent(model=model, previous_model=previous, source=source)
+            await runtime.hooks.notify(event, runtime.ctx)
+        await self.set_level(runtime.agent.state.thinking_level, persist=False, note=source != "restore")
+
+    async def set_level(self, level: ThinkingLevel, *, persist: bool | None = None, note: bool = True) -> None:
+        """Set the reasoning effort from the next run on, and store it in the session.
+
+        Args:
+            level: The effort; one that the model does not have becomes the nearest.
+            persist: Whether to write it into the settings; the setting ``persistModelChoice`` when None.
+            note: Whether to store it in the session: not where it comes from there.
+        """
+        runtime = self._runtime
+        model, previous = runtime.agent.state.model, runtime.agent.state.thinking_level
         level = clamp_thinking_level(model, level) if model is not None else level
-        if persist:
-            session.settings.set("defaultThinkingLevel", level)
+        if self._persists(persist):
+            runtime.settings.set("defaultThinkingLevel", level)
         if level == previous:
             return
-        session.agent.set_thinking_level(level)
+        runtime.agent.set_thinking_level(level)
         if note:
-            session.session_manager.append_thinking_level_change(level)
-        if session.hooks.listens("thinking_level_select"):
+            runtime.manager.append_thinking_level_change(level)
+        if runtime.hooks.listens("thinking_level_select"):
             event = pi_hookspecs.ThinkingLevelSelectEvent(level=level, previous_level=previous)
-            await session.hooks.notify(event, session.ctx)
-        await session.tell(pi_hookspecs.ThinkingLevelChangedEvent(level=level))
+            await runtime.hooks.notify(event, runtime.ctx)
+        await runtime.emit(pi_hookspecs.ThinkingLevelChangedEvent(level=level))
 
-    async def cycle_model(self, direction: Literal["forward", "backward"]) -> ModelCycle | None:
-        """Go to the next model, of those scoped or of all that can be used; None where there is no other."""
-        session = self._session
-        models = self.scoped or tuple(ScopedModel(model) for model in session.models.available())
-        others = [each for each in models if session.models.is_configured(each.model.provider)]
-        here = session.model.reference if session.model is not None else None
+    async def cycle_model(self, direction: Literal["forward", "backward"] = "forward") -> ModelCycle | None:
+        """Select the next model, of those scoped or of all that can be used; None where there is no other."""
+        runtime = self._runtime
+        models = self.scoped or tuple(ScopedModel(model) for model in runtime.models.available())
+        others = [each for each in models if runtime.models.is_configured(each.model.provider)]
+        current = runtime.agent.state.model
+        here = current.reference if current is not None else None
         place = next((number for number, each in enumerate(others) if each.model.reference == here), -1)
         if not others or (len(others) == 1 and place == 0):
             return None
@@ -103,18 +120,37 @@ class Choices:
         await self.set_model(chosen.model, "cycle", persist=False)
         if chosen.thinking_level is not None:
             await self.set_level(chosen.thinking_level, persist=False)
-        return ModelCycle(model=chosen.model, thinking_level=session.thinking_level, is_scoped=bool(self.scoped))
+        level = runtime.agent.state.thinking_level
+        return ModelCycle(model=chosen.model, thinking_level=level, is_scoped=bool(self.scoped))
 
     async def cycle_level(self) -> ThinkingLevel | None:
-        """Go to the next thinking level that the model has; None where it has no other."""
+        """Select the next thinking level that the model has; None where it has no other."""
         levels = self.levels()
         if len(levels) < 2:  # noqa: PLR2004 - one is no choice
             return None
-        here = self._session.thinking_level
+        here = self._runtime.agent.state.thinking_level
         level = levels[(levels.index(here) + 1) % len(levels) if here in levels else 0]
         await self.set_level(level, persist=False)
         return level
 
     def levels(self) -> tuple[ThinkingLevel, ...]:
-        """Return the thinking levels that the model has."""
-        return thinking_levels(self._session.required_model())
+        """Return the thinking levels that the model has.
+
+        Raises:
+            NoModel: No model is selected.
+        """
+        return thinking_levels(self._runtime.required_model())
+
+    def supports_thinking(self) -> bool:
+        """Return whether the model can think."""
+        model = self._runtime.agent.state.model
+        return model is not None and model.reasoning
+
+    def supports_xhigh(self) -> bool:
+        """Return whether the model can think harder than ``high``."""
+        return self._runtime.agent.state.model is not None and "xhigh" in self.levels()
+
+    def _persists(self, persist: bool | None) -> bool:  # noqa: FBT001 - passed on as it came
+        if persist is not None:
+            return persist
+        return self._runtime.settings.get_bool("persistModelChoice", default=False)

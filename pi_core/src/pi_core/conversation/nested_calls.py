@@ -10,13 +10,12 @@ from pi_core.agent.tool_run import failure, run_tool
 from pi_core.agent.types import AfterToolCall, AgentContext, BeforeToolCall
 from pi_core.agent.validation import ArgumentValidator
 from pi_core.base.process.forks import leave_if_child
-from pi_core.plugin_api.context import ToolCallContext
 from pi_hookspecs import AssistantMessage, PiError, ToolCall, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import AbortSignal, ToolResult
 
 __all__ = ["execute_tool"]
@@ -26,7 +25,7 @@ DEEPEST = 8
 
 
 async def execute_tool(
-    session: AgentSession,
+    runtime: Runtime,
     call: ToolCall,
     signal: AbortSignal,
     on_update: Callable[[ToolResult], None],
@@ -37,20 +36,20 @@ async def execute_tool(
         UnknownName: The model is not offered such a tool, and so no other tool is.
         PiError: It would be one too deep.
     """
-    tools = {tool.name: tool for tool in session.toolbox.active()}
+    tools = {tool.name: tool for tool in runtime.toolbox.active()}
     tool = tools.get(call.name)
     if tool is None:
         raise UnknownName("tool", call.name, tools)
     if call.id.count("/") > DEEPEST:
         raise PiError(f"Tools may call tools {DEEPEST} deep, and this call of {call.name!r} would be deeper.")
-    answer = session.last_answer()
+    answer = runtime.transcript.last_answer()
     assert isinstance(answer, AssistantMessage)  # noqa: S101 - a tool runs because an answer called it
-    context = AgentContext(session.agent.state.system_prompt, list(session.messages), tuple(tools.values()))
+    context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), tuple(tools.values()))
     try:
         args: dict[str, Any] = ArgumentValidator().validate(tool, call)
         question = BeforeToolCall(assistant_message=answer, tool_call=call, args=args, context=context)
-        refusal = session.call.meter.refuse_nested_call() if session.call is not None else None
-        decision = refusal or await session.bridge.before_tool_call(question, signal)
+        refusal = runtime.gate.call.meter.refuse_nested_call() if runtime.gate.call is not None else None
+        decision = refusal or await runtime.bridge.before_tool_call(question, signal)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook, as in the batch
         return failure(message_of(error))
     if decision is not None and decision.block:
@@ -62,9 +61,9 @@ async def execute_tool(
         call,
         args,
         signal=signal,
-        make_context=lambda call, update: ToolCallContext(session, call, update, signal),
+        make_context=lambda call, update: runtime.plugins.for_tool_call(call, update, signal),
         on_update=on_update,
         on_raise=leave_if_child,
     )
     done = AfterToolCall(assistant_message=answer, tool_call=call, args=args, result=result, context=context)
-    return await session.bridge.after_tool_call(done, signal) or result
+    return await runtime.bridge.after_tool_call(done, signal) or result

@@ -1,134 +1,120 @@
-"""What reaches the agent from programs and plugins instead of the user's prompt: messages, queued or at once."""
+"""Messages from programs and plugins in place of the user's prompt: answered at once, or queued."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any, Literal
 
-import pi_hookspecs  # as in compaction.py
-from pi_hookspecs import (
-    AgentBusy,
-    MessageEndEvent,
-    MessageStartEvent,
-    PiError,
-    TextContent,
-    UserError,
-    UserMessage,
-    text_of,
-)
+from pi_core.conversation.message_queue import user_message
+from pi_hookspecs import AgentBusy, PiError, UserError, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 
-    from pi_core.conversation.session import AgentSession
-    from pi_hookspecs import AgentMessage, AssistantMessage, CustomMessage, ImageContent
+    from pi_core.conversation.message_queue import MessageQueue
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.turn import PromptTurns
+    from pi_hookspecs import AssistantMessage, CustomMessage, ImageContent
     from pi_hookspecs.messages import UserContent
 
-__all__ = ["Sending", "user_message"]
+__all__ = ["Outbox"]
 
 Delivery = Literal["steer", "followUp", "nextTurn"]
 
 
-class Sending:
-    """Sends messages into a session.
+class Outbox:
+    """Sends messages into a conversation, or queues them for it.
 
     Args:
-        session: Where to.
+        runtime: What the conversation is made of.
+        queue: The messages that wait.
+        turns: Answers messages.
+        is_starting: Whether ``session_start`` is being emitted, so that no prompt can be answered yet.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
-        self._next_turn: list[CustomMessage] = []
-        self._told: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        self._saying: asyncio.Task[None] | None = None
+    def __init__(
+        self, runtime: Runtime, queue: MessageQueue, turns: PromptTurns, *, is_starting: Callable[[], bool]
+    ) -> None:
+        self._runtime = runtime
+        self._queue = queue
+        self._turns = turns
+        self._is_starting = is_starting
+        self._queueing: asyncio.Task[None] | None = None
         self._sending: set[_Sent] = set()
 
-    def take_waiting(self) -> list[CustomMessage]:
-        """Return the messages that wait for the user's next prompt; they go with it."""
-        waiting, self._next_turn = self._next_turn, []
-        return waiting
-
-    async def user_message(
-        self, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
+    async def send_user_message(
+        self, content: str | Sequence[UserContent], *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> AssistantMessage | None:
-        """Say something in the user's place; see ``AgentSession.send_user_message``."""
-        message = UserMessage(content=content if isinstance(content, str) else tuple(content))
-        return await self._session.prompt(message, streaming_behavior=deliver_as)
+        """Send a message in the user's place: always a turn of its own, no command, no template.
 
-    async def custom_message(
-        self, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
+        Raises:
+            AgentBusy: A run is going on and ``deliver_as`` does not say how to queue.
+        """
+        return await self._turns.prompt(_of_user(content), behavior=deliver_as)
+
+    async def send_message(
+        self, message: CustomMessage, *, trigger_turn: bool = False, deliver_as: Delivery | None = None
     ) -> AssistantMessage | None:
-        """Add a plugin's message; see ``AgentSession.send_message``."""
-        session = self._session
-        if deliver_as == "nextTurn":
-            self._next_turn.append(message)
-            return None
-        if session.is_streaming:
-            self.queue([message], deliver_as or "steer")
+        """Add a plugin's message: stored while idle, queued during a run, ``nextTurn`` with the user's next prompt.
+
+        Args:
+            message: What the model gets.
+            trigger_turn: While idle, have it answered at once.
+            deliver_as: How to queue it.
+        """
+        if self._is_queued(message, deliver_as):
             return None
         if trigger_turn:
-            return await session.prompt(message)
-        await session.listeners.emit(MessageStartEvent(message=message), None)
-        session.agent.append_message(message)
-        session.session_manager.append_message(message)
-        await session.listeners.emit(MessageEndEvent(message=message), None)
+            return await self._turns.prompt(message)
+        await self._runtime.transcript.append(message)
         return None
 
-    def user_message_of(
+    def send_user_message_of(
         self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
     ) -> Awaitable[AssistantMessage | None]:
-        """Say something for a plugin that may not wait; queued at once where a run is going on."""
+        """Send a message in the user's place for a plugin that may not wait; during a run it is queued at once."""
         _check_thread("send_user_message")
-        if self._session.is_streaming:
+        if self._runtime.is_streaming:
             if deliver_as is None:
                 raise AgentBusy("An answer is being made; say how to queue: deliver_as='steer' or 'followUp'.")
-            self.queue([UserMessage(content=content if isinstance(content, str) else tuple(content))], deliver_as)
+            self._queue.add([_of_user(content)], deliver_as)
             return _Sent(None)
-        return self._send(plugin, self.user_message(content, deliver_as))
+        return self._send(plugin, self.send_user_message(content, deliver_as=deliver_as))
 
-    def message_of(
+    def send_message_of(
         self, plugin: str, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
     ) -> Awaitable[AssistantMessage | None]:
         """Add a message for a plugin that may not wait; queued at once where it is to be queued."""
         _check_thread("send_message")
-        if deliver_as == "nextTurn":
-            self._next_turn.append(message)
+        if self._is_queued(message, deliver_as):
             return _Sent(None)
-        if self._session.is_streaming:
-            self.queue([message], deliver_as or "steer")
-            return _Sent(None)
-        return self._send(plugin, self.custom_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as))
+        return self._send(plugin, self.send_message(message, trigger_turn=trigger_turn, deliver_as=deliver_as))
 
-    def _send(
-        self, plugin: str, sending: Coroutine[Any, Any, AssistantMessage | None]
-    ) -> Awaitable[AssistantMessage | None]:
-        sent = _Sent(asyncio.get_running_loop().create_task(sending), self._session)
-        self._sending.add(sent)
+    def steer(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
+        """Queue a text for the next request; skills and templates are expanded.
 
-        def done(task: asyncio.Task[AssistantMessage | None]) -> None:
-            self._sending.discard(sent)
-            error = None if task.cancelled() else task.exception()
-            if error is not None and not sent.awaited:
-                self._session.complain(plugin, "send", f"Plugin {plugin!r} could not send: {error}")
+        Returns:
+            Waits until it is queued. A text that does not begin with a slash is queued already.
 
-        assert sent.task is not None  # noqa: S101 - given above
-        sent.task.add_done_callback(done)
-        return sent
+        Raises:
+            UserError: It is a plugin's command, which cannot be queued.
+        """
+        return self._queue_text(text, images, "steer")
 
-    def say(
-        self,
-        text: str,
-        images: Sequence[ImageContent],
-        behavior: Literal["steer", "followUp"],
-        expand: Callable[[str], Awaitable[str]],
+    def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
+        """Queue a text for the time when the agent would otherwise stop; otherwise as ``steer``."""
+        return self._queue_text(text, images, "followUp")
+
+    def _queue_text(
+        self, text: str, images: Sequence[ImageContent], behavior: Literal["steer", "followUp"]
     ) -> Awaitable[None]:
-        """Queue a text of the user, see ``AgentSession.steer``; texts stay in the order in which they were said."""
-        before = None if self._saying is None or self._saying.done() else self._saying
+        """Queue a text of the user; texts keep the order of the calls."""
+        before = None if self._queueing is None or self._queueing.done() else self._queueing
         if before is None and not text.startswith("/"):
-            self.queue([user_message(text, images)], behavior)
+            self._queue.add([user_message(text, images)], behavior)
             return _Queued(None)
         name = text[1:].partition(" ")[0]
-        if text.startswith("/") and self._session.registered.find("register_commands", name) is not None:
+        if text.startswith("/") and self._runtime.registrations.find("register_commands", name) is not None:
             raise UserError(
                 f'Extension command "/{name}" cannot be queued. Use prompt() or execute the command when not streaming.'
             )
@@ -136,62 +122,50 @@ class Sending:
         async def queue() -> None:
             if before is not None:
                 await asyncio.wait([before])
-            self.queue([user_message(await expand(text), images)], behavior)
+            self._queue.add([user_message(await self._turns.expand(text), images)], behavior)
 
-        self._saying = asyncio.get_running_loop().create_task(queue())
-        return _Queued(self._saying)
+        self._queueing = asyncio.get_running_loop().create_task(queue())
+        return _Queued(self._queueing)
 
-    def queue(self, messages: Sequence[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
-        """Queue messages for the run that is going on.
+    def _is_queued(self, message: CustomMessage, deliver_as: Delivery | None) -> bool:
+        """Queue a plugin's message where that is to be done; whether it was."""
+        if deliver_as == "nextTurn":
+            self._queue.add_for_next_turn(message)
+            return True
+        if self._runtime.is_streaming:
+            self._queue.add([message], deliver_as or "steer")
+            return True
+        return False
 
-        Raises:
-            AgentBusy: ``behavior`` does not say how.
-        """
-        if behavior is None:
-            raise AgentBusy(
-                "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
-            )
-        agent = self._session.agent
-        for message in messages:
-            (agent.steer if behavior == "steer" else agent.follow_up)(message)
-        self.tell_queues()
+    def _send(
+        self, plugin: str, sending: Coroutine[Any, Any, AssistantMessage | None]
+    ) -> Awaitable[AssistantMessage | None]:
+        sent = _Sent(asyncio.get_running_loop().create_task(sending), self._is_starting)
+        self._sending.add(sent)
 
-    def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the text of what is queued: for steering, and as follow-ups."""
-        steering, follow_up = self._session.agent.peek_queued_messages()
-        return tuple(map(_text, steering)), tuple(map(_text, follow_up))
+        def done(task: asyncio.Task[AssistantMessage | None]) -> None:
+            self._sending.discard(sent)
+            error = None if task.cancelled() else task.exception()
+            if error is not None and not sent.awaited:
+                self._runtime.report_plugin_error(plugin, "send", f"Plugin {plugin!r} could not send: {error}")
 
-    def clear(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Drop what is queued and return its text."""
-        queued = self.texts()
-        self._session.agent.clear_all_queues()
-        self.tell_queues()
-        return queued
-
-    def forget(self) -> None:
-        """Drop everything that waits: the conversation that it was meant for ends."""
-        self._next_turn.clear()
-        self.clear()
-
-    def tell_queues(self) -> None:
-        """Tell the subscribers what is queued now, if that has changed."""
-        queued = steering, follow_up = self.texts()
-        if queued == self._told:
-            return
-        self._told = queued
-        self._session.listeners.emit_nowait(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
+        assert sent.task is not None  # noqa: S101 - given above
+        sent.task.add_done_callback(done)
+        return sent
 
 
 class _Sent:
-    """Waits for the answer to a plugin's message; unlike a coroutine it is sent when nobody waits."""
+    """Waits for the answer to a plugin's message; unlike a coroutine the message is sent without being awaited."""
 
-    def __init__(self, task: asyncio.Task[AssistantMessage | None] | None, session: AgentSession | None = None) -> None:
+    def __init__(
+        self, task: asyncio.Task[AssistantMessage | None] | None, is_starting: Callable[[], bool] = bool
+    ) -> None:
         self.task = task
         self.awaited = False
-        self._session = session
+        self._is_starting = is_starting
 
     def __await__(self) -> Generator[Any, None, AssistantMessage | None]:
-        if self._session is not None and self._session.is_beginning and _in_a_hook():
+        if self._is_starting() and _in_a_hook():
             raise AgentBusy(
                 "A handler of session_start cannot wait for the answer, which waits until all handlers are done."
                 " Send it without await: it is answered then."
@@ -203,7 +177,7 @@ class _Sent:
 
 
 class _Queued:
-    """Waits until a text is queued; unlike a coroutine it does its work when nobody waits."""
+    """Waits until a text is queued; unlike a coroutine it does its work without being awaited."""
 
     def __init__(self, task: asyncio.Task[None] | None) -> None:
         self._task = task
@@ -231,10 +205,5 @@ def _check_thread(method: str) -> None:
         ) from None
 
 
-def user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:
-    """Return what the user said as a message."""
-    return UserMessage(content=(TextContent(text), *images))
-
-
-def _text(message: AgentMessage) -> str:
-    return text_of(getattr(message, "content", ""))
+def _of_user(content: str | Sequence[UserContent]) -> UserMessage:
+    return UserMessage(content=content if isinstance(content, str) else tuple(content))

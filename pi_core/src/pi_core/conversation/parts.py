@@ -1,142 +1,205 @@
-"""What a session does beside answering prompts. Each part is imported when it is first used: most runs use none."""
+"""The parts of a conversation, each made of the runtime and of the parts that it calls.
+
+Those that most runs do not use are imported when they are first used: start-up is a feature.
+"""
 
 from __future__ import annotations
 
-import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+from pi_core.conversation.commands import PluginCommands
+from pi_core.conversation.lifecycle import Lifecycle
+from pi_core.conversation.message_queue import MessageQueue
+from pi_core.conversation.offered_tools import OfferedTools
+from pi_core.conversation.prompt_record import PromptRecord
+from pi_core.conversation.retry import Retry
+from pi_core.conversation.run_events import RunEvents
+from pi_core.conversation.turn import PromptTurns
 
-    from pi_core.conversation.compaction import Compacting
-    from pi_core.conversation.model_selection import Choices
-    from pi_core.conversation.reload import Reloading
-    from pi_core.conversation.session import AgentSession
-    from pi_core.conversation.switching import Replacing
-    from pi_core.conversation.tree import TreeSteps
+if TYPE_CHECKING:
+    from pi_core.conversation.compaction import CompactionRunner
+    from pi_core.conversation.exporter import Exporter
+    from pi_core.conversation.model_selection import ModelSelection
+    from pi_core.conversation.outbox import Outbox
+    from pi_core.conversation.program_calls import ProgramCalls
+    from pi_core.conversation.reload import Reloader
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.side_requests import SideRequests
+    from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.tree import TreeNavigator
+    from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.user_bash import UserBash
     from pi_core.plugin_api.activation import Activations
     from pi_core.plugin_api.event_bus import Bus
+    from pi_hookspecs import Model
 
-__all__ = ["SessionParts"]
+__all__ = ["Parts"]
 
 
-class SessionParts:
-    """The parts of one session.
+class Parts:
+    """Makes the parts of one conversation.
 
     Args:
-        session: Whose.
+        runtime: What they are made of.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
-        self._shutdowns: set[asyncio.Task[None]] = set()
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.lifecycle = Lifecycle(runtime, self)
+        self.tools = OfferedTools(runtime)
+        self.queue = MessageQueue(runtime)
+        self.retry = Retry(runtime, self._set_model)
+        self.record = PromptRecord(runtime)
+        self.commands = PluginCommands(runtime)
+        self.turns = PromptTurns(
+            runtime,
+            commands=self.commands,
+            queue=self.queue,
+            retry=self.retry,
+            record=self.record,
+            ready=self.lifecycle.ready,
+        )
+        run_events = RunEvents(runtime, queue=self.queue, retry=self.retry, record=self.record)
+        runtime.agent.subscribe(run_events.on_event)
 
     @cached_property
-    def compacting(self) -> Compacting:
+    def outbox(self) -> Outbox:
+        """Sends messages of programs and plugins."""
+        from pi_core.conversation.outbox import Outbox
+
+        return Outbox(self.runtime, self.queue, self.turns, is_starting=lambda: self.lifecycle.is_starting)
+
+    @cached_property
+    def calls(self) -> ProgramCalls:
+        """Answers prompts of programs with a value or with a stream of events."""
+        from pi_core.conversation.program_calls import ProgramCalls
+
+        return ProgramCalls(self.runtime, self.turns, self.lifecycle)
+
+    @cached_property
+    def requests(self) -> SideRequests:
+        """Asks the model outside the conversation."""
+        from pi_core.conversation.side_requests import SideRequests
+
+        return SideRequests(self.runtime, self.retry)
+
+    @cached_property
+    def compaction(self) -> CompactionRunner:
         """Makes the conversation short."""
-        from pi_core.conversation.compaction import Compacting
+        from pi_core.conversation.compaction import CompactionRunner
 
-        return Compacting(self._session)
-
-    @cached_property
-    def tree(self) -> TreeSteps:
-        """Goes to another place in the tree."""
-        from pi_core.conversation.tree import TreeSteps
-
-        return TreeSteps(self._session)
+        return CompactionRunner(self.runtime, self.requests, self.lifecycle)
 
     @cached_property
-    def replacing(self) -> Replacing:
+    def tree(self) -> TreeNavigator:
+        """Moves to another place in the tree."""
+        from pi_core.conversation.tree import TreeNavigator
+
+        return TreeNavigator(self.runtime, self.requests)
+
+    @cached_property
+    def switcher(self) -> SessionSwitcher:
         """Puts another conversation in place."""
-        from pi_core.conversation.switching import Replacing
+        from pi_core.conversation.switching import SessionSwitcher
 
-        return Replacing(self._session)
+        return SessionSwitcher(self.runtime, self.lifecycle, self.queue, self.models)
 
     @cached_property
     def bash(self) -> UserBash:
         """Runs the user's commands."""
         from pi_core.conversation.user_bash import UserBash
 
-        return UserBash(self._session)
+        return UserBash(self.runtime)
 
     @cached_property
-    def choices(self) -> Choices:
-        """Chooses model and thinking level."""
-        from pi_core.conversation.model_selection import Choices
+    def models(self) -> ModelSelection:
+        """Selects model and thinking level."""
+        from pi_core.conversation.model_selection import ModelSelection
 
-        return Choices(self._session)
+        return ModelSelection(self.runtime)
 
     @cached_property
     def activations(self) -> Activations:
         """Holds what plugins have as ``pi``."""
         from pi_core.plugin_api.activation import Activations
 
-        return Activations(self._session)
+        return Activations(self.runtime.plugins.port)
 
     @cached_property
     def bus(self) -> Bus:
-        """Where plugins tell each other of things."""
+        """Carries plain data between plugins."""
         from pi_core.plugin_api.event_bus import Bus
 
-        return Bus(self._session.complain)
+        return Bus(self.runtime.report_plugin_error)
 
     @cached_property
-    def reloading(self) -> Reloading:
-        """Loads local extensions anew."""
-        from pi_core.conversation.reload import Reloading
+    def reloader(self) -> Reloader:
+        """Loads local extensions again."""
+        from pi_core.conversation.reload import Reloader
 
-        return Reloading(self._session)
+        return Reloader(
+            self.runtime,
+            start=self.lifecycle.start,
+            is_compacting=lambda: self.is_compacting,
+            activations=self.activations,
+            offer_tools=self.tools.offer,
+        )
 
-    async def ready_for_prompt(self) -> None:
-        """Return when a prompt may begin: no compaction is going on, and the user's commands have been told."""
-        await self.compacted()
-        if "reloading" in vars(self):
-            await self.reloading.finished()
+    @cached_property
+    def exporter(self) -> Exporter:
+        """Writes the session into files."""
+        from pi_core.conversation.exporter import Exporter
+
+        return Exporter(self.runtime)
+
+    @cached_property
+    def usage(self) -> SessionUsage:
+        """Counts what the conversation has used."""
+        from pi_core.conversation.usage import SessionUsage
+
+        return SessionUsage(self.runtime)
+
+    # Those that were used
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether a compaction is going on."""
+        return "compaction" in vars(self) and self.compaction.is_running
 
     @property
     def is_reloading(self) -> bool:
         """Whether a reload is going on."""
-        return "reloading" in vars(self) and self.reloading.is_going_on
+        return "reloader" in vars(self) and self.reloader.is_going_on
 
     async def compacted(self) -> None:
         """Return when no compaction is going on."""
-        if "compacting" in vars(self):
-            await self.compacting.finished()
+        if "compaction" in vars(self):
+            await self.compaction.finished()
 
-    def take_deferred(self) -> None:
-        """Make what the user's commands printed part of the conversation, now that no answer is being made."""
-        if "bash" in vars(self):
-            self.bash.keep_deferred()
+    async def reloaded(self) -> None:
+        """Return when no reload is going on."""
+        if "reloader" in vars(self):
+            await self.reloader.finished()
+
+    async def left_stream_settled(self) -> None:
+        """Return when a stream that its consumer has left is no longer being answered."""
+        if "calls" in vars(self):
+            await self.calls.left_stream_settled()
 
     def abort_summaries(self) -> None:
         """Stop a compaction, and the summary of a branch: both change nothing then."""
-        if "compacting" in vars(self):
-            self.compacting.abort()
+        if "compaction" in vars(self):
+            self.compaction.abort()
         if "tree" in vars(self):
             self.tree.abort()
 
-    def abort_bash(self) -> None:
-        """Stop the user's commands that are running."""
-        if "bash" in vars(self):
-            self.bash.abort()
-
-    def call_at_shutdown(self, handler: Callable[[], Awaitable[None] | None]) -> None:
-        """Call a function when a plugin has asked for the end and no prompt is being answered."""
-
-        async def call() -> None:
-            await self._session.until_shutdown()
-            waiting = handler()
-            if waiting is not None and hasattr(waiting, "__await__"):
-                await waiting
-
-        self._shutdowns.add(asyncio.create_task(call()))
-
     def end(self) -> None:
         """Stop what no abort of a prompt stops: the session ends."""
-        for task in self._shutdowns - {asyncio.current_task()}:  # the handler may be what ends it
-            task.cancel()
-        self.abort_bash()
-        if "reloading" in vars(self):
-            self.reloading.end()
+        if "bash" in vars(self):
+            self.bash.abort()
+        if "reloader" in vars(self):
+            self.reloader.end()
+
+    async def _set_model(self, model: Model) -> None:
+        await self.models.set_model(model)

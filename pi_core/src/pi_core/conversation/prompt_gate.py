@@ -67,10 +67,14 @@ class PromptGate:
             self._abort.abort(reason)
 
     def is_inside(self) -> bool:
-        """Whether it is the prompt's own task that asks: a hook, a listener."""
+        """Whether the caller runs in the task of a prompt, one that is being settled included."""
         return self._task is not None and asyncio.current_task() is self._task
 
+    def is_inside_prompt(self) -> bool:
+        """Whether the caller is part of the prompt that is being answered: a hook, a listener."""
+        return self._abort is not None and self.is_inside()
+
     async def empty(self) -> None:
-        """Return when nobody is inside; at once for the prompt's own task, which would wait for itself."""
+        """Return when no prompt is inside; at once for the prompt's own task, which would wait for itself."""
         if not self.is_inside():
             await self._settled.wait()

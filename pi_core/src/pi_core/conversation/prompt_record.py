@@ -10,7 +10,7 @@ from operator import is_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
     from pi_core.session.instructions import Instructions
     from pi_core.system_prompt import SystemPrompt
     from pi_hookspecs import Tool
@@ -28,20 +28,20 @@ class PromptRecord:
     """Keeps the record of one session.
 
     Args:
-        session: Whose prompt and tools.
+        runtime: Has the prompt and the tools.
 
     Attributes:
         base: The prompt as it was built for the run, before plugins changed its text.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._seen: tuple[str, tuple[Tool, ...], Instructions] | None = None
         self.base: SystemPrompt | None = None
 
     def update(self) -> None:
         """Append a record where the branch does not say already what the next request will."""
-        manager, state = self._session.session_manager, self._session.agent.state
+        manager, state = self._runtime.manager, self._runtime.agent.state
         known = manager.recorded_instructions()
         now = (state.system_prompt, state.tools, known)
         if self._seen is not None and all(map(is_, self._seen, now)):
@@ -49,7 +49,7 @@ class PromptRecord:
         from pi_core.agent.declarations import tool_declaration
         from pi_core.wire.converter import to_wire
 
-        base = self.base or self._session.system_prompts.known()
+        base = self.base or self._runtime.prompts.known()
         tools = [to_wire(tool_declaration(tool)) for tool in state.tools]
         record = known.record_of(_sections(state.system_prompt, base), tools)
         if record is not None:

@@ -7,36 +7,62 @@ from typing import TYPE_CHECKING
 
 import pi_hookspecs  # as in compaction.py
 from pi_core.conversation.resources import reload_resources
-from pi_core.plugin_api.context import PluginContext
 from pi_core.plugin_api.handles import RELOADED
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
+    from collections.abc import Awaitable, Callable
 
-__all__ = ["Reloading"]
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.plugin_api.activation import Activations
+
+__all__ = ["Reloader"]
 
 BUSY_SECONDS = 0.2
 """How often to look whether the session is idle, once a file has changed."""
 
 
-class Reloading:
-    """Reloads one session.
+class Reloader:
+    """Reloads the plugins of one session.
 
     Args:
-        session: Which one.
+        runtime: What the conversation is made of.
+        start: Starts the session.
+        is_compacting: Whether a compaction is going on.
+        activations: What plugins hold as ``pi``.
+        offer_tools: Lets the next request offer the tools that are active then.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(
+        self,
+        runtime: Runtime,
+        *,
+        start: Callable[[], Awaitable[None]],
+        is_compacting: Callable[[], bool],
+        activations: Activations,
+        offer_tools: Callable[[], None],
+    ) -> None:
+        self._runtime = runtime
+        self._start = start
+        self._is_compacting = is_compacting
+        self._activations = activations
+        self._offer_tools = offer_tools
         self._one_at_a_time = asyncio.Lock()
         self._watching: asyncio.Task[None] | None = None
         self._reloading: asyncio.Task[object] | None = None
 
     async def reload(self) -> None:
-        """See ``AgentSession.reload``."""
+        """Load local extensions again, read settings and resources again, and activate all plugins again.
+
+        An extension that cannot be loaded any more goes on as it was before, and the reason is reported. Installed
+        plugins are not imported again: Python cannot replace a module that others hold. Other sessions of the same
+        host go on with the old versions until they are reloaded, too.
+
+        Raises:
+            UserError: A prompt is being answered, or the conversation compacted.
+        """
         self._check_idle()
-        await self._session.start()
+        await self._start()
         async with self._one_at_a_time:
             self._check_idle()
             self._reloading = asyncio.current_task()
@@ -67,59 +93,58 @@ class Reloading:
             self._watching.cancel()
 
     async def _reload(self) -> None:
-        session, extensions = self._session, self._session.host.extensions
+        runtime, extensions = self._runtime, self._runtime.host.extensions
         staged = None
         if extensions is not None:
-            session.settings.reload()  # they may name other extensions
-            if session.settings is not session.host.settings:
-                session.host.settings.reload()
+            runtime.settings.reload()  # they may name other extensions
+            if runtime.settings is not runtime.host.settings:
+                runtime.host.settings.reload()
             staged = await extensions.stage()
-        if session.hooks.listens("session_shutdown"):
-            await session.hooks.notify(pi_hookspecs.SessionShutdownEvent(reason="reload"), session.ctx)
-        session.parts.activations.end(RELOADED)
-        session.handles.retire(RELOADED)
-        session.ctx = session.bridge.ctx = PluginContext(session)
+        if runtime.hooks.listens("session_shutdown"):
+            await runtime.hooks.notify(pi_hookspecs.SessionShutdownEvent(reason="reload"), runtime.ctx)
+        self._activations.end(RELOADED)
+        runtime.plugins.renew(RELOADED)
         if staged is not None:
             for plugin, problem in staged.commit():
-                session.complain(plugin, "reload", problem)
-        session.hooks.compile(afresh=True)
+                runtime.report_plugin_error(plugin, "reload", problem)
+        runtime.hooks.compile(afresh=True)
         self._activate(staged.replaced if staged is not None else {})
-        session.use_tools()
-        await reload_resources(session)
-        if session.hooks.listens("session_start"):
-            await session.hooks.notify(pi_hookspecs.SessionStartEvent(reason="reload"), session.ctx)
+        self._offer_tools()
+        await reload_resources(runtime)
+        if runtime.hooks.listens("session_start"):
+            await runtime.hooks.notify(pi_hookspecs.SessionStartEvent(reason="reload"), runtime.ctx)
 
     def _activate(self, replaced: dict[str, object]) -> None:
         """Activate all plugins; where a new version cannot be, the one before comes back."""
-        session = self._session
-        for plugin, activate in session.host.activations():
-            problem = session.parts.activations.activate(plugin, activate)
+        runtime = self._runtime
+        for plugin, activate in runtime.host.activations():
+            problem = self._activations.activate(plugin, activate)
             if problem is None or plugin not in replaced:
                 continue
-            session.parts.activations.end(RELOADED, plugin)
-            session.host.replace(plugin, replaced[plugin])
-            session.hooks.compile()
-            before = dict(session.host.activations()).get(plugin)
+            self._activations.end(RELOADED, plugin)
+            runtime.host.replace(plugin, replaced[plugin])
+            runtime.hooks.compile()
+            before = dict(runtime.host.activations()).get(plugin)
             if before is not None:
-                session.parts.activations.activate(plugin, before)
-            session.complain(plugin, "reload", "the version before goes on")
+                self._activations.activate(plugin, before)
+            runtime.report_plugin_error(plugin, "reload", "the version before goes on")
 
     def _check_idle(self) -> None:
-        if self._session.is_streaming:
+        if self._runtime.is_streaming:
             raise UserError("Wait for the current response to finish before reloading.")
-        if self._session.is_compacting:
+        if self._is_compacting():
             raise UserError("Wait for compaction to finish before reloading.")
 
     async def _watch(self) -> None:
         from pi_core.host.extensions.watching import changes
 
-        extensions = self._session.host.extensions
+        extensions = self._runtime.host.extensions
         if extensions is None:
             return
         async for _ in changes(extensions):
-            while self._session.is_streaming or self._session.is_compacting:  # noqa: ASYNC110 - two ends, one look
+            while self._runtime.is_streaming or self._is_compacting():  # noqa: ASYNC110 - two ends, one look
                 await asyncio.sleep(BUSY_SECONDS)
             try:
                 await self.reload()
             except PiError as error:
-                self._session.complain("(extensions)", "reload", str(error))
+                self._runtime.report_plugin_error("(extensions)", "reload", str(error))

@@ -1,4 +1,4 @@
-"""A session's resources: plugins are asked where else to look, and problems are told to whoever listens."""
+"""The resources of a session: plugins add paths, and problems are reported to the subscribers."""
 
 from __future__ import annotations
 
@@ -7,32 +7,35 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_hookspecs.specs import session as session_specs
 
 if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
+    from collections.abc import Callable
 
-__all__ = ["discover_resources", "reload_resources", "tell_of_problems"]
+    from pi_core.conversation.runtime import Runtime
+    from pi_hookspecs import ResourceLoader
+
+__all__ = ["discover_resources", "reload_resources", "report_problems"]
 
 
-async def discover_resources(session: AgentSession, reason: Literal["startup", "reload"]) -> None:
+async def discover_resources(runtime: Runtime, reason: Literal["startup", "reload"]) -> None:
     """Ask the plugins for further paths."""
-    if not session.hooks.listens("resources_discover"):
+    if not runtime.hooks.listens("resources_discover"):
         return
     from pi_hookspecs import ResourcesDiscoverEvent
 
-    event = ResourcesDiscoverEvent(cwd=str(session.cwd), reason=reason)
-    for plugin, answer in await session.hooks.call_each(session_specs.resources_discover, event, session.ctx):
-        session.resources.extend("skill", answer.skill_paths, plugin)
-        session.resources.extend("prompt", answer.prompt_paths, plugin)
-        session.resources.extend("theme", answer.theme_paths, plugin)
+    event = ResourcesDiscoverEvent(cwd=str(runtime.cwd), reason=reason)
+    for plugin, answer in await runtime.hooks.call_each(session_specs.resources_discover, event, runtime.ctx):
+        runtime.resources.extend("skill", answer.skill_paths, plugin)
+        runtime.resources.extend("prompt", answer.prompt_paths, plugin)
+        runtime.resources.extend("theme", answer.theme_paths, plugin)
 
 
-async def reload_resources(session: AgentSession) -> None:
+async def reload_resources(runtime: Runtime) -> None:
     """Look for everything anew."""
-    await session.resources.reload()
-    await discover_resources(session, "reload")
+    await runtime.resources.reload()
+    await discover_resources(runtime, "reload")
 
 
-def tell_of_problems(session: AgentSession) -> None:
-    """Let the session's subscribers hear of files that cannot be used."""
-    loader: Any = session.resources
+def report_problems(resources: ResourceLoader, report: Callable[[str, str, str], None]) -> None:
+    """Report files that cannot be used."""
+    loader: Any = resources
     if hasattr(loader, "on_problem"):
-        loader.on_problem = lambda problem: session.complain("(resources)", problem.kind, str(problem))
+        loader.on_problem = lambda problem: report("(resources)", problem.kind, str(problem))

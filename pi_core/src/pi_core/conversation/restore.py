@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 
-__all__ = ["note_choices", "restored_level", "restored_model", "tell_of_interruption"]
+__all__ = ["append_choices", "report_interruption", "restored_level", "restored_model"]
 
 
 def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
@@ -40,7 +40,7 @@ def restored_level(session: SessionManager) -> ThinkingLevel | None:
     return next((each for each in THINKING_LEVELS if each == context.thinking_level), None)
 
 
-def note_choices(session: SessionManager, model: Model | None, level: ThinkingLevel) -> None:
+def append_choices(session: SessionManager, model: Model | None, level: ThinkingLevel) -> None:
     """Begin a new session with what it is begun with: model, then thinking level."""
     if session.get_leaf_entry() is None:
         if model is not None:
@@ -48,7 +48,7 @@ def note_choices(session: SessionManager, model: Model | None, level: ThinkingLe
         session.append_thinking_level_change(level)
 
 
-def tell_of_interruption(session: SessionManager) -> None:
+def report_interruption(session: SessionManager) -> None:
     """Tell the user which tool calls a session ends in: the program was stopped while they ran."""
     calls = session.interrupted_tool_calls()
     if calls:

@@ -14,25 +14,29 @@ from pi_core.hooks.containment import reported
 from pi_hookspecs import AbortController, PiError
 
 if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
-    from pi_hookspecs import AbortSignal, AssistantMessage, RetryDecision
+    from collections.abc import Awaitable, Callable
+
+    from pi_core.conversation.runtime import Runtime
+    from pi_hookspecs import AbortSignal, AssistantMessage, Model, RetryDecision
 
 __all__ = ["Retry", "wait_unless_aborted"]
 
 
 class Retry:
-    """Repeats a session's failed requests.
+    """Repeats failed requests.
 
     Args:
-        session: Whose requests.
+        runtime: What the conversation is made of.
+        set_model: Selects the model that the policy goes on with.
 
     Attributes:
         attempt: Which retry is going on, from 1; 0 when none is.
         enabled: Whether failed requests are repeated at all.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime, set_model: Callable[[Model], Awaitable[None]]) -> None:
+        self._runtime = runtime
+        self._set_model = set_model
         self._decision: RetryDecision | None = None
         self._failed: AssistantMessage | None = None
         self._wait: AbortController | None = None
@@ -44,6 +48,10 @@ class Retry:
         """Whether the time before the next try is running."""
         return self._wait is not None
 
+    def set_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
+        """Allow or forbid retries in this session."""
+        self.enabled = enabled
+
     def abort(self) -> None:
         """Give up the retry that is being waited for."""
         if self._wait is not None:
@@ -53,29 +61,29 @@ class Retry:
         """Ask the installed policy about a failed answer; without one, or when it fails, there is no other try."""
         if not self.enabled or answer.stop_reason != "error":
             return None
-        session = self._session
-        found = session.host.find("register_services", "Retrier")
+        runtime = self._runtime
+        found = runtime.host.find("register_services", "Retrier")
         if found is None:
             return None
-        with reported(session.complain, found.plugin, "Retrier.decide", "to decide on a retry"):
-            decision: RetryDecision | None = found.thing.decide(answer, attempt, session.ctx)
+        with reported(runtime.report_plugin_error, found.plugin, "Retrier.decide", "to decide on a retry"):
+            decision: RetryDecision | None = found.thing.decide(answer, attempt, runtime.ctx)
             return decision
         return None
 
-    def consider(self, answer: AssistantMessage | None) -> bool:
+    def plan_retry(self, answer: AssistantMessage | None) -> bool:
         """Decide on a run that has ended in an answer; whether it will be tried again."""
         failed = answer is not None and answer.stop_reason in ("error", "aborted")
         self._failed = answer if failed else None
         self._decision = self.decide(answer, self.attempt + 1) if answer is not None and failed else None
         return self._decision is not None
 
-    async def succeeded(self) -> None:
-        """Tell that a retry has brought an answer."""
-        if self.attempt:
+    async def on_answer(self, answer: AssistantMessage) -> None:
+        """End the retries that have brought an answer."""
+        if self.attempt and answer.stop_reason not in ("error", "aborted"):
             attempt, self.attempt = self.attempt, 0
-            await self._session.tell(pi_hookspecs.AutoRetryEndEvent(success=True, attempt=attempt))
+            await self._runtime.emit(pi_hookspecs.AutoRetryEndEvent(success=True, attempt=attempt))
 
-    async def again(self, stop: AbortSignal) -> bool:
+    async def wait_for_retry(self, stop: AbortSignal) -> bool:
         """Wait for the try that was decided on and make the context ready for it; False when there is none."""
         decision, self._decision = self._decision, None
         failed, self._failed = self._failed, None
@@ -84,7 +92,7 @@ class Retry:
                 await self._give_up(failed.error_message)
             return False
         self.attempt = decision.attempt
-        await self._session.tell(
+        await self._runtime.emit(
             pi_hookspecs.AutoRetryStartEvent(
                 attempt=decision.attempt,
                 max_attempts=decision.max_attempts,
@@ -99,13 +107,13 @@ class Retry:
         if decision.model is not None and not await self._change_model(decision.model):
             await self._give_up(failed.error_message)
             return False
-        self._session.drop_failed_answer()
+        self._runtime.transcript.drop_failed_answer()
         return True
 
     async def _give_up(self, why: str | None) -> None:
         if self.attempt:
             attempt, self.attempt = self.attempt, 0
-            await self._session.tell(pi_hookspecs.AutoRetryEndEvent(success=False, attempt=attempt, final_error=why))
+            await self._runtime.emit(pi_hookspecs.AutoRetryEndEvent(success=False, attempt=attempt, final_error=why))
 
     async def _waited(self, delay_ms: int, stop: AbortSignal) -> bool:
         self._wait = AbortController()
@@ -118,13 +126,13 @@ class Retry:
 
     async def _change_model(self, name: str) -> bool:
         """Let another model answer; False when it cannot: the one that failed would be asked again for ever."""
-        session = self._session
+        runtime = self._runtime
         try:
-            model = session.ctx.find_model(name)
+            model = runtime.ctx.find_model(name)
         except PiError as error:
-            session.complain("(retry)", "Retrier.decide", f"Cannot go on with model {name!r}: {error}")
+            runtime.report_plugin_error("(retry)", "Retrier.decide", f"Cannot go on with model {name!r}: {error}")
             return False
-        await session.set_model(model)
+        await self._set_model(model)
         return True
 
 

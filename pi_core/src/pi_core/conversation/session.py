@@ -1,138 +1,108 @@
-"""``AgentSession``: a prompt's way from the user's text to a settled session, with every hook on the way.
+"""``AgentSession``: what programs use of a conversation; each name leads to the part that does it."""
 
-It puts plugins, tools, settings and the session's tree around an ``Agent``.
-"""
-
+# ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
-from pi_core.agent.subscribers import Subscribers
-from pi_core.base.process.forks import ForkGuard
-from pi_core.conversation.actions import SessionActions
-from pi_core.conversation.agent_delegate import AgentDelegate
-from pi_core.conversation.build_agent import make_agent
-from pi_core.conversation.controls import SessionControls
-from pi_core.conversation.hook_bridge import HookBridge
-from pi_core.conversation.outbox import Sending
-from pi_core.conversation.parts import SessionParts
-from pi_core.conversation.program_calls import ProgramCalls
-from pi_core.conversation.prompt_gate import PromptGate
-from pi_core.conversation.prompt_record import PromptRecord
-from pi_core.conversation.prompt_steps import PromptSteps
-from pi_core.conversation.queries import SessionQueries
-from pi_core.conversation.resources import discover_resources, tell_of_problems
-from pi_core.conversation.retry import Retry
-from pi_core.conversation.run_events import RunEvents
-from pi_core.conversation.system_prompts import SystemPrompts
-from pi_core.conversation.tool_choice import SessionTools
-from pi_core.plugin_api.context import NoUserInterface, PluginContext
-from pi_core.plugin_api.handles import ENDED, Handles
-from pi_core.plugin_api.registrations import SessionRegistrations
-from pi_core.resources import DefaultResourceLoader
-from pi_core.system_prompt import SystemPromptBuilder
-from pi_hookspecs import AgentBusy, PiError
+from pi_core.base.forwarding import Method, attribute
+from pi_core.conversation.parts import Parts
+from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
+    from pi_core.agent.agent import Agent
+    from pi_core.agent.queue import QueueMode
     from pi_core.agent.subscribers import Listener
-    from pi_core.conversation.prompt_call import PromptCall
-    from pi_core.conversation.toolbox import Toolbox
+    from pi_core.conversation.answer import Answer
+    from pi_core.conversation.commands import PluginCommands
+    from pi_core.conversation.compaction import CompactionRunner
+    from pi_core.conversation.exporter import Exporter
+    from pi_core.conversation.lifecycle import Lifecycle
+    from pi_core.conversation.message_queue import MessageQueue
+    from pi_core.conversation.model_selection import ModelSelection, ScopedModel
+    from pi_core.conversation.offered_tools import OfferedTools
+    from pi_core.conversation.outbox import Outbox
+    from pi_core.conversation.reload import Reloader
+    from pi_core.conversation.retry import Retry
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.streaming import PromptStream
+    from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.transcript import Transcript
+    from pi_core.conversation.tree import TreeNavigator
+    from pi_core.conversation.turn import PromptTurns
+    from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.usage_limits import UsageLimits
-    from pi_core.hooks.reports import HookFailure, HookTrace
-    from pi_core.host import PluginHost
-    from pi_core.models.registry import ModelRegistry
+    from pi_core.conversation.user_bash import UserBash
+    from pi_core.plugin_api.context import PluginContext
     from pi_core.session import SessionManager
-    from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,
         AssistantMessage,
-        Compaction,
-        CompactionReason,
-        Context,
+        ExtensionErrorEvent,
         ImageContent,
         Model,
-        ResourceLoader,
-        SessionEntry,
-        SideRequest,
+        Resource,
         ThinkingLevel,
-        ToolCall,
-        ToolResult,
+        Usage,
         UserInterface,
     )
 
 __all__ = ["AgentSession"]
 
+T = TypeVar("T")
 
-class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls, SessionTools, SessionActions):
+
+class AgentSession:
     """A conversation with its model, tools and plugins. Make one with ``create_agent_session``.
 
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
+
+    Args:
+        runtime: What the conversation is made of.
     """
 
-    def __init__(
-        self,
-        *,
-        host: PluginHost,
-        settings: Settings,
-        models: ModelRegistry,
-        session_manager: SessionManager,
-        toolbox: Toolbox,
-        cwd: Path,
-        model: Model | None = None,
-        thinking_level: ThinkingLevel = "medium",
-        system_prompt: str | None = None,
-        append_system_prompt: Sequence[str] = (),
-        resources: ResourceLoader | None = None,
-        ui: UserInterface | None = None,
-        has_ui: bool = False,
-        mode: str = "print",
-        flags: Mapping[str, bool | str | None] | None = None,
-        deps: Any = None,
-        trace: Callable[[HookTrace], None] | None = None,
-    ) -> None:
-        self.host = host
-        self.settings = settings
-        self.models = models
-        self.session_manager = session_manager
-        self.toolbox = toolbox
-        self.cwd = cwd
-        self.mode = mode
-        self.deps = deps
-        self.has_ui = has_ui
-        self.ui: UserInterface = ui or NoUserInterface()
-        self.shutdown_requested = asyncio.Event()
-        self.flags = dict(flags or {})
-        self.depth = 0
-        self.handles = Handles()
-        self.registered = SessionRegistrations(host)
-        self.listeners = Subscribers()  # first: the dispatcher may have a circle in the order to report at once
-        self.hooks = host.dispatcher(self._report, trace)
-        session_manager.on_problem = lambda message: self.complain("(session)", "store", message)
-        session_manager.on_append = self._tell_of_entry
-        self.resources = resources or DefaultResourceLoader(cwd=cwd, settings=settings, host=host)
-        self.ctx = PluginContext(self)
-        tell_of_problems(self)
-        builder = SystemPromptBuilder(system_prompt, append_system_prompt)
-        self.system_prompts = SystemPrompts(builder, self.prompt_inputs, self.hooks, lambda: self.ctx)
-        self._fork_guard = ForkGuard(self._in_child)
-        self._started = self._ended = False
-        self._starting = asyncio.Lock()
-        self._gate = PromptGate(self.hooks.abort)
-        self._steps = PromptSteps(self, self._gate)
-        self.bridge = HookBridge(self.hooks, self.ctx, self._steps.add_entries)
-        self.summaries_made: list[tuple[AssistantMessage, SideRequest]] = []
-        self.retry = Retry(self)
-        self._run_events = RunEvents(self)
-        self.sending = Sending(self)
-        self.parts = SessionParts(self)
-        self.prompt_record = PromptRecord(self)
-        self.agent = make_agent(self, model, thinking_level)
-        self.agent.subscribe(self._run_events.on_event)
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.parts = Parts(runtime)
+        runtime.plugins.open(PluginPort(self.parts))
+        self.host = runtime.host
+        self.settings = self.settings_manager = runtime.settings
+        self.models = self.model_registry = runtime.models
+        self.resources = self.resource_loader = runtime.resources
+        self.session_manager = runtime.manager
+        self.agent = runtime.agent
+        self.state = runtime.agent.state
+        self.hooks = runtime.hooks
+        self.toolbox = runtime.toolbox
+        self.cwd = runtime.cwd
+        self.system_prompts = runtime.prompts
+        self.shutdown_requested = runtime.front_end.shutdown_requested
+
+    ctx: PluginContext = attribute("runtime.ctx", "The ``ctx`` that hooks get; a reload replaces it.")
+    signal: AbortSignal | None = attribute("runtime.signal", "The abort of the present run, or prompt.")
+    is_streaming: bool = attribute("runtime.is_streaming", "Whether a prompt is being answered.")
+    mode: str = attribute("runtime.front_end.mode", "The front end's name.")
+    ui: UserInterface = attribute("runtime.front_end.ui", "Answers dialogs.")
+    has_ui: bool = attribute("runtime.front_end.has_ui", "Whether a user can answer dialogs.")
+    deps: Any = attribute("runtime.front_end.deps", "The object that the program gave to its tools and plugins.")
+    model: Model | None = attribute("state.model", "The current model.")
+    thinking_level: ThinkingLevel = attribute("state.thinking_level", "The current reasoning effort.")
+    system_prompt: str = attribute("state.system_prompt", "The system prompt as the next request would send it.")
+    messages: list[Any] = attribute("state.messages", "The conversation as the next request would send it.")
+    session_id: str = attribute("session_manager.id", "The session's id.")
+    session_file: Path | None = attribute("session_manager.file", "The session's file; None for one in memory only.")
+    session_name: str | None = attribute("session_manager.name", "The name that the user gave the session.")
+    is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is going on.")
+    auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact unasked.")
+    is_retrying: bool = attribute("parts.retry.is_waiting", "Whether the delay before a retry is running.")
+    retry_attempt: int = attribute("parts.retry.attempt", "The number of the present retry; 0 if there is none.")
+    auto_retry_enabled: bool = attribute("parts.retry.enabled", "Whether failed requests are repeated.")
+    is_bash_running: bool = attribute("parts.bash.is_running", "Whether a command of the user is running.")
+    scoped_models: tuple[ScopedModel, ...] = attribute("parts.models.scoped", "The models to cycle through.")
 
     # Life
 
@@ -143,86 +113,55 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
     async def __aexit__(self, *_: object) -> None:
         await self.dispose()
 
-    async def start(self) -> None:
-        """Activate the plugins and tell them that the session begins; the first prompt does it otherwise.
+    start = Method("parts.lifecycle.start", lambda: Lifecycle.start)
+    dispose = Method("parts.lifecycle.end", lambda: Lifecycle.end)
+    until_shutdown = Method("parts.lifecycle.until_shutdown", lambda: Lifecycle.until_shutdown)
+    reload = Method("parts.reloader.reload", lambda: Reloader.reload)
+    watch_extensions = Method("parts.reloader.watch", lambda: Reloader.watch)
+
+    async def bind_extensions(
+        self,
+        *,
+        ui: UserInterface | None = None,
+        shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
+        on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
+    ) -> None:
+        """Give the plugins a front end and start the session: what a program that is one does first.
+
+        Args:
+            ui: Answers dialogs; that of ``create_agent_session`` when None.
+            shutdown_handler: Called once, when a plugin has asked for the end and no prompt is being answered.
+            on_error: Called with the errors of plugins.
 
         Raises:
             PiError: The session has ended.
         """
-        if self._ended:
-            raise PiError("This session has ended; make another one with create_agent_session")
-        self._fork_guard.work_here()
-        async with self._starting:
-            if self._started:
-                return
-            self._started = True
-            self.parts.activations.begin()
-            self.use_tools()
-            await self._notify_if_heard("session_start", lambda events: events.SessionStartEvent())
-            await discover_resources(self, "startup")
-
-    async def dispose(self) -> None:
-        """Stop what runs, tell the plugins that the session ends, and let go of everything."""
-        if self._ended:
-            return
-        self._ended = True
-        self.hooks.keep_last_hook()
-        self.parts.end()
-        await self.abort("Session ended")
-        if self._started:
-            await self._notify_if_heard("session_shutdown", lambda events: events.SessionShutdownEvent())
-        self.session_manager.close()
-        self.parts.activations.end(ENDED)
-        await self.listeners.settled()
-        self.hooks.close()
-        self.handles.retire(ENDED)
-        self._fork_guard.release()
-
-    def _in_child(self) -> None:
-        """Keep a process that a plugin has forked, a copy of this one, from going on with the session."""
-        self.session_manager.stop_storing()
-        self.hooks.end_in_child()
-
-    # What it is
+        if ui is not None:
+            self.runtime.front_end.ui, self.runtime.front_end.has_ui = ui, True
+        if on_error is not None:
+            self.subscribe(on_error, "extension_error")
+        if shutdown_handler is not None:
+            self.parts.lifecycle.call_at_shutdown(shutdown_handler)
+        await self.start()
 
     def is_project_trusted(self) -> bool:
-        """Whether files of the project itself may be used: settings, extensions, skills, prompts."""
+        """Return whether files of the project itself may be used: settings, extensions, skills, prompts."""
         return self.settings.trust_of(self.cwd).is_trusted
 
-    @property
-    def is_streaming(self) -> bool:
-        """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""
-        return self._gate.signal is not None or self.agent.state.is_streaming
-
-    @property
-    def is_beginning(self) -> bool:
-        """Whether plugins are being told that the session begins, so that no prompt can be answered yet."""
-        return self._starting.locked() or self.parts.is_reloading
-
-    @property
-    def signal(self) -> AbortSignal | None:
-        """The abort of the present run, between runs of the present prompt; None while idle."""
-        return self.agent.signal or self._gate.signal
-
-    @property
-    def call(self) -> PromptCall | None:
-        """What a program asked of the prompt that is being answered, beyond its text."""
-        return self._gate.call
-
-    @property
-    def prompt_signal(self) -> AbortSignal | None:
-        """The abort of the present prompt with all its runs; None while idle."""
-        return self._gate.signal
+    # Events
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Tell a listener of every event, or of those types alone; returns the way to unsubscribe.
+        """Call a listener with every event, or with those of some types; returns a function that unsubscribes.
 
         A type may be an event's (``turn_end``) or a stream event's (``text_delta``). The listener may be
         ``async`` and may take the run's abort signal as a second argument; it is awaited before the next.
         """
-        return self.listeners.add(listener, frozenset(types))
+        return self.runtime.events.add(listener, frozenset(types))
 
-    # A prompt
+    emit = Method("runtime.emit", lambda: Runtime.emit)
+    report_plugin_error = Method("runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
+
+    # Prompts
 
     async def prompt(
         self,
@@ -256,7 +195,7 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
             from pi_core.conversation.prompt_call import PromptCall
 
             call = PromptCall(limits)
-        return await self._steps.prompt(
+        return await self.parts.turns.prompt(
             prompt,
             images=images,
             behavior=streaming_behavior,
@@ -266,133 +205,174 @@ class AgentSession(AgentDelegate, ProgramCalls, SessionQueries, SessionControls,
             call=call,
         )
 
-    async def continue_(self) -> AssistantMessage | None:
-        """Go on from the transcript, for retries and for messages that were queued while idle.
+    @overload
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        output_type: None = None,
+        images: Sequence[ImageContent] = (),
+        limits: UsageLimits | None = None,
+    ) -> Answer[str]: ...
+    @overload
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        output_type: type[T],
+        images: Sequence[ImageContent] = (),
+        limits: UsageLimits | None = None,
+    ) -> Answer[T]: ...
+    @overload
+    async def ask(
+        self, prompt: str, *, output_type: Any, images: Sequence[ImageContent] = (), limits: UsageLimits | None = None
+    ) -> Answer[Any]: ...
+    async def ask(
+        self,
+        prompt: str,
+        *,
+        output_type: Any = None,
+        images: Sequence[ImageContent] = (),
+        limits: UsageLimits | None = None,
+    ) -> Answer[Any]:
+        """Answer a prompt and return the answer as a value; unlike ``prompt`` it raises where there is none.
 
-        Raises:
-            AgentBusy: A run is going on.
-            PiError: There is nothing to continue from.
-        """
-        await self.start()
-        await self.left_stream_settled()
-        if self.is_streaming:
-            raise AgentBusy("Agent is already processing. Wait for completion before continuing.")
-        self.models.check(self.required_model())
-        with self._gate.prompt() as stop:
-            await self._steps.resume(stop)
-        return self.last_answer()
-
-    def steer(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
-        """Say something before the next request; skills and templates are expanded.
+        Args:
+            prompt: The text; commands, skills and templates as in ``prompt``.
+            output_type: The data that the answer is to be: a JSON schema as a dict, an attrs class, a dataclass, a
+                ``TypedDict``, a pydantic model, a primitive, a list, or a union of these. The model is held to it where
+                its API can do that, and asked for it in the system prompt. An answer that does not fit is sent back
+                once.
+            images: Images that belong to the text.
+            limits: What the prompt may use, a correction of its output included.
 
         Returns:
-            Waits until it is queued. A text that does not begin with a slash is queued already.
+            The answer; ``output`` is the data, or the text where no ``output_type`` is given.
 
         Raises:
-            UserError: It is a plugin's command, which cannot be queued.
+            RequestFailed: The request to the model failed, after the retries that the installed policy makes.
+            Aborted: The prompt was aborted.
+            InvalidOutput: The answer does not fit ``output_type``, not even after it was sent back.
+            UsageLimitExceeded: A limit was reached; the conversation can go on.
+            AgentBusy: Another prompt is being answered.
+            PiError: A command or a plugin dealt with the prompt, so that there is no data. Without ``output_type`` the
+                answer is the empty text then.
         """
-        return self.sending.say(text, images, "steer", self._steps.expand)
+        return await self.parts.calls.ask(prompt, output_type, images, limits)
 
-    def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
-        """Say something when the agent would otherwise stop; otherwise as ``steer``."""
-        return self.sending.say(text, images, "followUp", self._steps.expand)
+    def stream(
+        self, prompt: str, *, images: Sequence[ImageContent] = (), limits: UsageLimits | None = None
+    ) -> PromptStream:
+        """Answer a prompt and yield the session's events, ``agent_settled`` last; ``stream(...).text()`` only its text.
 
-    def request_abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the prompt that is being answered, a compaction, a summary of a branch; what is queued stays."""
-        self._gate.abort(reason)
-        self.agent.abort(reason)
-        self.parts.abort_summaries()
+        For ``async for event in session.stream("..."):``. The prompt begins with the first step of the iteration.
+        Leaving the loop early, by ``break``, an exception or a cancelled task, aborts the prompt, and the session can
+        be used again at once. A stream that is kept in a variable is left by ``await stream.aclose()``, or by
+        ``async with contextlib.aclosing(...)``.
 
-    async def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop what ``request_abort`` stops and wait until it has settled.
+        A consumer that is slow slows the run down: it waits as soon as a thousand events have not been taken. So a loop
+        must not wait for its own run to end (``wait_for_idle``); ``abort`` may be awaited in it.
 
-        From inside it, in a listener or a hook, there is nothing to wait for: it settles after that.
+        Args:
+            prompt: As in ``prompt``.
+            images: Images that belong to the text.
+            limits: What the prompt may use.
+
+        Raises:
+            AgentBusy: Another prompt is being answered; raised by the first step.
+            UsageLimitExceeded: A limit was reached; raised after the last event.
+            NoModel: No model is selected.
+            MissingKey: The model's provider has no key.
         """
-        self.request_abort(reason)
-        await self.wait_for_idle()
-        await self.parts.compacted()
+        return self.parts.calls.stream(prompt, images, limits)
 
-    async def wait_for_idle(self) -> None:
-        """Return when no prompt is being answered and ``agent_settled`` was told; at once from inside the prompt."""
-        await self._gate.empty()
-        if self._gate.signal is None:
-            await self.agent.wait_for_idle()  # somebody may have used the agent past the session
+    continue_ = Method("parts.turns.resume", lambda: PromptTurns.resume)
+    steer = Method("parts.outbox.steer", lambda: Outbox.steer)
+    follow_up = Method("parts.outbox.follow_up", lambda: Outbox.follow_up)
+    send_user_message = Method("parts.outbox.send_user_message", lambda: Outbox.send_user_message)
+    send_message = send_custom_message = Method("parts.outbox.send_message", lambda: Outbox.send_message)
+    request_abort = Method("parts.lifecycle.request_abort", lambda: Lifecycle.request_abort)
+    abort = Method("parts.lifecycle.abort", lambda: Lifecycle.abort)
+    wait_for_idle = Method("parts.lifecycle.wait_for_idle", lambda: Lifecycle.wait_for_idle)
 
-    def is_inside_prompt(self) -> bool:
-        """Whether it is the prompt's own task that asks: a hook, a listener."""
-        return self._gate.signal is not None and self._gate.is_inside()
+    # What is queued
 
-    async def compact_for(
-        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
-    ) -> Compaction | None:
-        """Compact, see ``PiContext.compact``: by hand a run is aborted first, unless it is the run that asks."""
-        await self.start()
-        if reason == "manual" and self.is_streaming and not self._gate.is_inside():
-            await self.abort("Compacting")
-        return await self.parts.compacting.compact(custom_instructions, reason, will_retry=will_retry)
+    steering_mode: QueueMode = attribute("agent.steering_mode", "How many steering messages are delivered at a time.")
+    follow_up_mode: QueueMode = attribute("agent.follow_up_mode", "How many follow-ups are delivered at a time.")
+    pending_message_count: int = attribute("parts.queue.count", "How many messages are queued.")
+    set_steering_mode = Method("parts.queue.set_steering_mode", lambda: MessageQueue.set_steering_mode)
+    set_follow_up_mode = Method("parts.queue.set_follow_up_mode", lambda: MessageQueue.set_follow_up_mode)
+    get_steering_messages = Method("parts.queue.steering_texts", lambda: MessageQueue.steering_texts)
+    get_follow_up_messages = Method("parts.queue.follow_up_texts", lambda: MessageQueue.follow_up_texts)
+    clear_queue = Method("parts.queue.clear", lambda: MessageQueue.clear)
+    has_queued_messages = Method("agent.has_queued_messages", lambda: Agent.has_queued_messages)
+    peek_queued_messages = Method("agent.peek_queued_messages", lambda: Agent.peek_queued_messages)
+    clear_steering_queue = Method("agent.clear_steering_queue", lambda: Agent.clear_steering_queue)
+    clear_follow_up_queue = Method("agent.clear_follow_up_queue", lambda: Agent.clear_follow_up_queue)
+    clear_all_queues = Method("agent.clear_all_queues", lambda: Agent.clear_all_queues)
 
-    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Ask the model something beside the conversation, see ``PiContext.complete``."""
-        from pi_core.conversation.side_requests import SideRequests
+    # The conversation
 
-        return await SideRequests(self).complete(context, request)
+    reset = Method("agent.reset", lambda: Agent.reset)
+    last_answer = Method("runtime.transcript.last_answer", lambda: Transcript.last_answer)
+    get_last_assistant_text = Method("runtime.transcript.last_text", lambda: Transcript.last_text)
+    append_entry = Method("session_manager.append_custom_entry", lambda: SessionManager.append_custom_entry)
+    set_label = Method("session_manager.append_label_change", lambda: SessionManager.append_label_change)
+    set_session_name = Method("parts.switcher.set_name", lambda: SessionSwitcher.set_name)
+    get_session_stats = Method("parts.usage.stats", lambda: SessionUsage.stats)
+    get_context_usage = Method("parts.usage.context", lambda: SessionUsage.context)
+    context_tokens = Method("parts.usage.context_tokens", lambda: SessionUsage.context_tokens)
+    export = Method("parts.exporter.export", lambda: Exporter.export)
+    export_html = export_to_html = Method("parts.exporter.export_html", lambda: Exporter.export_html)
+    export_jsonl = export_to_jsonl = Method("parts.exporter.export_jsonl", lambda: Exporter.export_jsonl)
 
-    def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> AgentSession:
-        """Return a session for a plugin's helper, see ``SessionPort.create_helper``."""
-        from pi_core.conversation.helper_session import create_helper
+    @property
+    def usage(self) -> Usage:
+        """Tokens and cost of every answer so far."""
+        return self.parts.usage.total()
 
-        return create_helper(self, signal, options)
+    # Another conversation, another place in this one, a shorter one
 
-    async def execute_tool(
-        self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]
-    ) -> ToolResult:
-        """Run a tool that another tool calls, see ``SessionPort.execute_tool``."""
-        from pi_core.conversation.nested_calls import execute_tool
+    new_session = Method("parts.switcher.new", lambda: SessionSwitcher.new)
+    switch_session = Method("parts.switcher.switch", lambda: SessionSwitcher.switch)
+    import_from_jsonl = Method("parts.switcher.import_file", lambda: SessionSwitcher.import_file)
+    fork = Method("parts.switcher.fork", lambda: SessionSwitcher.fork)
+    clone = Method("parts.switcher.clone", lambda: SessionSwitcher.clone)
+    get_user_messages_for_forking = Method("parts.switcher.user_messages", lambda: SessionSwitcher.user_messages)
+    navigate_tree = Method("parts.tree.navigate", lambda: TreeNavigator.navigate)
+    abort_branch_summary = Method("parts.tree.abort", lambda: TreeNavigator.abort)
+    compact = Method("parts.compaction.compact_now", lambda: CompactionRunner.compact_now)
+    abort_compaction = Method("parts.compaction.abort", lambda: CompactionRunner.abort)
+    set_auto_compaction_enabled = Method("parts.compaction.set_enabled", lambda: CompactionRunner.set_enabled)
+    abort_retry = Method("parts.retry.abort", lambda: Retry.abort)
+    set_auto_retry_enabled = Method("parts.retry.set_enabled", lambda: Retry.set_enabled)
 
-        return await execute_tool(self, call, signal, on_update)
+    # Model and tools
 
-    async def emit(self, event: Any) -> None:
-        """Call the session's subscribers with an event and wait for them."""
-        await self.listeners.emit(event, self.signal)
+    set_model = Method("parts.models.set_model", lambda: ModelSelection.set_model)
+    set_thinking_level = Method("parts.models.set_level", lambda: ModelSelection.set_level)
+    cycle_model = Method("parts.models.cycle_model", lambda: ModelSelection.cycle_model)
+    cycle_thinking_level = Method("parts.models.cycle_level", lambda: ModelSelection.cycle_level)
+    set_scoped_models = Method("parts.models.set_scope", lambda: ModelSelection.set_scope)
+    get_available_thinking_levels = Method("parts.models.levels", lambda: ModelSelection.levels)
+    supports_thinking = Method("parts.models.supports_thinking", lambda: ModelSelection.supports_thinking)
+    supports_xhigh_thinking = Method("parts.models.supports_xhigh", lambda: ModelSelection.supports_xhigh)
+    get_active_tools = get_active_tool_names = Method("parts.tools.names", lambda: OfferedTools.names)
+    set_active_tools = set_active_tools_by_name = Method("parts.tools.select", lambda: OfferedTools.select)
+    get_all_tools = Method("parts.tools.infos", lambda: OfferedTools.infos)
+    add_tool = Method("parts.tools.add", lambda: OfferedTools.add)
 
-    def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
-        """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere."""
-        from pi_hookspecs import ExtensionErrorEvent
+    # Commands, the user's and plugins'
 
-        self.listeners.emit_nowait(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))
+    execute_bash = Method("parts.bash.execute", lambda: UserBash.execute)
+    record_bash_result = Method("parts.bash.record", lambda: UserBash.record)
+    abort_bash = Method("parts.bash.abort", lambda: UserBash.abort)
+    get_commands = Method("parts.commands.infos", lambda: PluginCommands.infos)
+    complete_command = Method("parts.commands.complete", lambda: PluginCommands.complete)
+    get_shortcuts = Method("parts.commands.shortcuts", lambda: PluginCommands.shortcuts)
+    press_key = Method("parts.commands.press_key", lambda: PluginCommands.press_key)
+    render_custom = Method("parts.commands.render", lambda: PluginCommands.render)
 
-    tell, complain = emit, report_plugin_error
-
-    # The conversation, for the steps of a session
-
-    def take_context(self) -> None:
-        """Tell the model, from its next request on, what the session's tree holds on its branch now."""
-        self.agent.replace_messages(self.session_manager.conversation())
-
-    def drop_failed_answer(self) -> None:
-        """Take the failed, or truncated, answer out of the model's context; the session keeps it."""
-        entry_id, answer = self._run_events.last_answer_id, self.last_answer()
-        if entry_id is not None and answer is not None and answer.stop_reason in ("error", "aborted", "length"):
-            self.session_manager.append_context_edit(entry_id, None)
-            self.take_context()
-
-    def free(self) -> None:
-        """Let the next prompt begin: the present one has only to be told as settled."""
-        self._gate.free()
-        self.parts.take_deferred()
-
-    def _tell_of_entry(self, entry: SessionEntry) -> None:
-        """Emit ``entry_appended`` for entries that no message event tells of."""
-        if entry.type != "message":
-            from pi_hookspecs import EntryAppendedEvent
-
-            self.listeners.emit_nowait(EntryAppendedEvent(entry=entry))
-
-    async def _notify_if_heard(self, name: str, make: Callable[[Any], Any]) -> None:
-        if self.hooks.listens(name):
-            import pi_hookspecs
-
-            await self.hooks.notify(make(pi_hookspecs), self.ctx)
-
-    def _report(self, failure: HookFailure) -> None:
-        self.complain(failure.plugin, failure.hook, str(failure), failure.stack)
+    async def get_prompt_templates(self) -> tuple[Resource, ...]:
+        """Return the prompt templates that there are; reading them takes a moment the first time."""
+        return tuple((await self.resources.load("prompt")).resources)

@@ -1,4 +1,4 @@
-"""Requests beside the conversation: ``ctx.complete``, made, retried and accounted for like the conversation's own."""
+"""Requests outside the conversation: ``ctx.complete``, made, retried and accounted for like the conversation's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pi_hookspecs import AbortController, AssistantMessage, StreamOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.retry import Retry
+    from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import AbortSignal, Context, Message, Model, SideRequest
 
 __all__ = ["SideRequests"]
@@ -24,18 +25,21 @@ _SUMMARIES: dict[str, Literal["compaction", "branchSummary"]] = {
     "compaction": "compaction",
     "branch_summary": "branchSummary",
 }
-"""Purposes whose retries are told, and the word for each on the wire."""
+"""Purposes whose retries are emitted, and the word for each on the wire."""
 
 
 class SideRequests:
-    """Asks a session's model beside the conversation.
+    """Asks the model outside the conversation.
 
     Args:
-        session: Whose model, key, settings and hooks.
+        runtime: Has the model, its key, the settings and the hooks.
+        retry: Decides whether a failed request is repeated.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime, retry: Retry) -> None:
+        self._runtime = runtime
+        self._retry = retry
+        self._summaries: list[tuple[AssistantMessage, SideRequest]] = []
 
     async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
         """Return the answer, or the error that it ended in after the last retry.
@@ -47,12 +51,12 @@ class SideRequests:
             NoModel: No model is selected.
             MissingKey: The model's provider has no key.
         """
-        session = self._session
-        model = request.model or session.required_model()
-        session.models.check(model)
+        runtime = self._runtime
+        model = request.model or runtime.required_model()
+        runtime.models.check(model)
         stop = AbortController()
         with ExitStack() as forgetting:
-            for each in (request.signal, session.signal):
+            for each in (request.signal, runtime.signal):
                 if each is not None:
                     forgetting.callback(each.on_abort(stop.abort))
             return await self._with_retries(model, context, request, stop.signal)
@@ -63,9 +67,9 @@ class SideRequests:
         attempt = 0
         while True:
             answer = await self._ask(model, context, request, signal)
-            if self._session.call is not None:
-                self._session.call.add(answer)
-            decision = self._session.retry.decide(answer, attempt + 1)
+            if self._runtime.gate.call is not None:
+                self._runtime.gate.call.add(answer)
+            decision = self._retry.decide(answer, attempt + 1)
             if decision is None or decision.model is not None:  # another model is for the conversation to change to
                 break
             if not await self._next_try(decision.delay_ms, request, signal):
@@ -73,62 +77,62 @@ class SideRequests:
             self._account(answer, request)
             attempt = decision.attempt
         if attempt:
-            await self._tell("Finished", request)
+            await self._emit("Finished", request)
         if request.purpose in _SUMMARIES and answer.stop_reason not in ("error", "aborted"):
-            self._session.summaries_made.append((answer, request))
+            self._summaries.append((answer, request))
         else:
             self._account(answer, request)
         return answer
 
     def account_for_summaries(self, *, carried: bool) -> None:
         """Keep the tokens of summaries that were made, unless an entry carries them: a plugin may have refused them."""
-        made, self._session.summaries_made = self._session.summaries_made, []
+        made, self._summaries = self._summaries, []
         for answer, request in made:
             if not carried:
                 self._account(answer, request)
 
     async def _next_try(self, delay_ms: int, request: SideRequest, signal: AbortSignal) -> bool:
-        await self._tell("Scheduled", request)
+        await self._emit("Scheduled", request)
         if not await wait_unless_aborted(delay_ms, signal):
             return False
-        await self._tell("AttemptStart", request)
+        await self._emit("AttemptStart", request)
         return True
 
-    async def _tell(self, step: str, request: SideRequest) -> None:
+    async def _emit(self, step: str, request: SideRequest) -> None:
         source = _SUMMARIES.get(request.purpose)
         if source is not None:
             import pi_hookspecs
 
             event = getattr(pi_hookspecs, f"SummarizationRetry{step}Event")
-            await self._session.tell(event(source=source, reason=request.reason))
+            await self._runtime.emit(event(source=source, reason=request.reason))
 
     async def _ask(self, model: Model, context: Context, request: SideRequest, signal: AbortSignal) -> AssistantMessage:
-        session = self._session
-        level = request.reasoning or session.thinking_level
+        runtime = self._runtime
+        level = request.reasoning or runtime.agent.state.thinking_level
         options = StreamOptions(
             max_tokens=request.max_tokens,
             reasoning=None if level == "off" else level,
             cache_retention="none",
-            on_payload=session.bridge.on_payload,
-            on_response=session.bridge.on_response,
+            on_payload=runtime.bridge.on_payload,
+            on_response=runtime.bridge.on_response,
         )
         config = LoopConfig(
             model=model,
-            stream=partial(stream_answer, session),
+            stream=partial(stream_answer, runtime.settings, runtime.models),
             options=options,
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
-            prepare_request=partial(prepare_request, session),
+            prepare_request=partial(prepare_request, runtime.models, runtime.gate),
         )
         return await ask_model(
-            AgentContext(context.system_prompt, list(context.messages), context.tools), config, signal, _tell_nobody
+            AgentContext(context.system_prompt, list(context.messages), context.tools), config, signal, _ignore
         )
 
     def _account(self, answer: AssistantMessage, request: SideRequest) -> None:
         if answer.usage.total_tokens or answer.usage.cost.total:
-            self._session.session_manager.append_usage(
+            self._runtime.manager.append_usage(
                 request.purpose, answer.provider, answer.model, answer.usage, answer.error_message
             )
 
 
-async def _tell_nobody(_event: object) -> None:
-    """The answer grows unseen."""
+async def _ignore(_event: object) -> None:
+    """Nothing follows the answer while it grows."""

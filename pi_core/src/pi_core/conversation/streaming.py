@@ -12,7 +12,7 @@ from pi_hookspecs import PiError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.agent.subscribers import Listener
     from pi_hookspecs import AbortSignal
 
 __all__ = ["PromptFeed", "PromptStream", "TextStream"]
@@ -85,13 +85,20 @@ class PromptFeed:
     The task does not know the stream: one that nothing refers to any more was left.
 
     Args:
-        session: Whose prompt and events.
+        subscribe: Subscribes to the session's events; returns a function that unsubscribes.
+        request_abort: Aborts the prompt.
         begin: Makes the prompt, and calls its argument when the prompt is accepted; called when the consumer takes the
             first event.
     """
 
-    def __init__(self, session: AgentSession, begin: Callable[[Callable[[str], None]], Awaitable[object]]) -> None:
-        self._session = session
+    def __init__(
+        self,
+        subscribe: Callable[[Listener], Callable[[], None]],
+        request_abort: Callable[[str], None],
+        begin: Callable[[Callable[[str], None]], Awaitable[object]],
+    ) -> None:
+        self._subscribe = subscribe
+        self._request_abort = request_abort
         self._begin = begin
         self._events: deque[Any] = deque()
         self._news = asyncio.Event()
@@ -144,7 +151,7 @@ class PromptFeed:
         self._news.set()
         self._room.set()
         if self.is_answered:
-            self._session.request_abort("The consumer left the stream")
+            self._request_abort("The consumer left the stream")
 
     def leave_soon(self) -> None:
         """Leave from wherever the garbage collector may be, which can be another thread."""
@@ -170,7 +177,7 @@ class PromptFeed:
 
             def on_accepted(_outcome: str) -> None:
                 """Take the events from here on: those before are of another prompt."""
-                subscription.callback(self._session.subscribe(self._on_event))
+                subscription.callback(self._subscribe(self._on_event))
                 if self.is_left:  # before there was anything to abort
                     self.leave()
 

@@ -12,17 +12,20 @@ from attrs import frozen
 
 import pi_hookspecs  # as in compaction.py
 from pi_core.conversation.resources import discover_resources
-from pi_core.conversation.restore import note_choices, restored_level, restored_model, tell_of_interruption
+from pi_core.conversation.restore import append_choices, report_interruption, restored_level, restored_model
 from pi_hookspecs import UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.lifecycle import Lifecycle
+    from pi_core.conversation.message_queue import MessageQueue
+    from pi_core.conversation.model_selection import ModelSelection
+    from pi_core.conversation.runtime import Runtime
     from pi_core.session import SessionManager
 
-__all__ = ["ForkOutcome", "Replacing"]
+__all__ = ["ForkOutcome", "SessionSwitcher"]
 
 
 @frozen(kw_only=True)
@@ -33,27 +36,45 @@ class ForkOutcome:
     cancelled: bool = False
 
 
-class Replacing:
-    """Replaces a session's conversation.
+class SessionSwitcher:
+    """Puts another conversation in place of the present one.
 
     Args:
-        session: Whose.
+        runtime: What the conversation is made of.
+        lifecycle: Starts the session, and stops what runs.
+        queue: Messages that were meant for the conversation that ends.
+        models: Selects the model of the conversation that begins.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime, lifecycle: Lifecycle, queue: MessageQueue, models: ModelSelection) -> None:
+        self._runtime = runtime
+        self._lifecycle = lifecycle
+        self._queue = queue
+        self._models = models
 
     async def new(
-        self, parent_session: str | None, setup: Callable[[SessionManager], Awaitable[None] | None] | None
+        self,
+        *,
+        parent_session: str | None = None,
+        setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
     ) -> bool:
-        """Begin a new conversation; see ``AgentSession.new_session``."""
+        """Begin a new conversation; a run that is going on is aborted. Subscribers and plugins stay.
+
+        Args:
+            parent_session: File that the new session names as its parent.
+            setup: Called with the new session before its ``session_start``, to put entries in.
+
+        Returns:
+            False when a plugin cancelled it.
+        """
         if not await self._may_switch("new", None):
             return False
-        manager = self._session.session_manager
+        manager = self._runtime.manager
 
         async def replace() -> None:
             manager.new_session(parent_session=parent_session)
-            note_choices(manager, self._session.model, self._session.thinking_level)
+            state = self._runtime.agent.state
+            append_choices(manager, state.model, state.thinking_level)
             waiting = setup(manager) if setup is not None else None
             if waiting is not None and hasattr(waiting, "__await__"):  # a lambda returns what its last call did
                 await waiting
@@ -61,31 +82,68 @@ class Replacing:
         await self._replace("new", replace)
         return True
 
-    async def switch(self, path: str | Path) -> bool:
-        """Go over to a stored conversation; see ``AgentSession.switch_session``."""
-        if not await self._may_switch("resume", str(path)):
+    async def switch(self, session_path: str | Path) -> bool:
+        """Open a stored conversation, with its model and thinking level; False when a plugin cancelled it.
+
+        Raises:
+            UserError: It is no session; the present one stays.
+        """
+        if not await self._may_switch("resume", str(session_path)):
             return False
 
         async def replace() -> None:
-            self._session.session_manager.set_session_file(path)
+            self._runtime.manager.set_session_file(session_path)
 
         await self._replace("resume", replace)
         return True
 
-    async def fork(self, entry_id: str, position: Literal["before", "at"]) -> ForkOutcome:
-        """Go over to a copy that ends before an entry or with it; see ``AgentSession.fork``."""
-        session, manager = self._session, self._session.session_manager
+    async def import_file(self, path: str | Path) -> bool:
+        """Copy a session file to where sessions are kept and open it; False when a plugin cancelled it.
+
+        Raises:
+            UserError: It is no session, one of its id is stored already, or it cannot be stored.
+        """
+        return await self.switch(self._runtime.manager.import_beside(path))
+
+    async def clone(self) -> bool:
+        """Open a copy of the active branch; False when a plugin cancelled it.
+
+        Raises:
+            UserError: There is nothing to copy yet.
+        """
+        leaf = self._runtime.manager.leaf_id
+        if leaf is None:
+            raise UserError("Cannot clone session: no current entry selected")
+        return not (await self.fork(leaf, "at")).cancelled
+
+    def user_messages(self) -> list[tuple[str, str]]:
+        """Return id and text of every message of the user on the branch, oldest first."""
+        pairs = ((each.id, getattr(each, "message", None)) for each in self._runtime.manager.get_branch())
+        return [(entry_id, message.text) for entry_id, message in pairs if isinstance(message, UserMessage)]
+
+    async def set_name(self, name: str | None) -> None:
+        """Name the session; None or an empty text removes the name."""
+        self._runtime.manager.append_session_info(name or "")
+        await self._runtime.emit(pi_hookspecs.SessionInfoChangedEvent(name=name or None))
+
+    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
+        """Open a copy of the conversation that ends before a message of the user, or ``at`` any entry.
+
+        Raises:
+            UserError: No such entry, or none of the user's.
+        """
+        runtime, manager = self._runtime, self._runtime.manager
         entry = manager.get_entry(entry_id)
         if entry is None:
             raise UserError(f"Entry {entry_id} not found")
         message = getattr(entry, "message", None)
         if position == "before" and not isinstance(message, UserMessage):
             raise UserError(f"Entry {entry_id} is no message of the user; only before one of these a fork may begin.")
-        if session.hooks.listens("session_before_fork"):
+        if runtime.hooks.listens("session_before_fork"):
             from pi_hookspecs.specs import session as session_specs
 
             event = pi_hookspecs.SessionBeforeForkEvent(entry_id=entry_id, position=position)
-            answer = await session.hooks.call(session_specs.session_before_fork, event, session.ctx)
+            answer = await runtime.hooks.call(session_specs.session_before_fork, event, runtime.ctx)
             if answer is not None and answer.cancel:
                 return ForkOutcome(cancelled=True)
 
@@ -97,64 +155,65 @@ class Replacing:
         return ForkOutcome(selected_text=said)
 
     async def _may_switch(self, reason: Literal["new", "resume"], target: str | None) -> bool:
-        session = self._session
-        if not session.hooks.listens("session_before_switch"):
+        runtime = self._runtime
+        if not runtime.hooks.listens("session_before_switch"):
             return True
         from pi_hookspecs.specs import session as session_specs
 
         event = pi_hookspecs.SessionBeforeSwitchEvent(reason=reason, target_session_file=target)
-        answer = await session.hooks.call(session_specs.session_before_switch, event, session.ctx)
+        answer = await runtime.hooks.call(session_specs.session_before_switch, event, runtime.ctx)
         return answer is None or not answer.cancel
 
     async def _replace(self, reason: Literal["new", "resume", "fork"], replace: Callable[[], Awaitable[None]]) -> None:
-        """Stop what runs, tell the plugins that the conversation ends, replace it, tell them that one begins.
+        """Stop what runs, emit ``session_shutdown``, replace the conversation, emit ``session_start``.
 
-        Where it cannot be replaced, the one that begins for them is the one that they were told had ended.
+        Where it cannot be replaced, the one that begins for the plugins is the one that has just ended for them.
         """
-        session = self._session
-        await session.start()
-        await session.abort("Another session")
-        before = str(session.session_manager.file or "") or None
-        if session.hooks.listens("session_shutdown"):
+        runtime = self._runtime
+        await self._lifecycle.start()
+        await self._lifecycle.abort("Another session")
+        before = str(runtime.manager.file or "") or None
+        if runtime.hooks.listens("session_shutdown"):
             shutdown = pi_hookspecs.SessionShutdownEvent(reason=reason)
-            await session.hooks.notify(shutdown, session.ctx)
-        session.sending.forget()
+            await runtime.hooks.notify(shutdown, runtime.ctx)
+        self._queue.reset()
         try:
             await replace()
         except BaseException:
             await self._begin("resume", before)
             raise
-        session.take_context()
+        runtime.transcript.take_branch()
         await self._restore(reason)
-        await self._tell(reason, before)
+        await self._notify(reason, before)
 
     async def _restore(self, reason: Literal["new", "resume", "fork"]) -> None:
         """Take over model and thinking level of a stored conversation, as far as they can be had."""
-        session = self._session
+        runtime = self._runtime
         if reason == "new":
             return
         if reason == "resume":
-            tell_of_interruption(session.session_manager)
-        model = restored_model(session.session_manager, session.models)
-        if model is not None and (session.model is None or model.reference != session.model.reference):
-            await session.set_model(model, "restore")
-        level = restored_level(session.session_manager)
+            report_interruption(runtime.manager)
+        model = restored_model(runtime.manager, runtime.models)
+        current = runtime.agent.state.model
+        if model is not None and (current is None or model.reference != current.reference):
+            await self._models.set_model(model, "restore", persist=False)
+        level = restored_level(runtime.manager)
         if level is not None:
-            await session.parts.choices.set_level(level, persist=False, note=False)
+            await self._models.set_level(level, persist=False, note=False)
 
-    async def _tell(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
-        session = self._session
+    async def _notify(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
+        runtime = self._runtime
         if reason == "fork":
-            if session.hooks.listens("session_fork"):
-                await session.hooks.notify(pi_hookspecs.SessionForkEvent(previous_session_file=before), session.ctx)
-        elif session.hooks.listens("session_switch"):
+            if runtime.hooks.listens("session_fork"):
+                await runtime.hooks.notify(pi_hookspecs.SessionForkEvent(previous_session_file=before), runtime.ctx)
+        elif runtime.hooks.listens("session_switch"):
             switch = pi_hookspecs.SessionSwitchEvent(reason=reason, previous_session_file=before)
-            await session.hooks.notify(switch, session.ctx)
+            await runtime.hooks.notify(switch, runtime.ctx)
         await self._begin(reason, before)
 
     async def _begin(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
-        session = self._session
-        if session.hooks.listens("session_start"):
+        runtime = self._runtime
+        if runtime.hooks.listens("session_start"):
             start = pi_hookspecs.SessionStartEvent(reason=reason, previous_session_file=before)
-            await session.hooks.notify(start, session.ctx)
-        await discover_resources(session, "startup")
+            await runtime.hooks.notify(start, runtime.ctx)
+        await discover_resources(runtime, "startup")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
-from pi_core.conversation.blaming import blaming
+from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import AbortController, Aborted, AgentBusy, TreeNavigation, UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.side_requests import SideRequests
     from pi_hookspecs import (
         BranchSummary,
         BranchSummaryEntry,
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
         SessionEntry,
     )
 
-__all__ = ["TreeSteps"]
+__all__ = ["TreeNavigator"]
 
 NO_SUMMARIZER = (
     "No plugin of this session can sum up the branch. The plugin 'compaction' does (pip install pluggypi-compaction);"
@@ -26,15 +27,17 @@ NO_SUMMARIZER = (
 )
 
 
-class TreeSteps:
-    """Walks a session's tree.
+class TreeNavigator:
+    """Moves to other places in a session's tree.
 
     Args:
-        session: Whose tree.
+        runtime: What the conversation is made of.
+        requests: Made the summaries, whose tokens have to be accounted for.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime, requests: SideRequests) -> None:
+        self._runtime = runtime
+        self._requests = requests
         self._abort: AbortController | None = None
 
     def abort(self) -> None:
@@ -46,16 +49,29 @@ class TreeSteps:
         self,
         target_id: str,
         *,
-        summarize: bool,
-        custom_instructions: str | None,
-        replace_instructions: bool,
-        label: str | None,
+        summarize: bool = False,
+        custom_instructions: str | None = None,
+        replace_instructions: bool = False,
+        label: str | None = None,
     ) -> TreeNavigation:
-        """Go to an entry; see ``AgentSession.navigate_tree``."""
-        session = self._session
-        if session.is_streaming:
+        """Continue from another entry; from before it when it is the user's, with its text for editing.
+
+        Args:
+            target_id: The entry.
+            summarize: Have what is left behind summed up where the conversation goes on.
+            custom_instructions: What the summary should look at.
+            replace_instructions: They replace the summariser's own.
+            label: A name for the place.
+
+        Raises:
+            AgentBusy: A prompt is being answered.
+            UserError: No such entry, or no plugin that could sum up.
+            PiError: The summary failed; the conversation is where it was.
+        """
+        runtime = self._runtime
+        if runtime.is_streaming:
             raise AgentBusy("A prompt is being answered. Wait for it or abort it before going elsewhere in the tree.")
-        manager = session.session_manager
+        manager = runtime.manager
         target = manager.get_entry(target_id)
         if target is None:
             raise UserError(f"Entry {target_id} not found")
@@ -72,25 +88,25 @@ class TreeSteps:
             summary = await self._summary(event, answer)
             self._abort.signal.raise_if_aborted()
         except BaseException as error:
-            self._account_for_summaries(carried=False)
+            self._requests.account_for_summaries(carried=False)
             if isinstance(error, Aborted):
                 return TreeNavigation(cancelled=True, aborted=True)
             raise
         finally:
             self._abort = None
-        self._account_for_summaries(carried=summary is not None and summary.usage is not None)
+        self._requests.account_for_summaries(carried=summary is not None and summary.usage is not None)
         entry = self._go(target, summary, (answer.label if answer is not None else None) or label)
         from_extension = answer is not None and answer.summary is not None
         told = pi_hookspecs.SessionTreeEvent(
             new_leaf_id=manager.leaf_id, old_leaf_id=old_leaf, summary_entry=entry, from_extension=from_extension
         )
-        await session.hooks.notify(told, session.ctx)
+        await runtime.hooks.notify(told, runtime.ctx)
         return TreeNavigation(editor_text=_said(target), summary_entry=entry)
 
     def _event(
         self, target_id: str, instructions: tuple[str | None, bool], label: str | None, *, summarize: bool
     ) -> SessionBeforeTreeEvent:
-        manager = self._session.session_manager
+        manager = self._runtime.manager
         old = manager.get_branch(records=False)
         new = {entry.id for entry in manager.get_branch(target_id, records=False)}
         shared = [entry.id for entry in old if entry.id in new]
@@ -107,19 +123,14 @@ class TreeSteps:
             signal=self._abort.signal,
         )
 
-    def _account_for_summaries(self, *, carried: bool) -> None:
-        from pi_core.conversation.side_requests import SideRequests
-
-        SideRequests(self._session).account_for_summaries(carried=carried)
-
     async def _asked(self, event: SessionBeforeTreeEvent) -> SessionBeforeTreeResult | None:
-        session = self._session
-        if not session.hooks.listens("session_before_tree"):
+        runtime = self._runtime
+        if not runtime.hooks.listens("session_before_tree"):
             return None
         from pi_hookspecs.specs import session as session_specs
 
-        answer: SessionBeforeTreeResult | None = await session.hooks.call(
-            session_specs.session_before_tree, event, session.ctx
+        answer: SessionBeforeTreeResult | None = await runtime.hooks.call(
+            session_specs.session_before_tree, event, runtime.ctx
         )
         return answer
 
@@ -131,7 +142,7 @@ class TreeSteps:
             return pi_hookspecs.BranchSummary(summary=answer.summary, details=answer.details)
         if not event.user_wants_summary or not event.entries_to_summarize or event.signal is None:
             return None
-        found = self._session.host.find("register_services", "BranchSummarizer")
+        found = self._runtime.host.find("register_services", "BranchSummarizer")
         if found is None:
             raise UserError(NO_SUMMARIZER)
         instructions, replace = event.custom_instructions, event.replace_instructions
@@ -144,13 +155,13 @@ class TreeSteps:
             replace_instructions=replace,
             signal=event.signal,
         )
-        with blaming(self._session, found.plugin, "BranchSummarizer.summarize_branch", "sum up the branch"):
-            summary: BranchSummary | None = await found.thing.summarize_branch(request, self._session.ctx)
+        with plugin_errors(self._runtime, found.plugin, "BranchSummarizer.summarize_branch", "sum up the branch"):
+            summary: BranchSummary | None = await found.thing.summarize_branch(request, self._runtime.ctx)
         return summary
 
     def _go(self, target: SessionEntry, summary: BranchSummary | None, label: str | None) -> BranchSummaryEntry | None:
         """Move the leaf; before a message of the user, so that it can be said differently."""
-        manager = self._session.session_manager
+        manager = self._runtime.manager
         leaf = target.parent_id if _said(target) is not None else target.id
         entry: BranchSummaryEntry | None = None
         if summary is not None:
@@ -162,7 +173,7 @@ class TreeSteps:
             manager.branch(leaf)
         if label:
             manager.append_label_change(entry.id if entry is not None else target.id, label)
-        self._session.take_context()
+        self._runtime.transcript.take_branch()
         return entry
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 import pi_hookspecs  # as in compaction.py
-from pi_core.conversation.blaming import blaming
+from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import AbortController, BashExecutionMessage, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
     from pi_hookspecs import CommandRequest, UserBashResult
 
 __all__ = ["UserBash"]
@@ -29,16 +29,15 @@ NO_RUNNER = (
 
 
 class UserBash:
-    """Runs a session's user's commands.
+    """Runs the commands of a session's user.
 
     Args:
-        session: Whose.
+        runtime: What the conversation is made of.
     """
 
-    def __init__(self, session: AgentSession) -> None:
-        self._session = session
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._running: set[AbortController] = set()
-        self._deferred: list[BashExecutionMessage] = []
 
     @property
     def is_running(self) -> bool:
@@ -53,21 +52,32 @@ class UserBash:
     async def execute(
         self,
         command: str,
-        on_output: Callable[[str], object] | None,
+        on_output: Callable[[str], object] | None = None,
         *,
-        exclude_from_context: bool,
-        operations: Any,
-        id: str | None,  # noqa: A002 - the wire's name
+        exclude_from_context: bool = False,
+        operations: Any = None,
+        id: str | None = None,  # noqa: A002 - the wire's name
     ) -> BashExecutionMessage:
-        """Run a command; see ``AgentSession.execute_bash``."""
+        """Run a command of the user; the model gets its result with the next prompt, unless it is excluded.
+
+        Args:
+            command: For the shell.
+            on_output: Called with its output, as it comes.
+            exclude_from_context: Keep it in the session only (``!!``).
+            operations: Runs it elsewhere than on this machine; a plugin's answer to ``user_bash`` takes precedence.
+            id: Part of every ``bash_execution_update``.
+
+        Raises:
+            PiError: A plugin refused it, or no plugin can run it.
+        """
         abort = AbortController()
         self._running.add(abort)
         try:
             request = pi_hookspecs.CommandRequest(
                 command=command,
-                cwd=str(self._session.cwd),
+                cwd=str(self._runtime.cwd),
                 signal=abort.signal,
-                on_output=self._teller(on_output, id),
+                on_output=self._emitter(on_output, id),
                 exclude_from_context=exclude_from_context,
                 operations=operations,
             )
@@ -79,51 +89,41 @@ class UserBash:
 
     def record(self, message: BashExecutionMessage) -> None:
         """Make a command's result part of the conversation: now, or when the answer that is being made is done."""
-        if self._session.is_streaming:
-            self._deferred.append(message)
+        if self._runtime.is_streaming:
+            self._runtime.transcript.defer(message)
         else:
-            self._keep(message)
-
-    def keep_deferred(self) -> None:
-        """Make the results that waited part of the conversation."""
-        deferred, self._deferred = self._deferred, []
-        for message in deferred:
-            self._keep(message)
-
-    def _keep(self, message: BashExecutionMessage) -> None:
-        self._session.agent.append_message(message)
-        self._session.session_manager.append_message(message)
+            self._runtime.transcript.keep(message)
 
     async def _run(self, request: CommandRequest) -> BashExecutionMessage:
         answer = await self._asked(request)
         if answer is not None and answer.result is not None:
             return answer.result
-        found = self._session.host.find("register_services", "CommandRunner")
+        found = self._runtime.host.find("register_services", "CommandRunner")
         if found is None:
             raise UserError(NO_RUNNER)
         if answer is not None and answer.operations is not None:
             request = evolve(request, operations=answer.operations)
-        with blaming(self._session, found.plugin, "CommandRunner.run_command", "run a command"):
-            result: BashExecutionMessage = await found.thing.run_command(request, self._session.ctx)
+        with plugin_errors(self._runtime, found.plugin, "CommandRunner.run_command", "run a command"):
+            result: BashExecutionMessage = await found.thing.run_command(request, self._runtime.ctx)
         return result
 
     async def _asked(self, request: CommandRequest) -> UserBashResult | None:
         """Ask plugins whether it may run; one that fails refuses."""
-        session = self._session
-        if not session.hooks.listens("user_bash"):
+        runtime = self._runtime
+        if not runtime.hooks.listens("user_bash"):
             return None
         from pi_hookspecs.specs import tools as tool_specs
 
         event = pi_hookspecs.UserBashEvent(
             command=request.command, exclude_from_context=request.exclude_from_context, cwd=request.cwd
         )
-        answer: UserBashResult | None = await session.hooks.call(tool_specs.user_bash, event, session.ctx)
+        answer: UserBashResult | None = await runtime.hooks.call(tool_specs.user_bash, event, runtime.ctx)
         return answer
 
-    def _teller(self, on_output: Callable[[str], object] | None, command_id: str | None) -> Callable[[str], None]:
-        def tell(delta: str) -> None:
+    def _emitter(self, on_output: Callable[[str], object] | None, command_id: str | None) -> Callable[[str], None]:
+        def emit(delta: str) -> None:
             if on_output is not None:
                 on_output(delta)
-            self._session.listeners.emit_nowait(pi_hookspecs.BashExecutionUpdateEvent(delta=delta, id=command_id))
+            self._runtime.events.emit_nowait(pi_hookspecs.BashExecutionUpdateEvent(delta=delta, id=command_id))
 
-        return tell
+        return emit

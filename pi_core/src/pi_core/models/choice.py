@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.models.patterns import ModelMatch, is_glob, ranked, searched, split_level
+from pi_core.models.patterns import ModelMatch, is_glob, ranked, similar, split_level
 from pi_hookspecs import NoModel, UnknownName, UserError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["ModelChoice"]
 
 _KNOWN_FIRST = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 _CLOSE = 20
-"""A word that more models than that resemble is close to none."""
+"""A word that has its letters, in order, in more models than that is close to none."""
 
 _NAMED = 4
 """How many variables or models a message names."""
@@ -175,7 +175,7 @@ class ModelChoice:
         if self._tables.problems:
             missing = f"No plugin knows a provider {prefix!r}" if slash else "No model has this in its id or name"
             return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has mistakes")
-        close = searched(reference, models)
+        close = similar(reference, models)
         if 0 < len(close) <= _CLOSE:
             hint += f"; close to it are {', '.join(self._named(close))}"
         hint += ". pi --list-models [SEARCH] shows what there is"

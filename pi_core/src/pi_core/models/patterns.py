@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelMatch", "ModelScope", "is_glob", "ranked", "scope_of", "searched", "split_level"]
 
-_CLOSE = 0.8
-"""How alike two words are of which one is taken for a mistyped form of the other, by difflib: ``sonet``, ``sonnet``."""
-
 _DATE = r"-(\d{8}|\d{4}-\d{2}-\d{2})$"
 
 
@@ -80,44 +77,44 @@ def _fits_glob(wanted: str, model: Model) -> bool:
 def searched(search: str, models: Iterable[Model]) -> list[Model]:
     """Return the models whose ``provider/id`` has every word of a search, by provider and id, as ``--list-models``.
 
-    A word with ``*``, ``?`` or ``[`` is a pattern. Where no model has every word, those are found that resemble all of
-    them: ``gptoss`` finds ``gpt-oss``, ``son-4`` and ``sonet4`` find ``sonnet-4``.
+    A word with ``*``, ``?`` or ``[`` is a pattern. Where no model has every word, those count that have the letters of
+    every word in their order: ``snt4`` finds ``sonnet-4``.
     """
     words = search.lower().split()
     pool = sorted(models, key=lambda model: (model.provider, model.id))
-    return [model for model in pool if all(_has(word, model) for word in words)] or _resembling(words, pool)
+    found = [model for model in pool if all(_has(word, model) for word in words)]
+    return found or [model for model in pool if all(_in_order(word, model.reference.lower()) for word in words)]
 
 
 def _has(word: str, model: Model) -> bool:
     return word in model.reference.lower() or (is_glob(word) and _fits_glob(word, model))
 
 
-def _resembling(words: Sequence[str], pool: Sequence[Model]) -> list[Model]:
-    """Return the models whose ``provider/id`` has each word, signs aside, or a part like each of its parts."""
-    from difflib import get_close_matches  # only a search that finds nothing needs it
-
-    parts = {model.reference: _parts(model.reference.lower()) for model in pool}
-    there = sorted({part for each in parts.values() for part in each})
-
-    def like(part: str) -> set[str]:
-        begun = {each for each in there if each.startswith(part)}
-        return begun if part.isdigit() else begun.union(get_close_matches(part, there, n=len(there), cutoff=_CLOSE))
-
-    wanted = [("".join(_parts(word)), [like(part) for part in _parts(word)]) for word in words]
-
-    def resembles(model: Model) -> bool:
-        own = parts[model.reference]
-        rests = ["".join(own[start:]) for start in range(len(own))]
-        return all(
-            bare and (any(rest.startswith(bare) for rest in rests) or all(map(set(own).intersection, alike)))
-            for bare, alike in wanted
-        )
-
-    return [model for model in pool if resembles(model)]
+def _in_order(word: str, text: str) -> bool:
+    letters = iter(text)
+    return all(letter in letters for letter in word)
 
 
-def _parts(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+|\d+", text)
+def similar(reference: str, models: Iterable[Model]) -> list[Model]:
+    """Return the models whose ``provider/id`` has the letters of a mistyped name in their order, close together."""
+    room = len(reference) + 1 + len(reference) // 4
+    wanted = reference.lower()
+    return [model for model in searched(reference, models) if _span(wanted, model.reference.lower()) <= room]
+
+
+def _span(wanted: str, text: str) -> float:
+    """Return the length of the shortest stretch of a text that has these letters in their order."""
+    ends = [_end(wanted, text, start) - start for start, letter in enumerate(text) if letter == wanted[:1]]
+    return min(ends, default=float("inf"))
+
+
+def _end(wanted: str, text: str, start: int) -> float:
+    place = start
+    for letter in wanted:
+        place = text.find(letter, place) + 1
+        if not place:
+            return float("inf")
+    return place
 
 
 def scope_of(patterns: Sequence[str], models: Iterable[Model]) -> ModelScope:

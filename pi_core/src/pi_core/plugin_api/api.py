@@ -295,14 +295,16 @@ class PluginAPI(Handle):
         """Add a message, whether or not the answer is awaited."""
         check_message(message)
         check_delivery(deliver_as, "steer", "followUp", "nextTurn")
-        return self._session.sending.message_of(self.plugin, message, trigger_turn=trigger_turn, deliver_as=deliver_as)
+        return self._session.sending.send_message_of(
+            self.plugin, message, trigger_turn=trigger_turn, deliver_as=deliver_as
+        )
 
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
         """Add a message in the user's place, whether or not the answer is awaited."""
         check_delivery(deliver_as, "steer", "followUp")
-        return self._session.sending.user_message_of(self.plugin, user_content(content), deliver_as)
+        return self._session.sending.send_user_message_of(self.plugin, user_content(content), deliver_as)
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
         """Store plain data in the session, outside the model's context; returns the entry's id."""

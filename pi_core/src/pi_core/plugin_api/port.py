@@ -325,7 +325,7 @@ class SessionPort(ProviderPort, Protocol):
 class PluginMessages(Protocol):
     """Takes messages of plugins, which may, but need not, await the answer."""
 
-    def message_of(
+    def send_message_of(
         self,
         plugin: str,
         message: CustomMessage,
@@ -336,7 +336,7 @@ class PluginMessages(Protocol):
         """Add a plugin's message to the conversation, see ``PiAPI.send_message``."""
         ...
 
-    def user_message_of(
+    def send_user_message_of(
         self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
     ) -> Awaitable[AssistantMessage | None]:
         """Add a message in the user's place, see ``PiAPI.send_user_message``."""

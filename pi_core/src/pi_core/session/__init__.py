@@ -1,7 +1,7 @@
 """The conversation as a tree of entries, what the model is sent of it, and when it is stored.
 
 ``tree`` knows which entry follows which, ``context`` what the model is sent, and ``writer`` when entries are stored. A
-``Transcript`` is one session made of these three; a ``SessionManager`` has the transcript that is open, and its store.
+``OpenSession`` is one session made of these three; a ``SessionManager`` has the one that is open, and its store.
 """
 
 from __future__ import annotations

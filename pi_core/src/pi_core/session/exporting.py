@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pi_core.host import PluginHost
     from pi_core.host.registry import Registered
-    from pi_core.session.view import OpenSession
+    from pi_core.session.view import SessionSource
     from pi_core.settings import Settings
     from pi_hookspecs import Renderer, Tool
 
@@ -31,7 +31,7 @@ _HOOK = "register_exporters"
 
 
 def export_session(
-    session: OpenSession,
+    session: SessionSource,
     path: str | Path | None = None,
     *,
     host: PluginHost | None = None,
@@ -63,8 +63,8 @@ def export_session(
     host = host or session.plugin_host
     export_format = export_format or _format_of(path, host)
     if export_format == JSONL:
-        transcript = session.transcript
-        return export_jsonl(transcript, _placed(path or f"pi-session-{transcript.header.id}.jsonl", cwd))
+        opened = session.open_session
+        return export_jsonl(opened, _placed(path or f"pi-session-{opened.header.id}.jsonl", cwd))
     exporter = _exporter(host, export_format)
     _check(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
@@ -103,14 +103,14 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     )
 
 
-def _check(session: OpenSession, export_format: str) -> None:
+def _check(session: SessionSource, export_format: str) -> None:
     if export_format == HTML and not session.is_persisted:  # as the original does, and its clients expect
         raise UserError("Cannot export in-memory session to HTML")
-    if not any(True for _ in session.transcript.tree.entries().of_type("message")):
+    if not any(True for _ in session.open_session.tree.entries().of_type("message")):
         raise UserError(NOTHING)
 
 
-def _document(exporter: Registered, session: OpenSession, request: ExportRequest) -> bytes:
+def _document(exporter: Registered, session: SessionSource, request: ExportRequest) -> bytes:
     try:
         document = exporter.thing.export(ReadOnlySession(session), request)
     except PiError:
@@ -144,9 +144,9 @@ def _theme(name: str, themes: Mapping[str, Theme], host: PluginHost) -> Theme | 
     return found.thing if found is not None else None
 
 
-def _name(session: OpenSession, exporter: Registered) -> str:
-    file = session.transcript.writer.stored.file
-    stem = file.stem if file is not None else session.transcript.header.id
+def _name(session: SessionSource, exporter: Registered) -> str:
+    file = session.open_session.writer.stored.file
+    stem = file.stem if file is not None else session.open_session.header.id
     return f"pi-session-{stem}{exporter.thing.suffixes[0]}"
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from pi_core.session.open_session import OpenSession
     from pi_core.session.stores import ChosenStore
-    from pi_core.session.transcript import Transcript
     from pi_hookspecs import SessionEntry, SessionHeader, StoredSession
 
 __all__ = ["Fork", "fork_path", "fork_stored", "is_empty"]
@@ -26,19 +26,19 @@ class Fork(NamedTuple):
     waiting: Sequence[SessionEntry]
 
 
-def fork_path(chosen: ChosenStore, transcript: Transcript, numbers: Sequence[int]) -> Fork:
-    """Return a new session of some entries of a transcript, stored now if they hold an answer.
+def fork_path(chosen: ChosenStore, session: OpenSession, numbers: Sequence[int]) -> Fork:
+    """Return a new session of some entries of a session, stored now if they hold an answer.
 
     Raises:
         OSError: It could not be stored.
     """
-    writer = transcript.writer
+    writer = session.writer
     is_stored = writer.begun and writer.flush()
     parent = writer.stored.reference if writer.begun and not chosen.in_memory else None
-    header, has_answer = new_header(transcript.header.cwd, None, parent), transcript.holds_answer(numbers)
+    header, has_answer = new_header(session.header.cwd, None, parent), session.holds_answer(numbers)
     if is_stored and has_answer:
         return Fork(chosen.store.fork(writer.stored, header, numbers), begun=True, waiting=())
-    waiting = [transcript.tree.entry(number) for number in numbers]
+    waiting = [session.tree.entry(number) for number in numbers]
     return Fork(chosen.store.create(header), begun=writer.begun and has_answer, waiting=waiting)
 
 

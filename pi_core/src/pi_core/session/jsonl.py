@@ -18,8 +18,8 @@ from pi_hookspecs.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pi_core.session.open_session import OpenSession
     from pi_core.session.stores import ChosenStore
-    from pi_core.session.transcript import Transcript
     from pi_hookspecs import StoredSession
 
 __all__ = ["NOTHING", "export_jsonl", "import_jsonl", "write_whole"]
@@ -27,15 +27,15 @@ __all__ = ["NOTHING", "export_jsonl", "import_jsonl", "write_whole"]
 NOTHING = "Nothing to export yet - start a conversation first"
 
 
-def export_jsonl(transcript: Transcript, path: str | Path) -> Path:
+def export_jsonl(session: OpenSession, path: str | Path) -> Path:
     """Write header and branch as lines of JSON; the file is whole or not there.
 
     Raises:
         UserError: There is nothing to export yet, or the file cannot be written.
     """
-    if not any(True for _ in transcript.get_branch().of_type("message")):
+    if not any(True for _ in session.get_branch().of_type("message")):
         raise UserError(NOTHING)
-    return write_whole(path, _lines(transcript))
+    return write_whole(path, _lines(session))
 
 
 def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
@@ -59,12 +59,12 @@ def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
     return target
 
 
-def _lines(transcript: Transcript) -> Iterator[bytes]:
+def _lines(session: OpenSession) -> Iterator[bytes]:
     from pi_core.wire.converter import dumps
 
-    yield dumps(transcript.header) + b"\n"
+    yield dumps(session.header) + b"\n"
     parent: str | None = None
-    for entry in transcript.get_branch():
+    for entry in session.get_branch():
         if entry.type == DAMAGED:  # its line and reason belong to the other file
             continue
         # An entry whose parent is missing is a root here too.

@@ -1,4 +1,4 @@
-"""``SessionManager``: makes, opens and forks sessions, and switches between them; its transcript does the rest."""
+"""``SessionManager``: makes, opens and forks sessions, and switches between them; the open one does the rest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pi_core.session.context import BranchContext
 from pi_core.session.forks import fork_path, fork_stored
 from pi_core.session.instructions import BranchRecords
 from pi_core.session.nodes import Names
+from pi_core.session.open_session import OpenSession
 from pi_core.session.stores import NoStore, chosen_store, memory_store, store_or_memory
-from pi_core.session.transcript import Transcript
 from pi_core.session.tree import SessionTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
@@ -40,7 +40,7 @@ class SessionManager:
         environ: Environment variables; the process's when None.
 
     Attributes:
-        transcript: The open session and its parts; replaced when the manager switches to another session.
+        open_session: The session that is open and its parts; replaced when the manager switches to another session.
         notices: Notices for the user, in whole sentences: damage, another process, what cannot be stored.
         on_problem: Called with each further notice.
         on_append: Called with each entry that is appended.
@@ -53,7 +53,7 @@ class SessionManager:
         self.on_problem: Callable[[str], None] | None = None
         self.on_append: Callable[[SessionEntry], None] | None = None
         self._chosen = chosen
-        self.transcript = self._transcript_of(stored, begun=begun)
+        self.open_session = self._opened(stored, begun=begun)
         self.notices += notices
 
     # Making one
@@ -179,37 +179,37 @@ class SessionManager:
     @property
     def header(self) -> SessionHeader:
         """The session's id, time and working directory."""
-        return self.transcript.header
+        return self.open_session.header
 
     @property
     def id(self) -> str:
         """The session's id."""
-        return self.transcript.header.id
+        return self.open_session.header.id
 
     @property
     def cwd(self) -> str:
         """The working directory that the session belongs to."""
-        return self.transcript.header.cwd
+        return self.open_session.header.cwd
 
     @property
     def name(self) -> str | None:
         """The latest name that the user gave the session; None where it has none."""
-        return self.transcript.names.name
+        return self.open_session.names.name
 
     @property
     def leaf_id(self) -> str | None:
         """The entry that the next one will follow."""
-        return self.transcript.leaf_id
+        return self.open_session.leaf_id
 
     @property
     def file(self) -> Path | None:
         """The session's file, which may not be made yet; None where it has none."""
-        return self.transcript.writer.stored.file
+        return self.open_session.writer.stored.file
 
     @property
     def reference(self) -> str:
         """What ``open`` takes to find the session again."""
-        return self.transcript.writer.stored.reference
+        return self.open_session.writer.stored.reference
 
     @property
     def session_dir(self) -> Path | None:
@@ -229,51 +229,51 @@ class SessionManager:
     @property
     def is_saved(self) -> bool:
         """Whether the session is stored now, and all of it."""
-        return self.is_persisted and self.transcript.writer.begun and not self.transcript.writer.waiting
+        return self.is_persisted and self.open_session.writer.begun and not self.open_session.writer.waiting
 
     # Reading, appending and storing, which the parts do
 
-    get_entry = entry = forward("transcript.tree", SessionTree.get)
-    get_entries = entries = forward("transcript.tree", SessionTree.entries)
-    get_children = forward("transcript.tree", SessionTree.get_children)
-    get_leaf_entry = forward("transcript.tree", SessionTree.leaf_entry)
-    get_branch = get_current_branch = forward("transcript", Transcript.get_branch)
-    get_tree = forward("transcript", Transcript.get_tree)
-    get_label = forward("transcript.names", Names.label)
-    stats = forward("transcript", Transcript.stats)
+    get_entry = entry = forward("open_session.tree", SessionTree.get)
+    get_entries = entries = forward("open_session.tree", SessionTree.entries)
+    get_children = forward("open_session.tree", SessionTree.get_children)
+    get_leaf_entry = forward("open_session.tree", SessionTree.leaf_entry)
+    get_branch = get_current_branch = forward("open_session", OpenSession.get_branch)
+    get_tree = forward("open_session", OpenSession.get_tree)
+    get_label = forward("open_session.names", Names.label)
+    stats = forward("open_session", OpenSession.stats)
 
-    build_session_context = forward("transcript.context", BranchContext.get)
-    build_session_projection = forward("transcript.context", BranchContext.projection)
-    interrupted_tool_calls = forward("transcript.context", BranchContext.interrupted_calls)
-    recorded_instructions = forward("transcript.records", BranchRecords.instructions)
-    conversation = forward("transcript", Transcript.conversation)
+    build_session_context = forward("open_session.context", BranchContext.get)
+    build_session_projection = forward("open_session.context", BranchContext.projection)
+    interrupted_tool_calls = forward("open_session.context", BranchContext.interrupted_calls)
+    recorded_instructions = forward("open_session.records", BranchRecords.instructions)
+    conversation = forward("open_session", OpenSession.conversation)
 
-    append_message = forward("transcript", Transcript.append_message)
-    append_custom_message_entry = forward("transcript", Transcript.append_custom_message_entry)
-    append_custom_entry = forward("transcript", Transcript.append_custom_entry)
-    append_model_change = forward("transcript", Transcript.append_model_change)
-    append_thinking_level_change = forward("transcript", Transcript.append_thinking_level_change)
-    append_compaction = forward("transcript", Transcript.append_compaction)
-    append_session_info = forward("transcript", Transcript.append_session_info)
-    append_label_change = forward("transcript", Transcript.append_label_change)
-    append_usage = forward("transcript", Transcript.append_usage)
-    append_context_edit = forward("transcript", Transcript.append_context_edit)
-    append_entry = forward("transcript", Transcript.append_entry)
+    append_message = forward("open_session", OpenSession.append_message)
+    append_custom_message_entry = forward("open_session", OpenSession.append_custom_message_entry)
+    append_custom_entry = forward("open_session", OpenSession.append_custom_entry)
+    append_model_change = forward("open_session", OpenSession.append_model_change)
+    append_thinking_level_change = forward("open_session", OpenSession.append_thinking_level_change)
+    append_compaction = forward("open_session", OpenSession.append_compaction)
+    append_session_info = forward("open_session", OpenSession.append_session_info)
+    append_label_change = forward("open_session", OpenSession.append_label_change)
+    append_usage = forward("open_session", OpenSession.append_usage)
+    append_context_edit = forward("open_session", OpenSession.append_context_edit)
+    append_entry = forward("open_session", OpenSession.append_entry)
 
-    branch = navigate_to = forward("transcript.tree", SessionTree.move_to)
-    reset_leaf = forward("transcript.tree", SessionTree.move_to_start)
-    branch_with_summary = forward("transcript", Transcript.branch_with_summary)
+    branch = navigate_to = forward("open_session.tree", SessionTree.move_to)
+    reset_leaf = forward("open_session.tree", SessionTree.move_to_start)
+    branch_with_summary = forward("open_session", OpenSession.branch_with_summary)
 
-    begin_storing = forward("transcript.writer", SessionWriter.begin)
-    stop_storing = forward("transcript.writer", SessionWriter.stop)
-    close = forward("transcript.writer", SessionWriter.close)
+    begin_storing = forward("open_session.writer", SessionWriter.begin)
+    stop_storing = forward("open_session.writer", SessionWriter.stop)
+    close = forward("open_session.writer", SessionWriter.close)
 
     def sync(self) -> None:
         """End a turn: store what waits, and force it to the disk if the setting ``sessionSync`` is ``turn``."""
         if self._chosen.place.sync == "turn":
-            self.transcript.writer.sync()
-        elif self.transcript.writer.begun:
-            self.transcript.writer.flush()
+            self.open_session.writer.sync()
+        elif self.open_session.writer.begun:
+            self.open_session.writer.flush()
 
     def notice(self, message: str) -> None:
         """Add a notice for the user, in whole sentences."""
@@ -340,13 +340,13 @@ class SessionManager:
 
     def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> Path | None:
         """Switch to a new session that ends before an entry, or with it; as ``create_branched_session``."""
-        old, tree = self.transcript, self.transcript.tree
+        old, tree = self.open_session, self.open_session.tree
         number = tree.require(entry_id)
         numbers = tree.path_to(number if position == "at" else tree.parent(number))
         labels = old.labels_of(numbers)
         fork = fork_path(self._chosen, old, numbers)
         self._replace(fork.stored, begun=fork.begun, waiting=fork.waiting)
-        self.transcript.set_labels(labels)
+        self.open_session.set_labels(labels)
         return self.file
 
     # Files for elsewhere, and from there
@@ -359,7 +359,7 @@ class SessionManager:
         """
         from pi_core.session.jsonl import export_jsonl
 
-        return export_jsonl(self.transcript, path)
+        return export_jsonl(self.open_session, path)
 
     export_to_jsonl = export_jsonl
 
@@ -387,11 +387,11 @@ class SessionManager:
         return stored.reference
 
     def _replace(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> None:
-        self.transcript.writer.close()
-        self.transcript = self._transcript_of(stored, begun=begun, waiting=waiting)
+        self.open_session.writer.close()
+        self.open_session = self._opened(stored, begun=begun, waiting=waiting)
 
-    def _transcript_of(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> Transcript:
-        return Transcript(stored, report=self.notice, on_append=self._appended, begun=begun, waiting=waiting)
+    def _opened(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> OpenSession:
+        return OpenSession(stored, report=self.notice, on_append=self._appended, begun=begun, waiting=waiting)
 
     def _appended(self, entry: SessionEntry) -> None:
         if self.on_append is not None:

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from pi_core.base.forwarding import forward
 from pi_core.session.nodes import Names
-from pi_core.session.transcript import Transcript
+from pi_core.session.open_session import OpenSession
 from pi_core.session.tree import SessionTree
 
 if TYPE_CHECKING:
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from pi_core.session.lazy_messages import LazyMessages
     from pi_hookspecs import SessionContext, SessionEntry, SessionHeader
 
-__all__ = ["OpenSession", "ReadOnlySession"]
+__all__ = ["ReadOnlySession", "SessionSource"]
 
 
-class OpenSession(Protocol):
+class SessionSource(Protocol):
     """What views and exports read of a ``SessionManager``.
 
     Attributes:
-        transcript: The session that is open now.
+        open_session: The session that is open now.
     """
 
-    transcript: Transcript
+    open_session: OpenSession
 
     @property
     def is_persisted(self) -> bool:
@@ -47,48 +47,48 @@ class ReadOnlySession:
         session: The manager; the view follows it when it switches to another session.
     """
 
-    def __init__(self, session: OpenSession) -> None:
+    def __init__(self, session: SessionSource) -> None:
         self._session = session
 
     @property
     def header(self) -> SessionHeader:
         """The session's id, time and working directory."""
-        return self._session.transcript.header
+        return self._session.open_session.header
 
     @property
     def name(self) -> str | None:
         """The name that the user gave the session."""
-        return self._session.transcript.names.name
+        return self._session.open_session.names.name
 
     @property
     def id(self) -> str:
         """The session's id."""
-        return self._session.transcript.header.id
+        return self._session.open_session.header.id
 
     @property
     def file(self) -> Path | None:
         """The session's file, which is made with the first answer; None in memory."""
-        return self._session.transcript.writer.stored.file
+        return self._session.open_session.writer.stored.file
 
     @property
     def leaf_id(self) -> str | None:
         """The entry that the next one will follow."""
-        return self._session.transcript.leaf_id
+        return self._session.open_session.leaf_id
 
-    entries = forward("_session.transcript.tree", SessionTree.entries)
-    entry = forward("_session.transcript.tree", SessionTree.get)
-    label = forward("_session.transcript.names", Names.label)
-    tree = forward("_session.transcript", Transcript.get_tree)
+    entries = forward("_session.open_session.tree", SessionTree.entries)
+    entry = forward("_session.open_session.tree", SessionTree.get)
+    label = forward("_session.open_session.names", Names.label)
+    tree = forward("_session.open_session", OpenSession.get_tree)
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
         """Return the entries from the root to the leaf, or to the given one, without records of prompt and tools."""
-        return self._session.transcript.get_branch(from_id, records=False)
+        return self._session.open_session.get_branch(from_id, records=False)
 
     def children(self, entry_id: str) -> Sequence[SessionEntry]:
         """Return the entries that follow an entry, oldest first."""
-        return self._session.transcript.tree.get_children(entry_id)
+        return self._session.open_session.tree.get_children(entry_id)
 
     def context(self) -> SessionContext:
         """Return what the model is sent of the current branch."""
-        context = self._session.transcript.context.get()
+        context = self._session.open_session.context.get()
         return evolve(context, messages=cast("LazyMessages", context.messages).copies())

@@ -16,7 +16,7 @@ async def names(session):
 
 
 def registered(session):
-    return session.registered.find_all("register_commands")
+    return session.runtime.registrations.find_all("register_commands")
 
 
 async def until(reached):

@@ -1,4 +1,4 @@
-"""A session for inspection: everything is loaded as for a prompt, no model is asked and nothing is stored."""
+"""A session that is only looked at: everything is loaded as for a prompt, no model is asked and nothing is stored."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ __all__ = ["session_to_look_at"]
 async def session_to_look_at(
     host: PluginHost, options: PromptOptions, tools: Sequence[str] | None = None
 ) -> AsyncIterator[AgentSession]:
-    """Yield a started session of this folder; problems are printed on stderr.
+    """Yield a started session of this folder; what is wrong is told on stderr.
 
     Args:
         host: The plugins.
         options: About system prompt, skills, templates and themes.
-        tools: Names of the active tools; the default ones when None.
+        tools: Names of the tools to offer; those that are active by default when None.
     """
     from pi_core.conversation import AgentSession
     from pi_core.conversation.toolbox import Toolbox
+    from pi_core.create import build_runtime
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
 
     cwd, loader = Path.cwd(), resource_loader(options)
     loader.use(cwd=cwd, settings=host.settings, host=host)
     host.load_listeners()
-    session = AgentSession(
+    runtime = build_runtime(
         host=host,
         settings=host.settings,
         models=ModelRegistry(host, host.settings),
@@ -50,8 +51,9 @@ async def session_to_look_at(
         append_system_prompt=options.append_system_prompt,
         resources=loader,
     )
+    session = AgentSession(runtime)
     session.subscribe(lambda event: warn(event.error), "extension_error")
-    with redirect_stdout(sys.stderr):  # output of plugins must not mix with the command's
+    with redirect_stdout(sys.stderr):  # what plugins print is no part of what the command prints
         async with session:
             yield session
     trust = host.settings.project_trust

@@ -1,4 +1,4 @@
-"""Selects the model, the reasoning effort and the models to cycle through from the command line."""
+"""Which model a command line means, how hard it is to think, and which others it may be changed for."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["ModelChoice", "choose_model"]
 
 @frozen(eq=False, repr=False)
 class ModelChoice(Value):
-    """The selection; None where the session has its own.
+    """What was chosen; None where the session knows its own.
 
     Attributes:
         scope: The models to cycle through.
-        warnings: Problems with the options, in full sentences.
+        warnings: What was wrong with the options, in whole sentences.
     """
 
     model: Model | None
@@ -35,12 +35,12 @@ class ModelChoice(Value):
 
 
 async def choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
-    """Select, in order of precedence: options, scope of a new session, the session's own, the saved default, the first.
+    """Choose in the contract's order: options, scope of a new session, the session's own, the saved default, the first.
 
-    ``--api-key`` applies to the selected model.
+    ``--api-key`` goes with the model that was chosen.
 
     Raises:
-        UserError: No such model, or no usable one.
+        UserError: No such model, or none that could answer.
     """
     patterns = options.models or models.host.settings.get_str_list("enabledModels")
     scope = models.scope(patterns) if patterns else None

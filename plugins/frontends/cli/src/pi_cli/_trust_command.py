@@ -1,4 +1,4 @@
-"""``pi trust``: stores whether a folder's own files may be used, and lists the decisions."""
+"""``pi trust``: decide once and for all whether a folder's own files may be used, and see what was decided."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ Without a decision the setting defaultProjectTrust counts: ask, always, never.
 
 
 def run_trust(arguments: Sequence[str], host: PluginHost) -> int:
-    """Run the command and return the exit code.
+    """Do what the arguments say and return the exit code.
 
     Raises:
-        PiError: It failed.
+        PiError: It cannot be done.
     """
     params = parse_strictly(_command(), arguments)
     if params["help"]:

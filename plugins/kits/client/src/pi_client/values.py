@@ -1,4 +1,4 @@
-"""Results of commands, as values. Messages, models and session entries stay JSON objects, as received."""
+"""What pi answers, as values. Messages, models and session entries stay JSON objects, as they came."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ NODE = object_with(
 
 @frozen(kw_only=True)
 class Image(Record):
-    """An image for the model: base64 without a data-URL prefix. An older format is accepted, too."""
+    """An image for the model: base64 without a data-URL prefix. An older shape is read, too."""
 
     data: str = field(metadata=wire(TEXT), repr=False)
     mime_type: str = field(metadata=wire(TEXT))
@@ -80,7 +80,7 @@ class Image(Record):
 
     @classmethod
     def from_wire(cls, data: Any) -> Image:
-        """Return the image, from either format."""
+        """Return the image, in either shape."""
         source = OBJECT.read(data).get("source")
         if source is None:
             return super().from_wire(data)
@@ -91,12 +91,12 @@ class Image(Record):
         return super().from_wire({**data, "data": source.get("data"), "mimeType": source.get("mediaType")})
 
     def to_wire(self) -> JsonObject:
-        """Return the current format."""
+        """Return the shape that pi writes."""
         return {"type": self.type, "data": self.data, "mimeType": self.mime_type}
 
     @classmethod
     def schema(cls) -> JsonObject:
-        """Return the schema of both formats."""
+        """Return the schema of both shapes."""
         text, kind = dict(TEXT.schema), {"const": "image"}
         source = {"type": "object", "required": ["mediaType", "data"], "properties": {"mediaType": text, "data": text}}
         return {
@@ -113,18 +113,18 @@ class Image(Record):
 
 @frozen(kw_only=True)
 class Disposition(Record):
-    """How a message was handled: a run ``started``, it is ``queued``, or a command or plugin ``handled`` it."""
+    """What became of something said: a run ``started``, it is ``queued``, or a command or plugin ``handled`` it."""
 
     disposition: Literal["started", "queued", "handled"] = field(metadata=wire(choice("started", "queued", "handled")))
 
 
 @frozen(kw_only=True)
 class State(Record):
-    """The session's state.
+    """What the session is and does now.
 
     Attributes:
-        session_file: Its file, which is created with the first answer; None in memory.
-        message_count: Messages of the model's context.
+        session_file: Where it is stored, or will be with the first answer; None in memory.
+        message_count: Messages of the conversation as the model is told it.
         pending_message_count: Messages that are queued.
     """
 
@@ -144,7 +144,7 @@ class State(Record):
 
 @frozen(kw_only=True)
 class Queue(Record):
-    """Queued texts: for before the next request, and for the end of the run."""
+    """Texts that wait: for the next request, and for the end of the run."""
 
     steering: tuple[str, ...] = field(metadata=wire(list_of(TEXT)))
     follow_up: tuple[str, ...] = field(metadata=wire(list_of(TEXT)))
@@ -159,7 +159,7 @@ class Cancelled(Record):
 
 @frozen(kw_only=True)
 class Messages(Record):
-    """The messages of the model's context."""
+    """The conversation as the model is told it."""
 
     messages: tuple[JsonObject, ...] = field(metadata=wire(list_of(MESSAGE)))
 
@@ -173,7 +173,7 @@ class Models(Record):
 
 @frozen(kw_only=True)
 class ModelCycle(Record):
-    """The model selected by cycling; ``is_scoped`` when only some models are cycled through."""
+    """What cycling came to; ``is_scoped`` when only some models are cycled through."""
 
     model: JsonObject = field(metadata=wire(MODEL))
     thinking_level: ThinkingLevel = field(metadata=wire(LEVEL))
@@ -182,14 +182,14 @@ class ModelCycle(Record):
 
 @frozen(kw_only=True)
 class ThinkingChoice(Record):
-    """The thinking level selected by cycling."""
+    """The thinking level that cycling came to."""
 
     level: ThinkingLevel = field(metadata=wire(LEVEL))
 
 
 @frozen(kw_only=True)
 class ThinkingLevels(Record):
-    """The thinking levels that the model supports."""
+    """The thinking levels that the model has."""
 
     levels: tuple[ThinkingLevel, ...] = field(metadata=wire(list_of(LEVEL)))
 
@@ -208,7 +208,7 @@ class Compaction(Record):
 
 @frozen(kw_only=True)
 class BashResult(Record):
-    """Output of a command of the user; ``exit_code`` is None when it was stopped."""
+    """What a command of the user printed; ``exit_code`` is None when it was stopped."""
 
     output: str = field(metadata=wire(TEXT))
     exit_code: int | None = field(default=None, metadata=wire(INTEGER))
@@ -230,7 +230,7 @@ class Tokens(Record):
 
 @frozen(kw_only=True)
 class ContextUsage(Record):
-    """How much of the context window is used; ``tokens`` and ``percent`` are not known right after a compaction."""
+    """How full the window is; ``tokens`` and ``percent`` are not known right after a compaction."""
 
     tokens: int | None = field(default=None, metadata=wire(INTEGER))
     context_window: int = field(metadata=wire(INTEGER))
@@ -247,7 +247,7 @@ class ContextUsage(Record):
 
 @frozen(kw_only=True)
 class Stats(Record):
-    """Statistics of a session; ``cost`` in US dollars."""
+    """A session in numbers; ``cost`` in US dollars."""
 
     session_file: str | None = field(default=None, metadata=wire(TEXT))
     session_id: str = field(metadata=wire(TEXT))
@@ -270,7 +270,7 @@ class ExportedFile(Record):
 
 @frozen(kw_only=True)
 class Fork(Record):
-    """Result of a fork: the text of the user message there, for editing."""
+    """What came of a fork: what the user had said there, for editing."""
 
     text: str = field(metadata=wire(TEXT))
     cancelled: bool = field(metadata=wire(FLAG))
@@ -278,7 +278,7 @@ class Fork(Record):
 
 @frozen(kw_only=True)
 class ForkMessage(Record):
-    """A user message that can be forked from."""
+    """A message of the user, before which a fork may begin."""
 
     entry_id: str = field(metadata=wire(TEXT))
     text: str = field(metadata=wire(TEXT))
@@ -320,10 +320,10 @@ class LastText(Record):
 
 @frozen(kw_only=True)
 class Command(Record):
-    """A slash command.
+    """Something that the user can call with ``/name``.
 
     Attributes:
-        source: ``extension``, ``prompt``, ``skill``, or a plugin's own kind.
+        source: ``extension``, ``prompt``, ``skill``, or a plugin's own word.
         location: ``user``, ``project`` or ``path``; None for a plugin's command.
     """
 
@@ -338,6 +338,6 @@ class Command(Record):
 
 @frozen(kw_only=True)
 class CommandList(Record):
-    """The slash commands."""
+    """What can be called with a slash."""
 
     commands: tuple[Command, ...] = field(metadata=wire(list_of(record(Command))))

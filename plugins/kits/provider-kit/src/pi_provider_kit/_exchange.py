@@ -1,6 +1,6 @@
-"""A request and the bytes of its response, with aborts, timeouts and detection of responses that are not a stream.
+"""A request on its way and the bytes of its answer, watched for an abort, for silence and for what is no stream.
 
-The transport's errors are converted to ``RequestFailed``, the one error that codecs handle.
+Here the transport's errors become ``RequestFailed``, the one error that codecs handle.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 __all__ = ["Exchange"]
 
 _ERROR_BYTES = 262_144
-"""Maximum bytes of an error body that are read."""
+"""How much of an answer that is an error is read."""
 
 _ERROR_SECONDS = 10.0
-"""Seconds for reading it."""
+"""How long that may take."""
 
 _WHOLE_BYTES = 64 * 1_048_576
-"""Maximum bytes of a response that is read in one piece."""
+"""Of an answer that is read in one piece."""
 
 _STREAM_BYTES = 512 * 1_048_576
-"""Maximum bytes of a stream, whose events may be hundreds of times as long as their text."""
+"""Of a stream, whose events may be hundreds of times as long as their text."""
 
 _JSON, _LINES, _EVENTS = "application/json", "application/x-ndjson", "text/event-stream"
 
 
 class Exchange:
-    """A request and its response, from the first byte sent to the release of the connection.
+    """A request and its answer, from the first byte sent to the connection given back.
 
     Attributes:
-        progress: Where the reader records whether the bytes completed an event.
+        progress: The reader notes there whether the bytes completed anything.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Exchange:
         return b"".join(pieces)
 
     def refusal(self, content: bytes) -> RequestFailed:
-        """Return the failure for the response's head and ``content``."""
+        """Return the failure that the answer's head and ``content`` report."""
         from pi_provider_kit._failure import answer_failure, secrets_of
 
         status = self._response.status_code if self._response is not None else 0
@@ -138,9 +138,9 @@ class Exchange:
         except Exception as failure:
             if not self._options.max_retries:
                 raise
-            from pi_provider_kit._again import with_retries
+            from pi_provider_kit._again import made_again
 
-            await with_retries(self._reopen, failure, self._options, self._watch)
+            await made_again(self._reopen, failure, self._options, self._watch)
 
     async def _reopen(self) -> None:
         if self._response is not None:
@@ -151,11 +151,11 @@ class Exchange:
     async def _open(self) -> None:
         self.raise_if_aborted()
         transport = await self._http.transport()
-        import httpx  # not earlier: Http imports it without its command line
+        import httpx  # not before: Http imports it without what is not needed
 
         try:
             response = await self._watch(transport.handle_async_request(self._built()))
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: an invalid host name
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: no host can be called that
             from pi_provider_kit._failure import transport_failure
 
             raise transport_failure(error, self._request.url, self._timeouts) from error
@@ -177,7 +177,7 @@ class Exchange:
         await self._check_kind()
 
     async def _check_kind(self) -> None:
-        """Accept one JSON document in place of a stream; reject an HTML page or an error with status 200."""
+        """Take an answer that came whole, refuse a page and an error, where with status 200 a stream should be."""
         named = self._headers.get("content-type", "").startswith(self._accept)
         if self._accept == _JSON or (named and self._accept != _EVENTS):
             return
@@ -190,7 +190,7 @@ class Exchange:
         whole = self._request.from_whole
         if self._accept == _EVENTS and whole is not None and self._first.lstrip()[:1] != b"<":
             content = await self.read_whole()
-            with suppress(ValueError):  # it is not JSON
+            with suppress(ValueError):  # it is no JSON
                 events = (compact_json(event).encode() for event in whole(parse_json(content)))
                 self._first = b"".join(b"data: %s\n\n" % event for event in events)
             if self._first:
@@ -232,7 +232,7 @@ class Exchange:
         )
 
     async def _rest(self) -> bytes:
-        """Return the part of an error body that arrives within a short deadline."""
+        """Return what comes of the body in short order; an error that trickles in is not waited for."""
         from pi_hookspecs.errors import RequestFailed
 
         pieces: list[bytes] = []
@@ -255,7 +255,7 @@ def _encoded(body: Any) -> bytes:
 
     try:
         return orjson.dumps(body)
-    except TypeError:  # a number beyond 64 bits, half a surrogate pair: models do make such tool calls
+    except TypeError:  # a number beyond 64 bits, half a surrogate pair: a tool call that a model really made
         import json
 
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

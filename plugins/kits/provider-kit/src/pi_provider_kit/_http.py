@@ -23,13 +23,13 @@ _VERSION = "1.0.0"
 def import_httpx() -> ModuleType:
     """Import httpx without its optional command line, which would bring click, rich and pygments (50 to 100 ms).
 
-    httpx itself treats the absence of that module as "not installed". The blocking entry is removed at once,
-    so that other code can still import httpx's command line.
+    httpx itself treats the absence of that module as "not installed". The entry that says so is taken back at once,
+    so that whoever wants httpx's command line can still import it.
     """
     if "httpx" in sys.modules:
         return sys.modules["httpx"]
     blocked = "httpx._main"
-    sys.modules[blocked] = None  # type: ignore[assignment] # makes the import fail
+    sys.modules[blocked] = None  # type: ignore[assignment] # what the import system takes for "cannot be imported"
     try:
         import httpx
     finally:
@@ -54,7 +54,7 @@ def _tls_context(client: ModuleType, _file: str | None, _folder: str | None) -> 
 
 
 def user_agent() -> str:
-    """Return the user agent of requests: ``pi/<version> (platform; runtime; arch)``."""
+    """Return what requests are signed with: ``pi/<version> (platform; runtime; arch)``."""
     import platform
 
     python = ".".join(map(str, sys.version_info[:3]))
@@ -62,7 +62,7 @@ def user_agent() -> str:
 
 
 class Http:
-    """The HTTP client of a provider. Costs nothing until the first request.
+    """What a provider owns to make requests with. Costs nothing until the first one.
 
     Connections are kept between requests. They are closed when the event loop shuts down (``asyncio.run`` does that),
     or by ``aclose``.
@@ -84,7 +84,7 @@ class Http:
 
     @property
     def user_agent(self) -> str:
-        """The default ``user-agent`` of requests."""
+        """The ``user-agent`` of requests that name none."""
         if self._user_agent is None:
             self._user_agent = user_agent()
         return self._user_agent
@@ -97,7 +97,7 @@ class Http:
             return found[0]
         import_httpx()
         for other in [other for other in self._open if other.is_closed()]:
-            del self._open[other]  # it was closed without a shutdown, which closed its sockets
+            del self._open[other]  # it was closed without a shutdown; its sockets went with it
         transport = self._make() if self._make is not None else _network()
         keeper = _until_the_loop_ends(transport)
         self._open[loop] = (transport, keeper)

@@ -1,7 +1,7 @@
-"""An httpx transport: connection pool, TLS, proxies.
+"""The way to the network, under httpx's API: connections that are kept, TLS, proxies.
 
 httpx's own transport makes a Python object for every HTTP chunk, and model servers send one chunk per token. Where a
-proxy applies, httpx's own transport is used nevertheless.
+proxy applies, httpx's own transport does the work nevertheless.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PORTS = {"http": 80, "https": 443}
 _LAST_PORT = 65_535
 
 _HAPPY_EYEBALLS = 0.25
-"""Seconds before the next address of a name is tried concurrently (RFC 8305)."""
+"""Seconds before the next address of a name is tried beside the first (RFC 8305)."""
 
 
 class Transport(httpx.AsyncBaseTransport):
@@ -52,7 +52,7 @@ class Transport(httpx.AsyncBaseTransport):
         self._ssl: ssl.SSLContext | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the response when its headers have arrived; its stream reads the body."""
+        """Return the answer when its headers are here; its stream reads the body."""
         proxy = self._proxies.proxy_for(request.url.scheme, request.url.host, request.url.port)
         sent = request.extensions.get("sent")
         if proxy is not None:
@@ -77,7 +77,7 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close every connection, including those in use."""
+        """Close every connection, those in use too."""
         connections = list(self._origins)
         for connection in connections:
             connection.abort()
@@ -88,7 +88,7 @@ class Transport(httpx.AsyncBaseTransport):
         self._proxied.clear()
 
     async def _proxied_answer(self, proxy: str, request: httpx.Request) -> httpx.Response:
-        """Return the response of httpx's own transport within one deadline; its own timeouts are for single reads."""
+        """Return the answer of httpx's own transport, whose limits are for single reads, within one limit for all."""
         timeouts = request.extensions.get("timeout", {})
         connect, first_byte = timeouts.get("connect"), timeouts.get("first_byte")
         try:
@@ -109,7 +109,7 @@ class Transport(httpx.AsyncBaseTransport):
             except (httpx.ReadError, httpx.RemoteProtocolError):
                 if not connection.stale:
                     raise
-                # The server closed an idle connection while the request was sent: retry on another.
+                # The server closed an idle connection while the request was on its way: ask again on another.
 
     async def _connection(self, origin: Origin, seconds: float | None) -> Connection:
         idle = self._idle.get(origin)
@@ -163,7 +163,7 @@ class Transport(httpx.AsyncBaseTransport):
 
 
 class _Body(httpx.AsyncByteStream):
-    """The body of an answer. It is its own iterator: a generator would have to be closed when not exhausted."""
+    """The body of an answer. It is its own iterator: a generator would have to be closed by whoever leaves early."""
 
     def __init__(self, connection: Connection, seconds: float | None) -> None:
         self._connection = connection
@@ -198,7 +198,7 @@ def _head(request: httpx.Request) -> bytes:
     lines = [b"%s %s HTTP/1.1\r\n" % (request.method.encode("ascii"), request.url.raw_path)]
     for name, value in request.headers.raw:
         if not _CONTROL.isdisjoint(value) or not _CONTROL.isdisjoint(name):
-            # Not its value: it may be a key that was pasted with a line end.
+            # Not its value: it may be a key that was pasted with the end of its line.
             raise httpx.LocalProtocolError(f"the header {name.decode('ascii', 'replace')!r} contains a line break")
         lines.append(b"%s: %s\r\n" % (name, value))
     lines.append(b"\r\n")

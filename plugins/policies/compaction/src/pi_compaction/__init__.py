@@ -1,4 +1,4 @@
-"""Compaction of long conversations, and summaries of abandoned branches."""
+"""Makes long conversations short: compaction, and summaries of branches that are left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["activate", "register_commands", "register_services"]
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Subscribe to the boundaries at which the context size is checked."""
+    """Watch this session's size at every boundary."""
     from pi_compaction._triggers import Triggers
 
     Triggers().listen(pi)
@@ -24,7 +24,7 @@ def activate(pi: PiAPI) -> None:
 
 @hookimpl
 def register_services() -> Sequence[Service]:
-    """Provide the compactor and the branch summariser."""
+    """Provide the compactor and the summariser of branches."""
     from pi_compaction._services import Branches, Summaries
 
     return [Summaries(), Branches()]

@@ -1,4 +1,4 @@
-"""Limits of a conversation's size: the settings under ``compaction``."""
+"""When a conversation is too long and how much of it stays: the settings under ``compaction``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KEEP_RECENT_TOKENS = 20_000
 
 
 class Limits(NamedTuple):
-    """Limits for a model's window, in tokens.
+    """What holds for a model's window, in tokens.
 
     Attributes:
-        enabled: Whether conversations are compacted automatically.
+        enabled: Whether a conversation is compacted without being asked.
         window: The model's window; 0 where it is not known.
-        reserve: Tokens reserved for an answer, and for the summary.
-        keep: Newest tokens that are kept verbatim.
+        reserve: Room for an answer, and for the summary.
+        keep: How much of the newest stays word for word.
     """
 
     enabled: bool
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
     @property
     def full(self) -> int:
-        """Size above which a context is compacted."""
+        """A context above this is to be compacted."""
         return self.window - self.reserve
 
 
@@ -56,7 +56,7 @@ def limits_of(ctx: PiContext) -> Limits | None:
 
 
 def branch_reserve(ctx: PiContext, window: int) -> int:
-    """Return the tokens of a window that are reserved when a branch is summarised (``branchSummary.reserveTokens``)."""
+    """Return how much of a window is not for the branch that is summed up (``branchSummary.reserveTokens``)."""
     reserve = ctx.settings.get_number("branchSummary.reserveTokens", RESERVE_TOKENS, minimum=0)
     return _at_most_half(int(reserve), window)
 
@@ -66,5 +66,5 @@ def _at_most_half(reserve: int, window: int) -> int:
 
 
 def pinned_texts(settings: SettingsView) -> list[str]:
-    """Return the texts that every summary keeps verbatim (``compaction.pinned``)."""
+    """Return the texts that every summary keeps word for word (``compaction.pinned``)."""
     return [text for text in settings.get_str_list("compaction.pinned") if text.strip()]

@@ -1,4 +1,4 @@
-"""Retries failed requests: transient errors with exponential backoff, then the failover models that the user names."""
+"""Tries failed requests again: transient errors after a growing wait, and other models where the user names some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers the memory tools only in sessions with a memory."""
+"""Whether a session has a memory: where it has none, the model is offered no tools for it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Offer"]
 
 
 class Offer:
-    """Registers ``remember`` and ``forget`` where there is a MEMORY.md, or ``memory.enabled`` is true.
+    """Offers ``remember`` and ``forget`` where there is a MEMORY.md, or ``memory.enabled`` is true.
 
     Args:
-        pi: Registers the tools.
+        pi: Where the tools are added.
     """
 
     def __init__(self, pi: PiAPI) -> None:
@@ -26,7 +26,7 @@ class Offer:
         self._take_away: list[Callable[[], None]] = []
 
     def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
-        """Check again: another session may be of another project."""
+        """Look again: another session may be of another project."""
         while self._take_away:
             self._take_away.pop()()
         if not (exists_any(ctx) or ctx.settings.get_bool("memory.enabled", default=False)):

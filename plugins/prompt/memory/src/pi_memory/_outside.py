@@ -1,6 +1,6 @@
-"""Finds content from outside the project that this prompt has read, which may contain an injected request to remember.
+"""What this prompt has read from outside the project: a text from there may have asked for what is to be remembered.
 
-It needs no state: the calls since the user's last message are in the session.
+Nothing is kept for it while the session runs: the calls since the user's last message stand in the session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 80
 
 
 def outside_sources(ctx: PiContext) -> list[str]:
-    """Return descriptions of the calls since the user's last message whose results may contain third-party text."""
+    """Return the calls since the user's last message whose results may hold what others wrote, in words."""
     answered: set[str] = set()
     found: list[str] = []
     for entry in reversed(ctx.session.branch()):
@@ -52,22 +52,22 @@ def _source(call: ToolCall, cwd: Path) -> str | None:
         return None
     if call.name in _WITH_PATH:
         path = str(arguments.get("path") or ".")
-        return f"{call.name} {path}"[:_SHOWN] if _is_outside(path, cwd) else None
+        return f"{call.name} {path}"[:_SHOWN] if _leads_out(path, cwd) else None
     if call.name == "bash":
         command = str(arguments.get("command", ""))
-        return f"bash {command}"[:_SHOWN] if _may_read_outside(command, cwd) else None
-    return call.name  # an unknown tool, which may read anything
+        return f"bash {command}"[:_SHOWN] if _reaches_out(command, cwd) else None
+    return call.name  # whose tool it is and where it reads is not known here
 
 
-def _may_read_outside(command: str, cwd: Path) -> bool:
-    """Whether a command may read from the network or other folders; a heuristic that errs on yes."""
-    return _NETWORK.search(command) is not None or any(_is_outside(path, cwd) for path in _paths(command))
+def _reaches_out(command: str, cwd: Path) -> bool:
+    """Whether a command may read from the network or other folders; a guess that would rather mark too much."""
+    return _NETWORK.search(command) is not None or any(_leads_out(path, cwd) for path in _paths(command))
 
 
 def _paths(command: str) -> Iterator[str]:
     yield from (path for path in _PATH.findall(command) if path not in ("/dev/null", "/dev/stdout", "/dev/stderr"))
 
 
-def _is_outside(path: str, cwd: Path) -> bool:
+def _leads_out(path: str, cwd: Path) -> bool:
     path = path.removeprefix("@").removeprefix("file://")
     return leads_out(os.path.join(cwd, os.path.expanduser(path)), cwd)  # noqa: PTH111, PTH118 - it may be no path

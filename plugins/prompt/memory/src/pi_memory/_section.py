@@ -1,4 +1,4 @@
-"""Memory in the system prompt: each file as a part of one section, with its path."""
+"""Memory in the system prompt: each file as a part of one section, with where it comes from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INTRODUCTION = (
 
 
 async def section(ctx: PiContext) -> SystemPromptResult | None:
-    """Return the files' text as a section; None when they are empty."""
+    """Return what the files say; None when they say nothing."""
     files = [file for file in (await ctx.resources.load("memory")).resources if file.data["text"].strip()]
     if not files:
         return None

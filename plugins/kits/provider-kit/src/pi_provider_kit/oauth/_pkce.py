@@ -1,4 +1,4 @@
-"""PKCE: proof that the client that exchanges a code is the one that requested it (RFC 7636)."""
+"""The proof that whoever exchanges a code is who asked for it (RFC 7636)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BYTES = 32
 
 @frozen(kw_only=True)
 class Pkce:
-    """A verifier and its challenge.
+    """A secret and what may be known of it.
 
     Attributes:
         verifier: 32 random bytes, base64url without padding; sent with the code alone.
@@ -26,7 +26,7 @@ class Pkce:
 
     @classmethod
     def new(cls) -> Self:
-        """Return a random pair."""
+        """Make a pair that nobody can guess."""
         import base64
         import hashlib
 
@@ -36,5 +36,5 @@ class Pkce:
 
 
 def new_state() -> str:
-    """Return a random value that ties a callback to its request."""
+    """Return a value that ties an answer to its request."""
     return secrets.token_urlsafe(_BYTES)

@@ -1,4 +1,4 @@
-"""``Transcript``: one session, with its tree of entries, the context of its branch, and the writer that stores them.
+"""``OpenSession``: one session, with its tree of entries, the context of its branch, and the writer that stores them.
 
 Each entry that is appended goes through all parts in order: tree, context, records, labels, writer.
 """
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from pi_hookspecs import AgentMessage, Content, SessionEntry, StoredSession, Usage
     from pi_hookspecs.messages import UserContent
 
-__all__ = ["Transcript"]
+__all__ = ["OpenSession"]
 
 _E = TypeVar("_E", bound="SessionEntry")
 
 
-class Transcript:
+class OpenSession:
     """A session that is stored, or will be. Every method that appends returns the id of the new entry, the new leaf.
 
     Args:

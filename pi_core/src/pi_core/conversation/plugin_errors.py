@@ -1,4 +1,4 @@
-"""What a plugin's service raises is told as that plugin's failure, and becomes an error that front ends know."""
+"""Runs the code of plugins' services: what it raises is reported, and becomes an error that front ends know."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from pi_hookspecs import PiError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.conversation.session import AgentSession
+    from pi_core.conversation.runtime import Runtime
 
-__all__ = ["blaming"]
+__all__ = ["plugin_errors"]
 
 
 @contextmanager
-def blaming(session: AgentSession, plugin: str, step: str, task: str) -> Iterator[None]:
+def plugin_errors(runtime: Runtime, plugin: str, step: str, task: str) -> Iterator[None]:
     """Run a plugin's code.
 
     Args:
-        session: Whose subscribers are told.
-        plugin: Whose code it is.
-        step: Where it stands, as ``Compactor.compact``.
+        runtime: Reports the error to the subscribers.
+        plugin: The plugin's name.
+        step: The service and its method, as ``Compactor.compact``.
         task: What it was to do, as in "failed to compact".
 
     Raises:
         PiError: What the code raised, as it is or with the plugin's name.
     """
 
-    def blame(error: BaseException) -> None:
+    def report(error: BaseException) -> None:
         line, stack = described(error)
         message = f"Plugin {plugin!r} failed to {task}: {line}"
-        session.complain(plugin, step, message, stack)
+        runtime.report_plugin_error(plugin, step, message, stack)
         raise PiError(message) from error
 
-    with Contained(blame, passing=PiError):
+    with Contained(report, passing=PiError):
         yield

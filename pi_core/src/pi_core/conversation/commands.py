@@ -1,0 +1,125 @@
+"""What front ends call of plugins: commands, their completion, keys, renderers. Errors are reported, not raised."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.agent.safe_text import shown
+from pi_core.hooks.containment import reported
+
+if TYPE_CHECKING:
+    from pi_core.conversation.runtime import Runtime
+    from pi_hookspecs import CommandInfo, CustomEntry, CustomMessage, Shortcut
+
+__all__ = ["PluginCommands"]
+
+_ORDER = ("prompt", "skill")
+"""Sources of commands in the order of the contract; others follow."""
+
+
+class PluginCommands:
+    """Finds and calls what plugins registered for front ends.
+
+    Args:
+        runtime: What the conversation is made of.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def run(self, text: str) -> bool:
+        """Run the slash command that a text is; False when it is none."""
+        name, _, arguments = text.removeprefix("/").partition(" ")
+        found = self._runtime.registrations.find("register_commands", name) if text.startswith("/") else None
+        if found is not None:
+            handler = found.thing.handler
+            await self._call(found.plugin, ("command", f"/{name}"), handler, arguments.strip(), self._runtime.ctx)
+        return found is not None
+
+    async def infos(self) -> tuple[CommandInfo, ...]:
+        """Return plugins' commands, prompt templates, skills, and what else ``expand_prompt`` knows.
+
+        Of those of one name it is the one that a prompt would call.
+        """
+        from pi_hookspecs import CommandsDiscoverEvent
+        from pi_hookspecs.specs import agent as agent_specs
+
+        runtime = self._runtime
+        registered = runtime.registrations.find_all("register_commands").values()
+        found = [_info_of(each.plugin, each.thing) for each in registered]
+        if runtime.hooks.listens("commands_discover"):
+            answer = await runtime.hooks.call(agent_specs.commands_discover, CommandsDiscoverEvent(), runtime.ctx)
+            texts = () if answer is None else answer.commands
+            found += sorted(texts, key=lambda each: _ORDER.index(each.source) if each.source in _ORDER else len(_ORDER))
+        named: dict[str, CommandInfo] = {}
+        for each in found:
+            named.setdefault(each.name, each)
+        return tuple(named.values())
+
+    def complete(self, name: str, text: str) -> tuple[str, ...]:
+        """Return what the arguments of a plugin's command could become.
+
+        Args:
+            name: The command, without the slash.
+            text: What is typed of its arguments.
+        """
+        found = self._runtime.registrations.find("register_commands", name)
+        if found is None or found.thing.complete is None:
+            return ()
+        report = self._runtime.report_plugin_error
+        answer, failed = None, f"to complete the arguments of /{name}"
+        with reported(report, found.plugin, "command", failed, found.thing.complete):
+            answer = found.thing.complete(text)
+        if answer is None:
+            return ()
+        if not isinstance(answer, list | tuple) or not all(isinstance(each, str) for each in answer):
+            getattr(answer, "close", bool)()  # it may be a coroutine
+            message = f"Plugin {found.plugin!r} failed {failed}: it answered {shown(answer)}, which is no list of texts"
+            report(found.plugin, "command", message)
+            return ()
+        return tuple(answer)
+
+    def shortcuts(self) -> tuple[Shortcut, ...]:
+        """Return plugins' keys, for front ends that have keys."""
+        return tuple(each.thing for each in self._runtime.registrations.find_all("register_shortcuts").values())
+
+    async def press_key(self, key: str) -> bool:
+        """Call the handler of a plugin's key, by its name in ``shortcuts``; False when no plugin has it."""
+        found = self._runtime.registrations.find("register_shortcuts", key)
+        if found is not None:
+            await self._call(found.plugin, ("shortcut", key), found.thing.handler, self._runtime.ctx)
+        return found is not None
+
+    def render(
+        self, value: CustomMessage | CustomEntry, *, width: int, expanded: bool = False
+    ) -> tuple[str, ...] | None:
+        """Return the lines in which a plugin shows its message or entry.
+
+        Returns:
+            None where no plugin has a renderer for it, or it failed, which is reported: show the content itself.
+        """
+        found = self._runtime.registrations.find("register_renderers", value.custom_type)
+        if found is None:
+            return None
+        render, failed = found.thing.render, f"to show a {value.custom_type!r}"
+        with reported(self._runtime.report_plugin_error, found.plugin, "renderer", failed, render):
+            return tuple(map(str, render(value, width=width, expanded=expanded)))
+        return None
+
+    async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
+        step, name = what
+        with reported(self._runtime.report_plugin_error, plugin, step, f"in {step} {name}", handler):
+            waiting: Any = handler(*arguments)
+            if hasattr(waiting, "__await__"):  # what a plain function returns is not used
+                await waiting
+
+
+def _info_of(plugin: str, command: Any) -> CommandInfo:
+    from pi_hookspecs import CommandInfo, SourceInfo
+
+    return CommandInfo(
+        name=command.name,
+        description=command.description or None,
+        source="extension",
+        source_info=SourceInfo(path=plugin, source=f"plugin:{plugin}", origin="package"),
+    )

@@ -1,0 +1,108 @@
+"""The messages that wait: for the run that is going on, to steer it or to follow it up, or for the next prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pi_hookspecs  # its rarer events are loaded when they are used
+from pi_hookspecs import AgentBusy, TextContent, UserMessage, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.agent.queue import QueueMode
+    from pi_core.conversation.runtime import Runtime
+    from pi_hookspecs import AgentMessage, CustomMessage, ImageContent
+
+__all__ = ["MessageQueue", "user_message"]
+
+
+class MessageQueue:
+    """Queues messages, and emits ``queue_update`` when that changes what is queued.
+
+    Args:
+        runtime: What the conversation is made of.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._next_turn: list[CustomMessage] = []
+        self._emitted: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    def add(self, messages: Sequence[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
+        """Queue messages for the run that is going on.
+
+        Raises:
+            AgentBusy: ``behavior`` does not say how.
+        """
+        if behavior is None:
+            raise AgentBusy(
+                "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message."
+            )
+        agent = self._runtime.agent
+        for message in messages:
+            (agent.steer if behavior == "steer" else agent.follow_up)(message)
+        self.emit_update()
+
+    def add_for_next_turn(self, message: CustomMessage) -> None:
+        """Keep a message for the user's next prompt."""
+        self._next_turn.append(message)
+
+    def take_for_next_turn(self) -> list[CustomMessage]:
+        """Return the messages that go with the user's next prompt, which begins now."""
+        waiting, self._next_turn = self._next_turn, []
+        return waiting
+
+    def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the text of what is queued: for steering, and as follow-ups."""
+        steering, follow_up = self._runtime.agent.peek_queued_messages()
+        return tuple(map(_text, steering)), tuple(map(_text, follow_up))
+
+    def steering_texts(self) -> tuple[str, ...]:
+        """Return the text of what is queued for steering."""
+        return self.texts()[0]
+
+    def follow_up_texts(self) -> tuple[str, ...]:
+        """Return the text of what is queued as follow-ups."""
+        return self.texts()[1]
+
+    @property
+    def count(self) -> int:
+        """How many messages are queued."""
+        return sum(map(len, self._runtime.agent.peek_queued_messages()))
+
+    def set_steering_mode(self, mode: QueueMode) -> None:
+        """Set how many steering messages are delivered at a time, in this session."""
+        self._runtime.agent.steering_mode = mode
+
+    def set_follow_up_mode(self, mode: QueueMode) -> None:
+        """Set how many follow-ups are delivered at a time, in this session."""
+        self._runtime.agent.follow_up_mode = mode
+
+    def clear(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Drop what is queued and return its text."""
+        queued = self.texts()
+        self._runtime.agent.clear_all_queues()
+        self.emit_update()
+        return queued
+
+    def reset(self) -> None:
+        """Drop everything that waits: the conversation that it was meant for ends."""
+        self._next_turn.clear()
+        self.clear()
+
+    def emit_update(self) -> None:
+        """Emit what is queued now, if that has changed."""
+        queued = steering, follow_up = self.texts()
+        if queued != self._emitted:
+            self._emitted = queued
+            self._runtime.events.emit_nowait(pi_hookspecs.QueueUpdateEvent(steering=steering, follow_up=follow_up))
+
+
+def user_message(text: str, images: Sequence[ImageContent] = ()) -> UserMessage:
+    """Return a text and images of the user as a message."""
+    return UserMessage(content=(TextContent(text), *images))
+
+
+def _text(message: AgentMessage) -> str:
+    return text_of(getattr(message, "content", ""))

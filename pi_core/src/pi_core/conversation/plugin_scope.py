@@ -1,0 +1,44 @@
+"""What plugins hold of a session: ``ctx``, the same for every hook until a reload, and the ``pi`` of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core.plugin_api.context import PluginContext, ToolCallContext
+from pi_core.plugin_api.handles import Handles
+
+if TYPE_CHECKING:
+    from pi_core.plugin_api.port import SessionPort
+    from pi_hookspecs import AbortSignal, ToolCall, ToolUpdate
+
+__all__ = ["PluginScope"]
+
+
+class PluginScope:
+    """Makes the objects through which plugins use a session, and retires them.
+
+    Attributes:
+        handles: Those in use.
+        port: What they use of the session; set by ``open``, as is ``ctx``.
+        ctx: What hooks and commands get.
+    """
+
+    port: SessionPort
+    ctx: PluginContext
+
+    def __init__(self) -> None:
+        self.handles = Handles()
+
+    def open(self, port: SessionPort) -> None:
+        """Let plugins use a session through a port."""
+        self.port = port
+        self.ctx = PluginContext(port)
+
+    def renew(self, reason: str) -> None:
+        """Retire what plugins hold, with the text of the error that its use raises, and give them a new ``ctx``."""
+        self.handles.retire(reason)
+        self.ctx = PluginContext(self.port)
+
+    def for_tool_call(self, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> ToolCallContext:
+        """Return the ``ctx`` of a tool call."""
+        return ToolCallContext(self.port, call, update, signal)

@@ -1,0 +1,124 @@
+"""``PluginPort``: what ``pi`` and ``ctx`` use of a conversation. As in ``AgentSession`` each name leads to a part."""
+
+# ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.base.forwarding import Method, attribute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pi_core.agent.agent import Agent
+    from pi_core.agent.subscribers import Listener
+    from pi_core.conversation.commands import PluginCommands
+    from pi_core.conversation.compaction import CompactionRunner
+    from pi_core.conversation.exporter import Exporter
+    from pi_core.conversation.lifecycle import Lifecycle
+    from pi_core.conversation.model_selection import ModelSelection, ScopedModel
+    from pi_core.conversation.offered_tools import OfferedTools
+    from pi_core.conversation.outbox import Outbox
+    from pi_core.conversation.parts import Parts
+    from pi_core.conversation.prompt_gate import PromptGate
+    from pi_core.conversation.reload import Reloader
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.side_requests import SideRequests
+    from pi_core.conversation.switching import SessionSwitcher
+    from pi_core.conversation.tree import TreeNavigator
+    from pi_core.conversation.usage import SessionUsage
+    from pi_core.plugin_api.event_bus import Bus
+    from pi_core.plugin_api.port import HelperSession
+    from pi_hookspecs import AbortSignal, Model, PiContext, ThinkingLevel, ToolCall, ToolResult, UserInterface
+
+__all__ = ["PluginPort"]
+
+
+class PluginPort:
+    """Implements ``pi_core.plugin_api.port.SessionPort``, where its members are documented.
+
+    Args:
+        parts: Those of the conversation.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        runtime, front_end = parts.runtime, parts.runtime.front_end
+        self._parts = parts
+        self._runtime = runtime
+        self.cwd = runtime.cwd
+        self.host = runtime.host
+        self.models = runtime.models
+        self.settings = runtime.settings
+        self.resources = runtime.resources
+        self.session_manager = runtime.manager
+        self.hooks = runtime.hooks
+        self.registered = runtime.registrations
+        self.handles = runtime.plugins.handles
+        self.mode = front_end.mode
+        self.deps = front_end.deps
+        self.shutdown_requested = front_end.shutdown_requested
+
+    ctx: PiContext = attribute("_runtime.ctx", "The ``ctx`` that handlers get; a reload replaces it.")
+    ui: UserInterface = attribute("_runtime.front_end.ui", "Answers dialogs.")
+    has_ui: bool = attribute("_runtime.front_end.has_ui", "Whether a user can answer dialogs.")
+    bus: Bus = attribute("_parts.bus", "Plain data between plugins.")
+    sending: Outbox = attribute("_parts.outbox", "Sends plugins' messages.")
+    model: Model | None = attribute("_runtime.agent.state.model", "The current model.")
+    thinking_level: ThinkingLevel = attribute("_runtime.agent.state.thinking_level", "The current reasoning effort.")
+    scoped_models: tuple[ScopedModel, ...] = attribute("_parts.models.scoped", "The models to cycle through.")
+    system_prompt: str = attribute("_runtime.agent.state.system_prompt", "The prompt that the next request would send.")
+    signal: AbortSignal | None = attribute("_runtime.signal", "The abort of the present run, or prompt.")
+    is_streaming: bool = attribute("_runtime.is_streaming", "Whether a prompt is being answered.")
+
+    is_inside_prompt = Method("_runtime.gate.is_inside_prompt", lambda: PromptGate.is_inside_prompt)
+    has_queued_messages = Method("_runtime.agent.has_queued_messages", lambda: Agent.has_queued_messages)
+    get_context_usage = Method("_parts.usage.context", lambda: SessionUsage.context)
+    complete = Method("_parts.requests.complete", lambda: SideRequests.complete)
+    compact_for = Method("_parts.compaction.compact", lambda: CompactionRunner.compact)
+    request_abort = Method("_parts.lifecycle.request_abort", lambda: Lifecycle.request_abort)
+    wait_for_idle = Method("_parts.lifecycle.wait_for_idle", lambda: Lifecycle.wait_for_idle)
+    new_session = Method("_parts.switcher.new", lambda: SessionSwitcher.new)
+    switch_session = Method("_parts.switcher.switch", lambda: SessionSwitcher.switch)
+    fork = Method("_parts.switcher.fork", lambda: SessionSwitcher.fork)
+    set_session_name = Method("_parts.switcher.set_name", lambda: SessionSwitcher.set_name)
+    navigate_tree = Method("_parts.tree.navigate", lambda: TreeNavigator.navigate)
+    reload = Method("_parts.reloader.reload", lambda: Reloader.reload)
+    export = Method("_parts.exporter.export", lambda: Exporter.export)
+    set_model = Method("_parts.models.set_model", lambda: ModelSelection.set_model)
+    set_thinking_level = Method("_parts.models.set_level", lambda: ModelSelection.set_level)
+    get_active_tools = Method("_parts.tools.names", lambda: OfferedTools.names)
+    set_active_tools = Method("_parts.tools.select", lambda: OfferedTools.select)
+    get_all_tools = Method("_parts.tools.infos", lambda: OfferedTools.infos)
+    add_tool = Method("_parts.tools.add", lambda: OfferedTools.add)
+    get_commands = Method("_parts.commands.infos", lambda: PluginCommands.infos)
+    emit = Method("_runtime.emit", lambda: Runtime.emit)
+    report_plugin_error = Method("_runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
+
+    def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
+        """Call a listener with every event of these types; returns a function that unsubscribes."""
+        return self._runtime.events.add(listener, frozenset(types))
+
+    def get_flag(self, name: str) -> bool | str | None:
+        """Return a command line option's value, else its default; None for an unknown one."""
+        given = self._runtime.front_end.flags.get(name)
+        if given is not None:
+            return given
+        found = self.registered.find("register_flags", name)
+        if found is None:
+            return None
+        default: bool | str | None = found.thing.default
+        return bool(default) if found.thing.type == "boolean" else default
+
+    async def execute_tool(
+        self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]
+    ) -> ToolResult:
+        """Run a tool that is called by another tool."""
+        from pi_core.conversation.nested_calls import execute_tool
+
+        return await execute_tool(self._runtime, call, signal, on_update)
+
+    def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
+        """Return a session for a helper."""
+        from pi_core.conversation.helper_session import create_helper
+
+        return create_helper(self._runtime, options, signal)

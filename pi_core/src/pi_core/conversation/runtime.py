@@ -1,0 +1,152 @@
+"""``Runtime``: the value that every part of a conversation is made from.
+
+A part takes what it needs from here and calls other parts that it is given; none of them knows the session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from attrs import Factory, define, frozen
+
+from pi_hookspecs import NoModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pi_core.agent.agent import Agent
+    from pi_core.agent.subscribers import Subscribers
+    from pi_core.conversation.hook_bridge import HookBridge
+    from pi_core.conversation.plugin_scope import PluginScope
+    from pi_core.conversation.prompt_gate import PromptGate
+    from pi_core.conversation.system_prompts import SystemPrompts
+    from pi_core.conversation.toolbox import Toolbox
+    from pi_core.conversation.transcript import Transcript
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_core.host import PluginHost
+    from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.context import PluginContext
+    from pi_core.plugin_api.registrations import SessionRegistrations
+    from pi_core.session import SessionManager
+    from pi_core.settings import Settings
+    from pi_hookspecs import AbortSignal, Model, ResourceLoader, UserInterface
+
+__all__ = ["FrontEnd", "Runtime", "report_plugin_error"]
+
+
+@define(kw_only=True, eq=False)
+class FrontEnd:
+    """What the program around a session is, as plugins see it.
+
+    Attributes:
+        ui: Answers dialogs.
+        has_ui: Whether a user can answer.
+        mode: The front end's name.
+        flags: Values of options that plugins registered.
+        deps: An object of the program for its tools and plugins.
+        depth: How many sessions this one is nested in: helpers have at least 1.
+        shutdown_requested: Set when a plugin has asked the program to end.
+    """
+
+    ui: UserInterface
+    has_ui: bool = False
+    mode: str = "print"
+    flags: dict[str, bool | str | None] = Factory(dict)
+    deps: Any = None
+    depth: int = 0
+    shutdown_requested: asyncio.Event = Factory(asyncio.Event)
+
+
+@frozen(kw_only=True, eq=False)
+class Runtime:
+    """What a conversation is made of.
+
+    Attributes:
+        host: The plugins.
+        settings: What the user has set.
+        models: The models and their keys.
+        resources: Skills, prompt templates, themes, context files.
+        cwd: The working directory.
+        manager: The session's tree and its store.
+        registrations: What plugins registered, for every session of the host or for this one.
+        hooks: Calls the plugins' hooks.
+        plugins: What plugins hold of the session: ``ctx`` and ``pi``.
+        events: The subscribers of the session's events.
+        gate: The prompt that is being answered.
+        agent: The loop with its state and queues.
+        transcript: Writes messages to the agent, the tree and the subscribers.
+        bridge: Answers the loop's callbacks by calling hooks.
+        toolbox: The tools that there are.
+        prompts: Builds the system prompt.
+        front_end: The program around the session.
+        create_session: Makes another session, of a helper, with the options of ``create_agent_session``.
+    """
+
+    host: PluginHost
+    settings: Settings
+    models: ModelRegistry
+    resources: ResourceLoader
+    cwd: Path
+    manager: SessionManager
+    registrations: SessionRegistrations
+    hooks: HookDispatcher
+    plugins: PluginScope
+    events: Subscribers
+    gate: PromptGate
+    agent: Agent
+    transcript: Transcript
+    bridge: HookBridge
+    toolbox: Toolbox
+    prompts: SystemPrompts
+    front_end: FrontEnd
+    create_session: Callable[..., Any]
+
+    @property
+    def ctx(self) -> PluginContext:
+        """The ``ctx`` that hooks get now; a reload replaces it."""
+        return self.plugins.ctx
+
+    @property
+    def signal(self) -> AbortSignal | None:
+        """The abort of the present run, between the runs of a prompt that of the prompt; None while idle."""
+        return self.agent.signal or self.gate.signal
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""
+        return self.gate.signal is not None or self.agent.state.is_streaming
+
+    def required_model(self) -> Model:
+        """Return the current model.
+
+        Raises:
+            NoModel: None is selected.
+        """
+        model = self.agent.state.model
+        if model is None:
+            raise NoModel("No model selected. Choose one with --model PROVIDER/ID or the setting defaultModel.")
+        return model
+
+    async def emit(self, event: Any) -> None:
+        """Call the session's subscribers with an event and wait for them."""
+        await self.events.emit(event, self.signal)
+
+    def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
+        """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere.
+
+        Args:
+            plugin: The plugin's name; a part of pi is named in parentheses, as ``(session)``.
+            step: The hook, or where else the error occurred.
+            message: What happened, for the user.
+            stack: The traceback as text.
+        """
+        report_plugin_error(self.events, plugin, step, message, stack)
+
+
+def report_plugin_error(events: Subscribers, plugin: str, step: str, message: str, stack: str | None = None) -> None:
+    """Emit ``extension_error``, see ``Runtime.report_plugin_error``."""
+    from pi_hookspecs import ExtensionErrorEvent
+
+    events.emit_nowait(ExtensionErrorEvent(extension_path=plugin, event=step, error=message, stack=stack))

@@ -1,0 +1,61 @@
+"""How large a conversation is: tokens of its context, and tokens and cost of all its branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_hookspecs import AssistantMessage, Usage
+
+if TYPE_CHECKING:
+    from pi_core.conversation.runtime import Runtime
+    from pi_core.session.stats import SessionStats
+    from pi_hookspecs import ContextUsage
+
+__all__ = ["SessionUsage"]
+
+
+class SessionUsage:
+    """Counts what a conversation has used.
+
+    Args:
+        runtime: What the conversation is made of.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def total(self) -> Usage:
+        """Return tokens and cost of every answer in the context."""
+        messages = self._runtime.agent.state.messages
+        return sum((each.usage for each in messages if isinstance(each, AssistantMessage)), Usage())
+
+    def context_tokens(self) -> int | None:
+        """Return the tokens of the context: the last answer's own count and an estimate of what followed.
+
+        Returns:
+            None before the first answer, and after a compaction until the next one.
+        """
+        from pi_core.models.token_estimate import context_tokens
+
+        return context_tokens(self._runtime.agent.state.messages)
+
+    def context(self) -> ContextUsage | None:
+        """Return how full the window is, by the last answer's own count and an estimate of what followed.
+
+        Returns:
+            None without a model; ``tokens`` and ``percent`` are None where they are not known, as after a compaction.
+        """
+        from pi_hookspecs import ContextUsage
+
+        model = self._runtime.agent.state.model
+        if model is None:
+            return None
+        tokens, window = self.context_tokens(), model.context_window
+        percent = None if tokens is None or not window else 100 * tokens / window
+        return ContextUsage(tokens=tokens, context_window=window, percent=percent)
+
+    def stats(self) -> SessionStats:
+        """Return messages, tokens and dollars of all branches, and how full the window is."""
+        from attrs import evolve
+
+        return evolve(self._runtime.manager.stats(), context_usage=self.context())
