@@ -58,6 +58,34 @@ print(*[name for name in unwanted if name in sys.modules])
     assert in_a_fresh_interpreter(code) == ["HttpFailed"]
 
 
+def test_an_answer_is_read_without_httpx():
+    code = """
+import asyncio, sys
+from pi_hookspecs import StreamOptions
+from pi_provider_kit import Http, HttpRequest, stream_events
+
+ANSWER = b"HTTP/1.1 200 OK\\r\\ncontent-type: text/event-stream\\r\\ncontent-length: 9\\r\\n\\r\\ndata: x\\n\\n"
+
+async def answer(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    writer.write(ANSWER)
+    await writer.drain()
+    writer.close()
+
+async def run():
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/messages"
+    async for _, data in stream_events(Http(), HttpRequest(url=url, method="GET"), StreamOptions()):
+        print(data.decode())
+    server.close()
+
+asyncio.run(run())
+unwanted = "httpx urllib.request http.client email tempfile certifi".split()
+print(*[name for name in unwanted if name in sys.modules])
+"""
+    assert in_a_fresh_interpreter(code) == ["x"]
+
+
 def test_httpx_s_command_line_can_still_be_imported_afterwards():
     code = """
 import sys

@@ -144,7 +144,7 @@ async def test_a_reader_that_is_slow_stops_the_socket(serve):
     transport = Transport()
     async with serve(lambda wire: wire.whole(b"200 OK", body)) as server:
         response = await transport.handle_async_request(httpx.Request("GET", server.url))
-        (connection,) = transport._origins
+        (connection,) = transport._pool._origins
         async with asyncio.timeout(30):
             while not connection._paused:  # noqa: ASYNC110 - the connection has no such event
                 await asyncio.sleep(0.01)
@@ -173,7 +173,7 @@ async def test_a_request_whose_sender_fails_when_it_has_left_keeps_no_connection
         async with asyncio.timeout(30):
             await gone.wait()
 
-    assert not transport._origins
+    assert not transport._pool._origins
 
 
 async def test_pieces_of_one_read_come_joined(serve):
@@ -238,7 +238,7 @@ def test_connections_are_closed_with_the_loop(threaded_url):
         request = HttpRequest(url=threaded_url)
         events = [event async for event in stream_events(http, request, StreamOptions())]
         transport = await http.transport()
-        return events, [len(idle) for idle in transport._idle.values()]
+        return events, [len(idle) for idle in transport._pool._idle.values()]
 
     first = asyncio.run(run())
     second = asyncio.run(run())  # another loop, another transport; a socket left open would be a warning, an error here

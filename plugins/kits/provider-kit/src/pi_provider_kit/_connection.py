@@ -1,8 +1,7 @@
 """One HTTP/1.1 connection: a request goes out, its answer comes in, and then the next.
 
-This module alone parses HTTP. It imports httpx, whose exceptions it raises, and is itself imported with the first
-request. Whatever one read of the socket brought is handed on in one piece, so that a burst of small chunks costs
-next to nothing per chunk.
+This module alone parses HTTP, and is imported with the first request. Whatever one read of the socket brought is handed
+on in one piece, so that a burst of small chunks costs next to nothing per chunk.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import httptools
-import httpx
+
+from pi_provider_kit._errors import ReadError, ReadTimeout, RemoteProtocolError, TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class Answer:
         self.keep_alive = False
         self.bounded = False
         """The headers say where the body ends; otherwise the end of the connection does."""
-        self.error: httpx.TransportError | None = None
+        self.error: TransportError | None = None
         self.problem = ""
         self._interim = False
         self._header_bytes = 0
@@ -107,10 +107,10 @@ class Answer:
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self.error = httpx.RemoteProtocolError("the server switched to another protocol")
+            self.error = RemoteProtocolError("the server switched to another protocol")
         except httptools.HttpParserError as error:
             if not self.complete:
-                self.error = httpx.RemoteProtocolError(self.problem or f"invalid HTTP: {error}")
+                self.error = RemoteProtocolError(self.problem or f"invalid HTTP: {error}")
         else:
             return True
         return False
@@ -122,9 +122,9 @@ class Answer:
         if self.ready and not self.bounded and error is None:
             self.complete, self.keep_alive = True, False
         elif error is not None:
-            self.error = httpx.ReadError(str(error) or type(error).__name__)
+            self.error = ReadError(str(error) or type(error).__name__)
         else:
-            self.error = httpx.RemoteProtocolError("the server closed the connection")
+            self.error = RemoteProtocolError("the server closed the connection")
 
     def _refuse(self, problem: str) -> None:
         self.problem = problem
@@ -165,8 +165,8 @@ class Connection(asyncio.Protocol):
         """Send a whole request, call ``sent``, and return as soon as the answer's headers are here.
 
         Raises:
-            httpx.ReadTimeout: The headers are not complete within ``seconds``, however often something came.
-            httpx.TransportError: The connection ended, or the answer is no HTTP.
+            ReadTimeout: The headers are not complete within ``seconds``, however often something came.
+            TransportError: The connection ended, or the answer is no HTTP.
         """
         self._stop_timer()
         self._answer = answer = Answer()
@@ -194,8 +194,8 @@ class Connection(asyncio.Protocol):
         """Return all bytes of the body that are here, or the next ones; ``b""`` at the end.
 
         Raises:
-            httpx.ReadTimeout: Nothing came for ``seconds``.
-            httpx.TransportError: The connection ended before the body did.
+            ReadTimeout: Nothing came for ``seconds``.
+            TransportError: The connection ended before the body did.
         """
         answer = self._answer
         if answer is None:
@@ -334,4 +334,4 @@ class Connection(asyncio.Protocol):
 
 def _expire(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
-        waiter.set_exception(httpx.ReadTimeout("nothing received in time"))
+        waiter.set_exception(ReadTimeout("nothing received in time"))

@@ -8,20 +8,22 @@ from __future__ import annotations
 import asyncio
 import logging  # which asyncio has imported already
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from pi_provider_kit._abort import AbortWatch
+from pi_provider_kit._errors import transport_errors
 from pi_provider_kit._json import compact_json, parse_json
 from pi_provider_kit._progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Coroutine
     from types import TracebackType
 
     import httpx
 
     from pi_hookspecs.errors import RequestFailed
     from pi_hookspecs.provider import StreamOptions
+    from pi_provider_kit._direct import Reply
     from pi_provider_kit._http import Http
     from pi_provider_kit._request import HttpRequest, Timeouts
 
@@ -60,7 +62,7 @@ class Exchange:
         self._accept = accept
         self._watch = AbortWatch(options.signal)
         self.raise_if_aborted = self._watch.raise_if_aborted
-        self._response: httpx.Response | None = None
+        self._response: httpx.Response | Reply | None = None
         self._chunks: AsyncIterator[bytes] | None = None
         self._first = b""
         self._received, self._limit = 0, _STREAM_BYTES
@@ -82,8 +84,6 @@ class Exchange:
 
     async def read(self) -> bytes:
         """Return the next bytes of the body, ``b""`` at its end."""
-        import httpx
-
         if self._first:
             first, self._first = self._first, b""
             return first
@@ -97,7 +97,7 @@ class Exchange:
                     break
         except StopAsyncIteration:
             return b""
-        except httpx.HTTPError as error:
+        except transport_errors() as error:
             from pi_provider_kit._failure import transport_failure
 
             status = response.status_code
@@ -150,12 +150,9 @@ class Exchange:
 
     async def _open(self) -> None:
         self.raise_if_aborted()
-        transport = await self._http.transport()
-        import httpx  # not before: Http imports it without what is not needed
-
         try:
-            response = await self._watch(transport.handle_async_request(self._built()))
-        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:  # the last: no host can be called that
+            response = await self._watch(await self._asking())
+        except transport_errors(UnicodeError) as error:  # the last: no host can be called that
             from pi_provider_kit._failure import transport_failure
 
             raise transport_failure(error, self._request.url, self._timeouts) from error
@@ -165,14 +162,14 @@ class Exchange:
         self._headers = {name.lower(): value for name, value in response.headers.items()}
         # httpx's way through three generators per read is only needed where there is something to decompress.
         encoded = self._headers.get("content-encoding", "identity") != "identity"
-        self._chunks = response.aiter_bytes() if encoded else _stream_of(response).__aiter__()
+        self._chunks = _decoded(response) if encoded else _stream_of(response).__aiter__()
         if (log := logging.getLogger("pi.providers")).isEnabledFor(logging.INFO):
             from pi_provider_kit._failure import without_secrets
 
             log.info("%s %s: %d", self._request.method, without_secrets(self._request.url), response.status_code)
         if self._options.on_response is not None:
             await self._watch(self._options.on_response(response.status_code, dict(self._headers)))
-        if not response.is_success:
+        if response.status_code // 100 != 2:  # noqa: PLR2004 - RFC 9110, 15.3
             raise self.refusal(await self._rest())
         await self._check_kind()
 
@@ -199,10 +196,25 @@ class Exchange:
         content, self._first = self._first, b""
         raise self.refusal(content + await self._rest())
 
-    def _built(self) -> httpx.Request:
-        import httpx
-
+    async def _asking(self) -> Coroutine[Any, Any, httpx.Response | Reply]:
+        """Return what makes the request: without httpx, which takes long to import, where that can be."""
         request, timeouts = self._request, self._timeouts
+        direct = await self._http.direct(request.url)
+        transport = await self._http.transport() if direct is None else None
+        headers, body = self._headers_and_body()
+        waits = {"connect": timeouts.connect, "read": timeouts.idle, "first_byte": timeouts.first_byte}
+        if direct is not None:
+            return direct.ask(
+                request.method, request.url, headers=headers, body=body, timeouts=waits, sent=request.on_sent
+            )
+        import httpx  # not before: Http imports it without what is not needed
+
+        extensions = {"timeout": {**waits, "write": timeouts.idle, "pool": timeouts.connect}, "sent": request.on_sent}
+        made = httpx.Request(request.method, request.url, headers=headers, content=body, extensions=extensions)
+        return cast("httpx.AsyncBaseTransport", transport).handle_async_request(made)
+
+    def _headers_and_body(self) -> tuple[dict[str, str], bytes | None]:
+        request = self._request
         headers = {"accept": self._accept, "accept-encoding": "identity", "user-agent": self._http.user_agent}
         body = request.body
         if body is not None and not isinstance(body, bytes):
@@ -219,17 +231,7 @@ class Exchange:
 
             message = f"The header {unusable!r} has a character that HTTP headers cannot have: check the key in it"
             raise HttpFailed(message, kind="url")
-        waits = {"connect": timeouts.connect, "read": timeouts.idle, "first_byte": timeouts.first_byte}
-        return httpx.Request(
-            request.method,
-            request.url,
-            headers=headers,
-            content=body,
-            extensions={
-                "timeout": {**waits, "write": timeouts.idle, "pool": timeouts.connect},
-                "sent": request.on_sent,
-            },
-        )
+        return headers, body
 
     async def _rest(self) -> bytes:
         """Return what comes of the body in short order; an error that trickles in is not waited for."""
@@ -261,7 +263,19 @@ def _encoded(body: Any) -> bytes:
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def _stream_of(response: httpx.Response) -> httpx.AsyncByteStream:
-    from typing import cast
-
+def _stream_of(response: httpx.Response | Reply) -> httpx.AsyncByteStream:
     return cast("httpx.AsyncByteStream", response.stream)
+
+
+def _decoded(response: httpx.Response | Reply) -> AsyncIterator[bytes]:
+    """Return the body of an answer that a server compressed although it was not to."""
+    from pi_provider_kit._direct import Reply
+    from pi_provider_kit._http import import_httpx
+
+    if isinstance(response, Reply):
+        client = import_httpx()
+        from pi_provider_kit._transport import HttpxBody
+
+        body = HttpxBody(response.stream)
+        response = client.Response(response.status_code, headers=response.headers, stream=body)
+    return cast("httpx.Response", response).aiter_bytes()

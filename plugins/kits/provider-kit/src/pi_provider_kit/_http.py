@@ -1,4 +1,4 @@
-"""The HTTP of one provider: a transport per event loop, made with the first request and closed with the loop."""
+"""The HTTP of one provider: connections per event loop, made with the first request and closed with the loop."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     import httpx
+
+    from pi_provider_kit._direct import Direct
 
 __all__ = ["Http", "import_httpx", "tls_context", "user_agent"]
 
@@ -80,7 +82,7 @@ class Http:
     ) -> None:
         self._make = make_transport
         self._user_agent = user_agent
-        self._open: dict[asyncio.AbstractEventLoop, tuple[httpx.AsyncBaseTransport, AsyncGenerator[None]]] = {}
+        self._open: dict[asyncio.AbstractEventLoop, tuple[_Network, AsyncGenerator[None]]] = {}
 
     @property
     def user_agent(self) -> str:
@@ -91,18 +93,28 @@ class Http:
 
     async def transport(self) -> httpx.AsyncBaseTransport:
         """Return the running loop's transport; an ``httpx.AsyncClient`` takes it as ``transport=``."""
+        import_httpx()
+        return (await self._network()).transport()
+
+    async def direct(self, url: str) -> Direct | None:
+        """Return what makes requests without httpx; None where a request to this URL goes through ``transport``."""
+        if self._make is not None:
+            return None
+        direct = (await self._network()).direct
+        return direct if direct is not None and direct.can_reach(url) else None
+
+    async def _network(self) -> _Network:
         loop = asyncio.get_running_loop()
         found = self._open.get(loop)
         if found is not None:
             return found[0]
-        import_httpx()
         for other in [other for other in self._open if other.is_closed()]:
             del self._open[other]  # it was closed without a shutdown; its sockets went with it
-        transport = self._make() if self._make is not None else _network()
-        keeper = _until_the_loop_ends(transport)
-        self._open[loop] = (transport, keeper)
+        network = _Network(self._make)
+        keeper = _until_the_loop_ends(network)
+        self._open[loop] = (network, keeper)
         await anext(keeper)
-        return transport
+        return network
 
     async def aclose(self) -> None:
         """Close the running loop's connections."""
@@ -111,15 +123,41 @@ class Http:
             await found[1].aclose()
 
 
-def _network() -> httpx.AsyncBaseTransport:
-    from pi_provider_kit._transport import Transport
+class _Network:
+    """The connections of one event loop, and what makes requests over them."""
 
-    return Transport()
+    def __init__(self, make: Callable[[], httpx.AsyncBaseTransport] | None) -> None:
+        self._make = make
+        self._transport: httpx.AsyncBaseTransport | None = None
+        self.direct: Direct | None = None
+        if make is None:
+            from pi_provider_kit._direct import Direct
+            from pi_provider_kit._pool import Pool
+            from pi_provider_kit._proxies import Proxies
+
+            self.direct = Direct(Pool(), Proxies.from_environment())
+
+    def transport(self) -> httpx.AsyncBaseTransport:
+        if self._transport is None:
+            self._transport = self._make() if self._make is not None else self._own()
+        return self._transport
+
+    async def aclose(self) -> None:
+        if self._transport is not None:
+            await self._transport.aclose()
+        if self.direct is not None:
+            await self.direct.pool.aclose()
+
+    def _own(self) -> httpx.AsyncBaseTransport:
+        from pi_provider_kit._transport import Transport
+
+        assert self.direct is not None  # noqa: S101 - where nothing else makes the transport
+        return Transport(self.direct.proxies, self.direct.pool)
 
 
-async def _until_the_loop_ends(transport: httpx.AsyncBaseTransport) -> AsyncGenerator[None]:
-    """Close the transport when the loop shuts its asynchronous generators down; there is no other such notice."""
+async def _until_the_loop_ends(network: _Network) -> AsyncGenerator[None]:
+    """Close the connections when the loop shuts its asynchronous generators down; there is no other such notice."""
     try:
         yield
     finally:
-        await transport.aclose()
+        await network.aclose()

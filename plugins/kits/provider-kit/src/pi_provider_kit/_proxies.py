@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ class Proxies:
     @classmethod
     def from_environment(cls) -> Proxies:
         """Read the environment, and on macOS and Windows the system's settings, now."""
+        if sys.platform not in ("darwin", "win32") and not any(name.lower().endswith("_proxy") for name in os.environ):
+            return cls({})
         from urllib.request import getproxies
 
         return cls(getproxies())

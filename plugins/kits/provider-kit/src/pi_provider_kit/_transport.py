@@ -1,4 +1,4 @@
-"""The way to the network, under httpx's API: connections that are kept, TLS, proxies.
+"""The way to the network under httpx's API, for httpx's clients and for what ``Direct`` leaves to httpx.
 
 httpx's own transport makes a Python object for every HTTP chunk, and model servers send one chunk per token. Where a
 proxy applies, httpx's own transport does the work nevertheless.
@@ -11,28 +11,18 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from pi_provider_kit._connection import Answer, Connection
+from pi_provider_kit._direct import request_head
+from pi_provider_kit._errors import TransportError, as_httpx
+from pi_provider_kit._pool import Body, Pool
 from pi_provider_kit._proxies import Proxies, proxied_transport, proxy_failure
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Mapping
-    from typing import Any, TypeAlias
+    from pi_provider_kit._pool import Origin
 
-    Origin: TypeAlias = tuple[str, str, int]
-
-__all__ = ["Transport"]
-
-_KEEP_SECONDS = 60.0
-"""How long an idle connection stays open."""
-
-_KEEP_PER_ORIGIN = 8
+__all__ = ["HttpxBody", "Transport"]
 
 _PORTS = {"http": 80, "https": 443}
 _LAST_PORT = 65_535
-
-_HAPPY_EYEBALLS = 0.25
-"""Seconds before the next address of a name is tried beside the first (RFC 8305)."""
 
 
 class Transport(httpx.AsyncBaseTransport):
@@ -43,13 +33,10 @@ class Transport(httpx.AsyncBaseTransport):
     when the request has left, or is about to where a proxy applies.
     """
 
-    def __init__(self, proxies: Proxies | None = None) -> None:
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, proxies: Proxies | None = None, pool: Pool | None = None) -> None:
         self._proxies = Proxies.from_environment() if proxies is None else proxies
         self._proxied: dict[str, httpx.AsyncBaseTransport] = {}
-        self._idle: dict[Origin, list[Connection]] = {}
-        self._origins: dict[Connection, Origin] = {}
-        self._ssl: ssl.SSLContext | None = None
+        self._pool = Pool() if pool is None else pool
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the answer when its headers are here; its stream reads the body."""
@@ -66,23 +53,23 @@ class Transport(httpx.AsyncBaseTransport):
                     raise
                 raise failure from error
         timeouts = request.extensions.get("timeout", {})
-        connection, answer = await self._answered(request, timeouts, sent)
+        try:
+            origin, message = _origin(request.url), _head(request) + await request.aread()
+            connection, answer = await self._pool.ask(origin, message, timeouts, sent)
+        except TransportError as error:
+            raise as_httpx(error) from error
         if request.method == "HEAD":  # the parser cannot know that no body follows
             answer.complete, answer.keep_alive = True, False
         return httpx.Response(
             status_code=answer.status,
             headers=answer.headers,
-            stream=_Body(connection, timeouts.get("read")),
+            stream=HttpxBody(Body(connection, timeouts.get("read"))),
             extensions={"http_version": b"HTTP/1.1", "reason_phrase": answer.reason},
         )
 
     async def aclose(self) -> None:
         """Close every connection, those in use too."""
-        connections = list(self._origins)
-        for connection in connections:
-            connection.abort()
-        for connection in connections:
-            await connection.closed()
+        await self._pool.aclose()
         for transport in self._proxied.values():
             await transport.aclose()
         self._proxied.clear()
@@ -97,92 +84,30 @@ class Transport(httpx.AsyncBaseTransport):
         except TimeoutError as error:
             raise httpx.ReadTimeout("no answer in time") from error
 
-    async def _answered(
-        self, request: httpx.Request, timeouts: Mapping[str, Any], sent: Callable[[], object] | None
-    ) -> tuple[Connection, Answer]:
-        message = _head(request) + await request.aread()
-        seconds = timeouts.get("first_byte", timeouts.get("read"))
-        while True:
-            connection = await self._connection(_origin(request.url), timeouts.get("connect"))
-            try:
-                return connection, await connection.ask(message, seconds, sent)
-            except (httpx.ReadError, httpx.RemoteProtocolError):
-                if not connection.stale:
-                    raise
-                # The server closed an idle connection while the request was on its way: ask again on another.
-
-    async def _connection(self, origin: Origin, seconds: float | None) -> Connection:
-        idle = self._idle.get(origin)
-        if idle:
-            return idle.pop()
-        scheme, host, port = origin
-        context = self._ssl_context() if scheme == "https" else None
-        try:
-            async with asyncio.timeout(seconds) as scope:
-                _, connection = await self._loop.create_connection(
-                    lambda: Connection(self._loop, self._keep, self._forget),
-                    host,
-                    port,
-                    ssl=context,
-                    server_hostname=host if context is not None else None,
-                    happy_eyeballs_delay=_HAPPY_EYEBALLS,
-                )
-        except OSError as error:  # ssl.SSLError, socket.gaierror and TimeoutError too
-            if scope.expired():
-                raise httpx.ConnectTimeout(f"not within {seconds:g} s") from error
-            raise httpx.ConnectError(str(error)) from error
-        self._origins[connection] = origin
-        return connection
-
-    def _keep(self, connection: Connection) -> None:
-        origin = self._origins.get(connection)
-        idle = self._idle.setdefault(origin, []) if origin is not None else None
-        if idle is None or len(idle) >= _KEEP_PER_ORIGIN:
-            connection.abort()
-            return
-        connection.keep_for(_KEEP_SECONDS)
-        idle.append(connection)
-
-    def _forget(self, connection: Connection) -> None:
-        origin = self._origins.pop(connection, None)
-        if origin is not None and connection in self._idle.get(origin, ()):
-            self._idle[origin].remove(connection)
-
     def _through(self, proxy: str) -> httpx.AsyncBaseTransport:
         transport = self._proxied.get(proxy)
         if transport is None:
-            transport = self._proxied[proxy] = proxied_transport(proxy, self._ssl_context())
+            transport = self._proxied[proxy] = proxied_transport(proxy, self._pool.ssl_context())
         return transport
 
-    def _ssl_context(self) -> ssl.SSLContext:
-        """Return the context, made with the first https connection because that takes some 30 ms."""
-        if self._ssl is None:
-            self._ssl = httpx.create_ssl_context()
-            self._ssl.set_alpn_protocols(["http/1.1"])
-        return self._ssl
 
+class HttpxBody(httpx.AsyncByteStream):
+    """A body as httpx reads it, which fails as httpx's own do."""
 
-class _Body(httpx.AsyncByteStream):
-    """The body of an answer. It is its own iterator: a generator would have to be closed by whoever leaves early."""
+    def __init__(self, body: Body) -> None:
+        self._body = body
 
-    def __init__(self, connection: Connection, seconds: float | None) -> None:
-        self._connection = connection
-        self._seconds = seconds
-        self._released = False
-
-    def __aiter__(self) -> _Body:
+    def __aiter__(self) -> HttpxBody:
         return self
 
     async def __anext__(self) -> bytes:
-        data = b"" if self._released else await self._connection.read(self._seconds)
-        if not data:
-            raise StopAsyncIteration
-        return data
+        try:
+            return await anext(self._body)
+        except TransportError as error:
+            raise as_httpx(error) from error
 
     async def aclose(self) -> None:
-        if not self._released:
-            self._released = True
-            self._connection.release()
+        await self._body.aclose()
 
 
 def _origin(url: httpx.URL) -> Origin:
@@ -195,14 +120,4 @@ def _origin(url: httpx.URL) -> Origin:
 
 
 def _head(request: httpx.Request) -> bytes:
-    lines = [b"%s %s HTTP/1.1\r\n" % (request.method.encode("ascii"), request.url.raw_path)]
-    for name, value in request.headers.raw:
-        if not _CONTROL.isdisjoint(value) or not _CONTROL.isdisjoint(name):
-            # Not its value: it may be a key that was pasted with the end of its line.
-            raise httpx.LocalProtocolError(f"the header {name.decode('ascii', 'replace')!r} contains a line break")
-        lines.append(b"%s: %s\r\n" % (name, value))
-    lines.append(b"\r\n")
-    return b"".join(lines)
-
-
-_CONTROL = frozenset(b"\r\n\0")
+    return request_head(request.method, request.url.raw_path, request.headers.raw)
