@@ -8,6 +8,7 @@ on the main thread of a POSIX process, and while the program uses ``SIGALRM`` it
 
 from __future__ import annotations
 
+import atexit
 import signal
 import threading
 import time
@@ -80,6 +81,7 @@ class Interrupter:
         watch = Watch(on_stall, self)
         if not self._in_charge():
             self._before = signal.signal(signal.SIGALRM, self._on_alarm)
+            atexit.register(self._give_back)  # a watch can be left armed: that of a plugin which never ends
         self._watches.append(watch)
         return watch
 
@@ -88,10 +90,9 @@ class Interrupter:
         if watch in self._watches:
             self._watches.remove(watch)
         self.schedule()
-        if not self._watches and self._in_charge():
-            # An alarm that another thread has not taken yet would end the process under SIG_DFL; SIG_IGN discards it.
-            signal.signal(signal.SIGALRM, signal.SIG_IGN)
-            signal.signal(signal.SIGALRM, self._before)
+        if not self._watches:
+            self._give_back()
+            atexit.unregister(self._give_back)
 
     def schedule(self) -> None:
         """Set the timer to the watch that is due first."""
@@ -100,6 +101,14 @@ class Interrupter:
         due = min((watch.due for watch in self._watches), default=float("inf"))
         delay = 0.0 if due == float("inf") else max(due - time.monotonic(), 0.001)
         signal.setitimer(signal.ITIMER_REAL, delay)
+
+    def _give_back(self) -> None:
+        """Stop the timer and restore the handler: an alarm while Python ends would end the process by its signal."""
+        if self._in_charge():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            # An alarm that another thread has not taken yet would end the process under SIG_DFL; SIG_IGN discards it.
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            signal.signal(signal.SIGALRM, self._before)
 
     def _in_charge(self) -> bool:
         """Whether the signal is still ours: the program may have taken it since."""
