@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 
-from pi_core.base.forwarding import forward
+import pytest
+
+from pi_core.base.forwarding import attribute, forward
 
 
 class Engine:
@@ -45,3 +47,22 @@ def test_dots_lead_to_a_part_of_a_part():
 def test_signature_and_docstring_are_those_of_the_part():
     assert inspect.signature(Car.start) == inspect.signature(Engine.start)
     assert Car.start.__doc__ == "Start the engine."
+
+
+def test_a_writable_attribute_is_written_to_the_part():
+    class Part:
+        name = "before"
+
+    class Facade:
+        name = attribute("part.name", "The part's name.", writable=True)
+        fixed = attribute("part.name", "The same, read-only.")
+
+        def __init__(self):
+            self.part = Part()
+
+    facade = Facade()
+    facade.name = "after"
+
+    assert facade.part.name == facade.name == facade.fixed == "after"
+    with pytest.raises(AttributeError):
+        facade.fixed = "never"

@@ -53,6 +53,14 @@ class Method(Generic[P, R]):
         return self._find(facade) if facade is not None else self  # type: ignore[return-value]
 
 
-def attribute(path: str, doc: str) -> Any:
-    """Return a read-only property: the attribute of a part."""
-    return property(attrgetter(path), doc=doc)
+def attribute(path: str, doc: str, *, writable: bool = False) -> Any:
+    """Return a property: the attribute of a part, read-only unless ``writable``."""
+    if not writable:
+        return property(attrgetter(path), doc=doc)
+    part, _, name = path.rpartition(".")
+    part_of = attrgetter(part)
+
+    def write(facade: object, value: Any) -> None:
+        setattr(part_of(facade), name, value)
+
+    return property(attrgetter(path), write, doc=doc)
