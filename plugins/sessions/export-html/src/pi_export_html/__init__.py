@@ -1,4 +1,4 @@
-"""Writes a session as one HTML page, and brings ``/export``."""
+"""Exports a session as one HTML page, and adds ``/export``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands above the conversation: the session's name and facts, what all of it cost, prompt and tools."""
+"""The head of the page: the session's name and facts, its total cost, system prompt and tools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["about", "title"]
 
 
 def title(session: SessionView) -> str:
-    """Return what the page is called."""
+    """Return the page's title."""
     return session.name or f"Session {session.id}"
 
 
@@ -93,7 +93,7 @@ def _tools(tools: Sequence[Tool] | None) -> Html | None:
 
 @define
 class _Totals:
-    """Counts the entries of all branches: what a branch cost stays spent when it is left."""
+    """Counts the entries of all branches: an abandoned branch still cost its tokens."""
 
     usage: Usage = field(factory=Usage)
     models: Counter[str] = field(factory=Counter)
@@ -117,7 +117,7 @@ class _Totals:
             self.users += 1
 
     def messages(self) -> str:
-        """Return who said how much."""
+        """Return the numbers of messages by role."""
         return f"{self.users:,} of you, {self.answers:,} answers, {self.calls:,} tool calls"
 
     def tokens(self) -> str:

@@ -1,4 +1,4 @@
-"""``/export``: writes the session where the user says, in any format that is installed."""
+"""``/export``: writes the session to a file, in any installed format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def export_command() -> Command:
 async def _run(args: str, ctx: PiContext) -> None:
     name = args.strip()
     if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"":
-        name = name[1:-1]  # written as one would in a shell
+        name = name[1:-1]  # quoted as in a shell
     try:
         path = await ctx.export(name or None)
     except PiError as error:

@@ -1,4 +1,4 @@
-"""One entry of a session as one element of the page, whatever it is."""
+"""Converts each entry of a session to one element of the page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Transcript"]
 
 _WIDTH = 100
-"""Columns that a plugin's renderer gets."""
+"""Width for a plugin's renderer, in columns."""
 
 
 @frozen(eq=False)
@@ -57,24 +57,24 @@ class Transcript:
 
     Attributes:
         outline: The session.
-        renderers: Who shows the messages and entries of plugins.
+        renderers: Renderers of plugins' messages and entries.
     """
 
     outline: Outline
     renderers: Mapping[str, Renderer]
 
     def written(self) -> Html:
-        """Return all entries, those of other branches out of sight."""
+        """Return all entries, those of other branches hidden."""
         return join([self._entry(number) for number in range(len(self.outline.entries))])
 
     def _entry(self, number: int) -> Html:
-        if number in self.outline.calls:  # stands in the answer that made the call
+        if number in self.outline.calls:  # is part of the answer that made the call
             return Html()
         entry = self.outline.entries[number]
         if isinstance(entry, MessageEntry):
             return self._message(number, entry.message)
         if isinstance(entry, CompactionEntry | BranchSummaryEntry):
-            return self._summed_up(number, entry)
+            return self._summary_entry(number, entry)
         if isinstance(entry, CustomMessageEntry):
             return self._custom(number, entry.custom_type, entry, entry.content, shows=entry.display)
         rendered = self._rendered(entry.custom_type, entry) if isinstance(entry, CustomEntry) else None
@@ -82,12 +82,12 @@ class Transcript:
             return self._article(number, "custom", entry.custom_type, rendered)
         return self._note(number, entry)
 
-    def _summed_up(self, number: int, entry: CompactionEntry | BranchSummaryEntry) -> Html:
-        told = "Summary of a branch that was left"
+    def _summary_entry(self, number: int, entry: CompactionEntry | BranchSummaryEntry) -> Html:
+        headline = "Summary of a branch that was left"
         if isinstance(entry, CompactionEntry):
-            told = f"Compacted from {tokens(entry.tokens_before)} tokens"
+            headline = f"Compacted from {tokens(entry.tokens_before)} tokens"
         spent = usage_line(entry.usage) if entry.usage is not None else ""
-        return self._article(number, "summary", told, _summary(entry.summary), note=spent)
+        return self._article(number, "summary", headline, _summary(entry.summary), note=spent)
 
     # Messages
 
@@ -104,8 +104,8 @@ class Transcript:
     def _answer(self, number: int, message: AssistantMessage) -> Html:
         parts = [self._block(number, block) for block in message.content]
         if message.error_message or message.stop_reason in ("error", "aborted", "length"):
-            told = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
-            reason = told.get(message.stop_reason, "Error")
+            headline = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
+            reason = headline.get(message.stop_reason, "Error")
             said = f": {message.error_message}" if message.error_message else ""
             parts.append(tag("p", f"{reason}{said}", class_="error"))
         took = seconds(message.duration_ms) if message.duration_ms is not None else ""
@@ -128,7 +128,7 @@ class Transcript:
         result = message if isinstance(message, ToolResultMessage) else None
         return tool_box(call, result, f"e{place}" if place is not None else None)
 
-    # What plugins added
+    # Plugins' entries
 
     def _custom(self, number: int, custom_type: str, value: Any, content: Any, *, shows: bool) -> Html:
         body = self._rendered(custom_type, value)
@@ -145,7 +145,7 @@ class Transcript:
         try:
             lines = renderer.render(value, width=_WIDTH, expanded=True)
             return tag("pre", terminal_text("\n".join(map(str, lines))), class_="output")
-        except Exception:  # noqa: BLE001 - a plugin's own display: without it the content is shown
+        except Exception:  # noqa: BLE001 - a plugin's renderer: without it the content is shown
             return None
 
     # Frames
@@ -168,19 +168,19 @@ class Transcript:
         )
 
     def _note(self, number: int, entry: SessionEntry) -> Html:
-        """Return an entry in one line; what is said elsewhere, or to plugins alone, is seen once it is asked for."""
-        told = _NOTES[type(entry)](entry) if type(entry) in _NOTES else f"Entry of type {entry.type}"
+        """Return an entry in one line; details that are shown elsewhere, or are only for plugins, are folded."""
+        headline = _NOTES[type(entry)](entry) if type(entry) in _NOTES else f"Entry of type {entry.type}"
         details = _data(entry)
         kind = "note quiet" if isinstance(entry, LabelEntry | SessionInfoEntry | CustomEntry) else "note"
         more = tag("details", tag("summary", "data"), tag("pre", as_json(details))) if details else None
-        return tag("div", tag("span", told), more, id=f"e{number}", class_=self._classes(number, kind))
+        return tag("div", tag("span", headline), more, id=f"e{number}", class_=self._classes(number, kind))
 
     def _classes(self, number: int, kind: str) -> str:
         return f"m {kind}" if number in self.outline.active else f"m {kind} off"
 
 
 def _content(content: str | Sequence[Any]) -> Html:
-    """Return what somebody wrote."""
+    """Return the content of a message."""
     parts: list[Html] = []
     block: Any
     for block in (TextContent(content),) if isinstance(content, str) else content:
@@ -197,9 +197,9 @@ def _thinking(block: ThinkingContent) -> Html:
     if not block.thinking.strip():
         return tag("p", "Thinking, not shown by the provider", class_="hidden-thinking") if block.redacted else Html()
     first = " ".join(block.thinking.split())
-    told = first if len(first) <= 100 else f"{first[:99]}…"  # noqa: PLR2004 - a line
+    headline = first if len(first) <= 100 else f"{first[:99]}…"  # noqa: PLR2004 - a line
     body = tag("div", markdown(block.thinking), class_="md")
-    return tag("details", tag("summary", tag("b", "Thinking"), " ", tag("span", told)), body, class_="thinking")
+    return tag("details", tag("summary", tag("b", "Thinking"), " ", tag("span", headline)), body, class_="thinking")
 
 
 def _summary(text: str) -> Html:
@@ -213,7 +213,7 @@ def _command(message: BashExecutionMessage) -> Html:
     elif message.exit_code:
         notes.append(f"exit code {message.exit_code}")
     if message.exclude_from_context:
-        notes.append("not told to the model")
+        notes.append("not headline to the model")
     if message.truncated:
         notes.append(f"cut; all of it: {message.full_output_path}" if message.full_output_path else "cut")
     return join(
@@ -225,24 +225,24 @@ def _command(message: BashExecutionMessage) -> Html:
     )
 
 
-def _result(message: ToolResultMessage) -> _Said:
+def _result(message: ToolResultMessage) -> _Rendered:
     kind = "tool failed" if message.is_error else "tool"
     return kind, f"Result of {message.tool_name}", result_body(message)
 
 
-def _system(message: SystemMessage) -> _Said:
+def _system(message: SystemMessage) -> _Rendered:
     body = tag("details", tag("summary", "show"), fragments(message.content, plain=True))
     return "system", "System prompt", body
 
 
-def _unknown(message: Any) -> _Said:
+def _unknown(message: Any) -> _Rendered:
     return "unknown", f"Message of role {message.role}", folded(as_json(message.extra))
 
 
-_Said: TypeAlias = tuple[str, str, Html]
-"""A message's kind, who said it, and what."""
+_Rendered: TypeAlias = tuple[str, str, Html]
+"""A message's kind, its author, and its body."""
 
-_SAID: dict[type, Callable[[Any], _Said]] = {
+_SAID: dict[type, Callable[[Any], _Rendered]] = {
     UserMessage: lambda message: ("user", "You", _content(message.content)),
     ToolResultMessage: _result,
     BashExecutionMessage: lambda message: ("bash", "You ran", _command(message)),
@@ -262,11 +262,11 @@ _NOTES: dict[type, Callable[[Any], str]] = {
     ),
     ContextEditEntry: lambda _entry: "What the model sees of an entry was changed",
 }
-"""Entries that are no messages, in one line."""
+"""Entries that are not messages, in one line."""
 
 
 def _data(entry: SessionEntry) -> Any:
-    """Return what an entry holds beside what its line says."""
+    """Return the fields of an entry that are not in its line."""
     if isinstance(entry, CustomEntry):
         return entry.data
     if isinstance(entry, ContextEditEntry):

@@ -1,4 +1,4 @@
-"""The format ``html``, as core asks for it."""
+"""The exporter of the format ``html``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images of a session, in the page itself: only what is an image, and nothing that a browser would run or fetch."""
+"""Embeds images of a session: only valid images, nothing that a browser would run or fetch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEGINNINGS = {
     "image/webp": (b"RIFF",),
     "image/bmp": (b"BM",),
 }
-"""Types that are shown, and how such data begins. SVG is none of them: it can hold script."""
+"""Supported types, and the first bytes of such data. SVG is not supported: it can contain scripts."""
 
 
 def image(content: ImageContent) -> Html:
@@ -39,6 +39,6 @@ def _is_image(content: ImageContent) -> bool:
         return False
     try:
         data = binascii.a2b_base64(content.data.encode("ascii"), strict_mode=True)
-    except ValueError:  # no base64, or no ASCII
+    except ValueError:  # not base64, or not ASCII
         return False
     return data.startswith(begins)

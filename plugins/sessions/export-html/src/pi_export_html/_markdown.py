@@ -1,4 +1,4 @@
-"""Markdown as markup, with nothing in it that runs, loads or leads anywhere but the web and a mail program."""
+"""Renders Markdown without scripts, loaded resources, or links other than http, https and mailto."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from pi_export_html._html import Html, clean, shown, tag
+from pi_export_html._html import Html, clean, escaped, tag
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping, Sequence
@@ -20,20 +20,20 @@ __all__ = ["code_block", "markdown"]
 
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
-"""One line of letters without a sign that means anything in Markdown: most messages of users, ten times as fast."""
+"""One line without Markdown syntax, which is rendered ten times as fast: most messages of users."""
 _LONGEST = 50_000
-"""Characters; what is longer is hardly prose, takes long to look through, and is shown as it stands."""
+"""Maximum characters; a longer text is hardly prose, takes long to parse, and is shown as plain text."""
 
 
 def markdown(text: str) -> Html:
-    """Return a Markdown text rendered; one that cannot be is shown as it stands."""
+    """Return a Markdown text rendered; as plain text where that fails."""
     text = clean(text).strip("\n")
     if len(text) <= _LONGEST:
         if "_" not in text and _PLAIN.fullmatch(text):
             return tag("p", text)
         try:
             return Html(_renderer().render(text))
-        except (RecursionError, ValueError, IndexError):  # nested beyond all sense, or a case that the library misses
+        except (RecursionError, ValueError, IndexError):  # excessive nesting, or a bug of the library
             pass
     return tag("pre", text, class_="plain")
 
@@ -42,12 +42,12 @@ def code_block(text: str, language: str = "") -> Html:
     """Return a block of code; lines of a diff are coloured."""
     text = clean(text).rstrip("\n")
     badge = tag("span", language, class_="lang") if language else None
-    body = diff_lines(text) if language.lower() in ("diff", "patch") else shown(text)
+    body = diff_lines(text) if language.lower() in ("diff", "patch") else escaped(text)
     return tag("div", badge, tag("pre", tag("code", body)), class_="code")
 
 
 def diff_lines(text: str) -> Html:
-    """Return the lines of a diff, each in the colour of what happened to it."""
+    """Return the lines of a diff, each in the colour of its kind."""
     return Html("\n".join(_diff_line(line) for line in text.split("\n")))
 
 
@@ -56,7 +56,7 @@ def _diff_line(line: str) -> Html:
         return tag("ins", line)
     if line.startswith("-") and not line.startswith("--- "):
         return tag("del", line)
-    return tag("span", line, class_="hunk") if line.startswith("@@") else shown(line)
+    return tag("span", line, class_="hunk") if line.startswith("@@") else escaped(line)
 
 
 @cache
@@ -77,7 +77,7 @@ def _renderer() -> MarkdownIt:
 def _link(
     self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
 ) -> str:
-    """Write where a link leads; neither what is there nor who sent the reader is told to the other side."""
+    """Render a link with its address, without opener and referrer."""
     del self
     address = str(tokens[place].attrGet("href") or "")
     start = tag("a", href=address, title=address, target="_blank", rel="noopener noreferrer")
@@ -87,14 +87,14 @@ def _link(
 def _image(
     self: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: MutableMapping[str, Any]
 ) -> str:
-    """Write an image as a link to it: loading it would tell its host who reads this, and when."""
+    """Render an image as a link to it: loading it would reveal the reader to its host."""
     token = tokens[place]
     address = str(token.attrGet("src") or "")
     text = self.renderInlineAsText(token.children or [], options, env) or address
     link = tag("a", f"🖼 {text}", href=address, title=address, target="_blank", rel="noopener noreferrer")
-    # Inside a link there is a link already.
+    # Links cannot be nested.
     depth = sum(each.nesting for each in tokens[:place] if each.type in ("link_open", "link_close"))
-    return shown(f"🖼 {text}") if depth else link
+    return escaped(f"🖼 {text}") if depth else link
 
 
 def _fence(
@@ -108,7 +108,7 @@ def _fence(
 def _table(
     self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
 ) -> str:
-    """Let a wide table scroll on its own."""
+    """Render a table that scrolls when it is too wide."""
     del self
     return '<div class="wide"><table>' if tokens[place].nesting > 0 else "</table></div>"
 
@@ -116,7 +116,7 @@ def _table(
 def _cell(
     self: RendererHTML, tokens: Sequence[Token], place: int, _options: OptionsDict, _env: MutableMapping[str, Any]
 ) -> str:
-    """Write how a cell is aligned as a class: the page's policy allows no style of an element's own."""
+    """Render a cell's alignment as a class: the page's policy forbids inline styles."""
     del self
     token = tokens[place]
     aligned = str(token.attrGet("style") or "").removeprefix("text-align:")

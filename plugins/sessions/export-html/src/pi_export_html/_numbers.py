@@ -1,4 +1,4 @@
-"""Numbers as people read them: tokens, money, times, sizes."""
+"""Formatting of numbers: tokens, money, times, sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["cost", "moment", "seconds", "size", "tokens", "usage_line"]
 
 
 def tokens(count: int) -> str:
-    """Return a count of tokens as pi shows it: ``950``, ``1.2k``, ``34k``, ``1.2M``."""
+    """Return a formatted count of tokens: ``950``, ``1.2k``, ``34k``, ``1.2M``."""
     if count < 1000:  # noqa: PLR2004 - thousands
         return str(count)
     if count < 10_000:  # noqa: PLR2004 - a digit more for those
@@ -23,12 +23,12 @@ def tokens(count: int) -> str:
 
 
 def cost(dollars: float) -> str:
-    """Return an amount in US dollars; small ones with the digits that tell them apart."""
+    """Return an amount in US dollars; small ones with more digits."""
     return f"${dollars:.4f}" if abs(dollars) < 1 else f"${dollars:,.2f}"
 
 
 def seconds(milliseconds: float) -> str:
-    """Return how long something took."""
+    """Return a formatted duration."""
     if milliseconds < 1000:  # noqa: PLR2004 - a second
         return f"{milliseconds:.0f} ms"
     took = milliseconds / 1000
@@ -38,13 +38,13 @@ def seconds(milliseconds: float) -> str:
 
 
 def size(characters: int) -> str:
-    """Return the size of what base64 of so many characters stands for."""
+    """Return the formatted size of the data in a base64 text of so many characters."""
     size = characters * 3 // 4
     return f"{size} B" if size < 1024 else f"{size / 1024:.0f} KB" if size < 1024**2 else f"{size / 1024**2:.1f} MB"  # noqa: PLR2004 - units
 
 
 def usage_line(usage: Usage) -> str:
-    """Return tokens and cost of a request, ``↑1.2k ↓340 R15k W2.0k $0.0123``; empty where nothing was counted."""
+    """Return tokens and cost of a request, ``↑1.2k ↓340 R15k W2.0k $0.0123``; empty without tokens."""
     parts = (("↑", usage.input), ("↓", usage.output), ("R", usage.cache_read), ("W", usage.cache_write))
     counted = [f"{sign}{tokens(count)}" for sign, count in parts if count > 0]
     if usage.cost.total:
@@ -53,7 +53,7 @@ def usage_line(usage: Usage) -> str:
 
 
 def moment(when: str | int) -> Html:
-    """Return a time, ISO 8601 or Unix milliseconds, in UTC; what is none is shown as it is."""
+    """Return a time, ISO 8601 or Unix milliseconds, in UTC; an invalid one unchanged."""
     try:
         time = datetime.fromtimestamp(when / 1000, UTC) if isinstance(when, int) else datetime.fromisoformat(when)
         time = time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -1,6 +1,6 @@
-"""A session's entries as the page needs them: numbered, each with the one that it follows, and which are active.
+"""A session's tree for the page: numbered entries with their parents, and the active branch.
 
-The page knows entries by their numbers: ids are texts of the file, which may hold anything.
+The page identifies entries by number, because ids are untrusted strings of the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["NOWHERE", "Outline", "outline"]
 
 NOWHERE = -1
-"""The number of the entry that a root follows."""
+"""Parent number of a root."""
 
 
 @frozen(eq=False)
@@ -27,14 +27,14 @@ class Outline:
     """All entries of a session, oldest first.
 
     Attributes:
-        entries: The entries; a number is a place in them.
-        parents: The number of the entry that each follows, always a smaller one.
-        children: The numbers of the entries that follow each, and of the roots under ``NOWHERE``.
-        active: The numbers of the branch that the conversation is on.
+        entries: The entries; a number is an index of this list.
+        parents: The parent's number of each entry, always a smaller one.
+        children: The numbers of the children of each, and of the roots under ``NOWHERE``.
+        active: The numbers of the current branch.
         leaf: The last of them.
-        labels: What the user calls entries.
-        calls: Of each result of a tool, the answer and the call that it is for.
-        results: The same the other way round; a result that is not there is shown on its own.
+        labels: Labels of entries.
+        calls: Answer and call for each tool result.
+        results: The inverse of ``calls``; a result without a call is shown separately.
     """
 
     entries: Sequence[SessionEntry]
@@ -47,7 +47,7 @@ class Outline:
     results: Mapping[tuple[int, str], int]
 
     def walk(self) -> Iterator[tuple[int, int]]:
-        """Yield every number and how deep it stands: side branches first and one deeper, then the way goes on."""
+        """Yield every number and its depth: side branches first and one level deeper, then the main branch."""
         waiting = [(root, 0) for root in reversed(self.children.get(NOWHERE, ()))]
         while waiting:
             number, depth = waiting.pop()
@@ -61,8 +61,8 @@ class Outline:
 
 
 def outline(session: SessionView) -> Outline:
-    """Look through a session once."""
-    branch = [entry.id for entry in session.branch()]  # first: entries that come meanwhile are in the list at most
+    """Return the outline of a session, in one pass."""
+    branch = [entry.id for entry in session.branch()]  # first: entries that are appended meanwhile are only in the list
     entries = list(session.entries())
     numbers = {entry.id: number for number, entry in enumerate(entries)}
     parents, children = _tree(entries, numbers)
@@ -74,7 +74,7 @@ def outline(session: SessionView) -> Outline:
         entries=entries,
         parents=parents,
         children=children,
-        active=frozenset((*active, *_way_to(leaf, parents))),  # the branch comes without records
+        active=frozenset((*active, *_path_to(leaf, parents))),  # the branch is without records
         leaf=leaf,
         labels=labels,
         calls=calls,
@@ -87,13 +87,13 @@ def _tree(entries: Sequence[SessionEntry], numbers: Mapping[str, int]) -> tuple[
     children: dict[int, list[int]] = {}
     for number, entry in enumerate(entries):
         parent = numbers.get(entry.parent_id, NOWHERE) if entry.parent_id is not None else NOWHERE
-        parent = parent if parent < number else NOWHERE  # of a damaged file: a circle, or an entry before its parent
+        parent = parent if parent < number else NOWHERE  # in a damaged file: a cycle, or an entry before its parent
         parents.append(parent)
         children.setdefault(parent, []).append(number)
     return parents, children
 
 
-def _way_to(number: int, parents: Sequence[int]) -> Iterator[int]:
+def _path_to(number: int, parents: Sequence[int]) -> Iterator[int]:
     while number != NOWHERE:
         yield number
         number = parents[number]
@@ -102,10 +102,10 @@ def _way_to(number: int, parents: Sequence[int]) -> Iterator[int]:
 def _pairs(
     entries: Sequence[SessionEntry], parents: Sequence[int]
 ) -> tuple[dict[int, tuple[int, ToolCall]], dict[tuple[int, str], int]]:
-    """Find the call of every result: in the answer before it on its branch, for providers use their ids again."""
+    """Match every result to its call: in the nearest answer before it on its branch, because providers reuse ids."""
     calls: dict[int, tuple[int, ToolCall]] = {}
     results: dict[tuple[int, str], int] = {}
-    answers: list[int] = []  # of each entry, the nearest answer on the way to the root
+    answers: list[int] = []  # the nearest answer of each entry towards the root
     for number, entry in enumerate(entries):
         before = answers[parents[number]] if parents[number] != NOWHERE else NOWHERE
         message = entry.message if isinstance(entry, MessageEntry) else None

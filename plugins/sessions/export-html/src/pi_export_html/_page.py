@@ -1,4 +1,4 @@
-"""The page: its head, which says what a browser may do with it, and its three parts."""
+"""The page: its head with the Content Security Policy, and its three parts."""
 
 from __future__ import annotations
 

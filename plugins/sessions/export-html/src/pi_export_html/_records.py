@@ -1,4 +1,4 @@
-"""What the model was told besides the conversation, as a session records it: one line, and all of it behind a click."""
+"""A record of system prompt and tools: one line with the changes, and the full text folded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["record_fold"]
 
 
 def record_fold(record: SystemMessage) -> Html:
-    """Return all that a record says, behind a line that says what it changes."""
+    """Return the full record, folded behind a line with its changes."""
     return tag("details", tag("summary", _line(record)), join(list(_parts(record))), class_="fold")
 
 

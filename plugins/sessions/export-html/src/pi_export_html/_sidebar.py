@@ -1,4 +1,4 @@
-"""The tree of a session at the page's side: every entry in one line, and what kind it is for the filters."""
+"""The sidebar with the session's tree: every entry in one line, with its kind for the filters."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FILTERS = {
     "labeled": "Labeled",
     "all": "All",
 }
-"""What the tree may be limited to."""
+"""Filters of the tree."""
 
 _DEEPEST = 12
 _LONGEST = 120
@@ -51,7 +51,7 @@ _LONGEST = 120
 
 def sidebar(outline: Outline) -> Html:
     """Return the tree."""
-    options = [tag("option", told, value=name) for name, told in FILTERS.items()]
+    options = [tag("option", text, value=name) for name, text in FILTERS.items()]
     tools = tag(
         "div",
         tag("input", id="find", type="search", placeholder="Search ( / )", aria_label="Search the tree"),
@@ -63,14 +63,14 @@ def sidebar(outline: Outline) -> Html:
 
 
 def _item(outline: Outline, number: int, depth: int) -> Html:
-    kind, sign, told = _line(outline, number, outline.entries[number])
+    kind, sign, text = _line(outline, number, outline.entries[number])
     label = outline.labels.get(number)
     classes = [kind, f"d{min(depth, _DEEPEST)}"]
     classes += ["on"] if number in outline.active else []
     classes += ["leaf"] if number == outline.leaf else []
     classes += ["labeled"] if label else []
     classes += ["fork"] if len(outline.children.get(outline.parents[number], ())) > 1 else []
-    link = tag("a", tag("i", sign), tag("mark", label) if label else None, told, href=f"#e{number}")
+    link = tag("a", tag("i", sign), tag("mark", label) if label else None, text, href=f"#e{number}")
     return tag("li", link, class_=" ".join(classes), data_n=number, data_p=outline.parents[number])
 
 
@@ -78,8 +78,8 @@ def _line(outline: Outline, number: int, entry: SessionEntry) -> _Line:
     message = entry.message if isinstance(entry, MessageEntry) else None
     if isinstance(message, ToolResultMessage):
         found = outline.calls.get(number)
-        told = call_line(found[1]) if found is not None else message.text
-        return _failed("t-tool", "⚙", f"{message.tool_name} {_short(told)}", failed=message.is_error)
+        text = call_line(found[1]) if found is not None else message.text
+        return _failed("t-tool", "⚙", f"{message.tool_name} {_short(text)}", failed=message.is_error)
     return _LINES.get(type(message or entry), _other)(message or entry)
 
 
@@ -90,12 +90,12 @@ def _answer(message: AssistantMessage) -> _Line:
     return ("t-answer" if text else "t-answer t-silent"), "●", text or "(tool calls)"
 
 
-def _failed(kind: str, sign: str, told: str, *, failed: bool) -> _Line:
-    return (f"{kind} t-error", "✕", told) if failed else (kind, sign, told)
+def _failed(kind: str, sign: str, text: str, *, failed: bool) -> _Line:
+    return (f"{kind} t-error", "✕", text) if failed else (kind, sign, text)
 
 
 def _other(thing: Any) -> _Line:
-    """Return the line of a message that nobody knows, or of an entry that is no message."""
+    """Return the line of an unknown message, or of an entry that is not a message."""
     return "t-note", "·", thing.role if isinstance(thing, UnknownMessage | SystemMessage) else thing.type
 
 

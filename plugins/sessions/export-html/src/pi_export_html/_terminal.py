@@ -1,4 +1,4 @@
-"""What a program wrote for a terminal, as markup: colours stay, everything else that a terminal obeys is left out."""
+"""Terminal output as markup: colours are kept, other escape sequences are removed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import define
 
-from pi_export_html._html import Html, shown, tag
+from pi_export_html._html import Html, escaped, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,19 +17,19 @@ __all__ = ["terminal_text"]
 _SEQUENCE = re.compile(
     "\x1b\\[([0-9;:]*)m"  # colours and styles
     "|\x1b\\[[0-?]*[ -/]*[@-~]"  # cursor, screen, modes
-    "|\x1b[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)"  # titles, links, images: up to the bell or ST
+    "|\x1b[\\]PX^_][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)"  # titles, links, images: up to BEL or ST
     "|\x1b[ -/]*[0-~]"  # the short ones
 )
 _STYLES = {1: "b", 2: "dim", 3: "i", 4: "u", 7: "rev", 9: "s"}
 _ENDS = {22: ("b", "dim"), 23: ("i",), 24: ("u",), 27: ("rev",), 29: ("s",)}
 _MOST = 64
-"""Parameters of one sequence that are looked at."""
+"""Parameters of one sequence that are interpreted."""
 
 
 def terminal_text(text: str) -> Html:
     """Return a program's output as markup."""
     if "\x1b" not in text:
-        return shown(text)
+        return escaped(text)
     return Html("".join(_pieces(text)))
 
 
@@ -45,7 +45,7 @@ def _pieces(text: str) -> Iterator[Html]:
 
 @define
 class _Pen:
-    """The colours and styles in force: numbers 0 to 15, the terminal's own colours."""
+    """The current colours and styles: numbers 0 to 15, the terminal's own colours."""
 
     front: int | None = None
     back: int | None = None
@@ -55,10 +55,10 @@ class _Pen:
         classes = [f"a-{style}" for style in sorted(self.styles)]
         classes += [f"a{self.front}"] if self.front is not None else []
         classes += [f"g{self.back}"] if self.back is not None else []
-        return tag("span", text, class_=" ".join(classes)) if text and classes else shown(text)
+        return tag("span", text, class_=" ".join(classes)) if text and classes else escaped(text)
 
     def take(self, parameters: str) -> None:
-        """Obey a sequence such as ``1;31``."""
+        """Apply a sequence such as ``1;31``."""
         codes = [int(code) if code and len(code) < 4 else 0 for code in re.split("[;:]", parameters)[:_MOST]]  # noqa: PLR2004 - no code is longer
         while codes:
             code = codes.pop(0)
@@ -88,7 +88,7 @@ class _Pen:
 
 
 def _wide(codes: list[int]) -> int | None:
-    """Take ``5;N`` or ``2;R;G;B`` from the codes; returns the nearest of the sixteen colours."""
+    """Consume ``5;N`` or ``2;R;G;B`` from the codes; return the nearest of the sixteen colours."""
     kind = codes.pop(0) if codes else 0
     if kind == 5 and codes:  # noqa: PLR2004 - of 256 colours
         return _nearest_of_256(codes.pop(0))
@@ -110,7 +110,7 @@ def _nearest_of_256(index: int) -> int:
 
 
 def _nearest(red: int, green: int, blue: int) -> int:
-    """Return one of the sixteen colours: a bit for each strong part, and whether all of it is bright."""
+    """Return one of the sixteen colours: a bit for each strong component, and one for brightness."""
     parts = (red, green, blue)
     top = max(parts)
     if top < 64:  # noqa: PLR2004 - next to black

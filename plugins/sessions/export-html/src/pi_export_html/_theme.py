@@ -1,4 +1,4 @@
-"""The colours of a theme as the page's own variables. A colour is one of three shapes; anything else is left out."""
+"""The colours of a theme as CSS variables of the page. A colour has one of three formats; others are left out."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _ROLES = {
     "page": ("pageBg",),
     "card": ("cardBg",),
 }
-"""Variable of the page to the theme's roles that it may come from (``export`` roles last)."""
+"""CSS variable to the theme's roles that define it (``export`` roles last)."""
 
 _HEX = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _OKLCH = re.compile(r"oklch\([0-9.%]{1,9} [0-9.%]{1,9} [0-9.]{1,9}(?:deg)?\)")
 _SYSTEM = "000 800000 008000 808000 000080 800080 008080 c0c0c0 808080 f00 0f0 ff0 00f f0f 0ff fff"
 _VARIABLES = 8
-"""How many variables may lead from one to the next."""
+"""Maximum length of a chain of variables."""
 
 
 def theme_css(light: Theme | None, dark: Theme | None) -> str:
-    """Return rules that put the colours of themes in place of the page's own; empty where there is no theme.
+    """Return rules that override the page's colours by those of themes; empty without a theme.
 
     One theme for both is a dark or a light page, whatever the reader's system is: its colours fit nothing else.
     """
@@ -77,7 +77,7 @@ def _declared(colors: dict[str, str]) -> str:
 
 
 def _color(theme: Theme, value: object) -> str | None:
-    """Return a colour as CSS has it; None for the terminal's own, and for what is no colour."""
+    """Return a colour in CSS; None for the terminal's default, and for an invalid one."""
     for _ in range(_VARIABLES):
         if isinstance(value, bool):
             return None
@@ -104,7 +104,7 @@ def _of_index(index: int) -> str | None:
 
 
 def _is_dark(colors: dict[str, str]) -> bool:
-    """Whether a theme is for dark pages: by its background, else by its text, which is the other way round."""
+    """Whether a theme is for dark pages: by its background, else by its text colour, inverted."""
     for variable, inverted in (("page", False), ("user", False), ("ink", True)):
         if variable in colors and _HEX.fullmatch(colors[variable]):
             return (_luminance(colors[variable]) < 0.5) is not inverted  # noqa: PLR2004 - half way

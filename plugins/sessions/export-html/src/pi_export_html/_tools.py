@@ -1,4 +1,4 @@
-"""Tool calls and their results: what was asked in one line, the rest folded, long output with its first lines shown."""
+"""Tool calls and their results: the call in one line, arguments folded, long output with its first lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["as_json", "call_line", "folded", "fragments", "output", "tool_box"]
 
 _TELLING = ("command", "path", "file_path", "pattern", "query", "url", "name")
-"""Arguments that tell most of what a call is about, the most telling first."""
+"""Arguments that describe a call best, most important first."""
 
 _SHORT = 160
 _SHOWN_LINES = 10
@@ -32,7 +32,7 @@ def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | 
 
     Args:
         call: The call.
-        result: What it gave; None when the session ended, or went on, without.
+        result: Its result; None when there is none.
         result_id: The element's id for the result.
     """
     state = "open" if result is None else "failed" if result.is_error else "done"
@@ -47,7 +47,7 @@ def tool_box(call: ToolCall, result: ToolResultMessage | None, result_id: str | 
 
 
 def result_body(result: ToolResultMessage, diff: str | None = None) -> Html:
-    """Return what a call gave: text and images, or the diff that stands for them."""
+    """Return the result of a call: text and images, or the diff instead."""
     diff = diff or _diff_of(result)
     parts = [fragments(result.content, plain=False)]
     if diff:
@@ -66,7 +66,7 @@ def call_line(call: ToolCall) -> str:
 
 
 def fragments(content: str | Sequence[Any], *, plain: bool) -> Html:
-    """Return text and images of a content as they stand, ``plain`` without the terminal's colours."""
+    """Return text and images of a content, ``plain`` without the terminal's colours."""
     parts: list[Html] = []
     block: Any
     for block in (TextContent(content),) if isinstance(content, str) else content:
@@ -80,14 +80,14 @@ def fragments(content: str | Sequence[Any], *, plain: bool) -> Html:
 
 
 def output(text: str) -> Html:
-    """Return what a program wrote."""
+    """Return a program's output."""
     if text.startswith(("diff --git ", "--- a/")):
         return folded(text, diff_lines, class_="diff")
     return folded(text, terminal_text)
 
 
 def folded(text: str, written: Any = None, class_: str = "output") -> Html:
-    """Return a text whose first lines are shown, and whose others are behind a click."""
+    """Return a text with its first lines visible and the rest folded."""
     text = text.rstrip("\r\n")
     if not text:
         return Html()
@@ -107,7 +107,7 @@ def folded(text: str, written: Any = None, class_: str = "output") -> Html:
 
 
 def _cut(text: str) -> int | None:
-    """Return where the part that is shown ends; None where all of it may be."""
+    """Return the end of the visible part; None where all of it is visible."""
     end = -1
     for _ in range(_SHOWN_LINES):
         end = text.find("\n", end + 1)
@@ -122,7 +122,7 @@ def _cut(text: str) -> int | None:
 
 
 def as_json(value: Any, indent: int | None = 2) -> str:
-    """Return a value as JSON; what is none is written as Python shows it."""
+    """Return a value as JSON; its ``repr`` where it is not JSON."""
     return json.dumps(value, indent=indent, ensure_ascii=False, default=repr)
 
 
@@ -142,7 +142,7 @@ def _head(call: ToolCall, result: ToolResultMessage | None, state: str) -> Html:
 
 
 def _arguments(call: ToolCall) -> Html | None:
-    """Return the arguments, where the line above does not tell all of them."""
+    """Return the arguments, where the line above does not contain all of them."""
     if call.arguments_error:
         return tag("p", call.arguments_error, class_="error")
     if not call.arguments or (len(call.arguments) == 1 and _fits(next(iter(call.arguments.values())))):
@@ -175,7 +175,7 @@ def _as_diff(edit: Mapping[str, str]) -> str:
 
 
 def _diff_of(result: ToolResultMessage | None) -> str | None:
-    """Return the diff that an edit tells for people."""
+    """Return the diff of an edit's details."""
     details = result.details if result is not None and not result.is_error else None
     diff = details.get("diff") if isinstance(details, dict) else None
     return diff if isinstance(diff, str) and diff else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ToolCalls"]
 
 _UNFINISHED = ("error", "aborted")
-"""Why answers end whose calls were never meant to be run."""
+"""Stop reasons of answers whose calls are not run."""
 
 
 @frozen
@@ -40,7 +40,7 @@ class ToolCalls:
     _results: dict[int, str] = Factory(dict)
 
     def note(self, number: int, message: AgentMessage) -> None:
-        """Note the calls, or the result, in an entry's message."""
+        """Record the calls, or the result, in an entry's message."""
         if isinstance(message, AssistantMessage) and message.tool_calls:
             wanted = message.stop_reason not in _UNFINISHED
             self._calls[number] = tuple(_Call(call.id, call.name, number, wanted) for call in message.tool_calls)
@@ -51,7 +51,7 @@ class ToolCalls:
         """Follow every branch from its root.
 
         Yields:
-            The number of an entry, and what is wrong with a call or a result in it.
+            The number of an entry, and the problem with a call or a result in it.
         """
         children: dict[int | None, list[int]] = {}
         for number, parent in parents.items():
@@ -72,7 +72,7 @@ class ToolCalls:
                     yield call.number, _no_result(call, line_of(number))
 
     def _after(self, number: int, pending: _Pending) -> _Pending:
-        """Return which calls wait for a result after an entry."""
+        """Return the calls without a result after an entry."""
         result = self._results.get(number)
         if result in pending:
             pending = {call_id: call for call_id, call in pending.items() if call_id != result}

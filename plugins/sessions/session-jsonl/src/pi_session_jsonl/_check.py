@@ -1,4 +1,4 @@
-"""What can be wrong with a session file, and where: the invariants that ``pi sessions fsck`` looks at."""
+"""Checks of a session file: the invariants of ``pi sessions fsck``."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["Checked", "Finding", "check_session", "on_cycles"]
 
 _SUBSTITUTE = b'{"type":"session","version":3,"id":"none"}\n'
-"""Stands before a file without a header, so that its entries can be looked at."""
+"""Substitute header of a file without one, so that its entries can be checked."""
 
 
 @frozen
 class Finding:
-    """Something that is not as it should be.
+    """A problem of a session file.
 
     Attributes:
         line: Number of the line, from 1.
-        message: What is wrong with it.
-        mendable: Whether a repaired copy is without it.
+        message: The problem.
+        mendable: Whether a repair fixes it.
     """
 
     line: int
@@ -40,12 +40,12 @@ class Finding:
 
 @define(eq=False)
 class Checked:
-    """A session file and what was found.
+    """A session file and its findings.
 
     Attributes:
         lines: The file; one without a header has a substitute before it.
-        headless: Whether it has none.
-        winners: Number of the entry that each id means: the last one that has it.
+        headless: Whether it has no header.
+        winners: Number of the entry for each id: the last one that has it.
         damaged: Numbers of entries that cannot be read.
         calls: The tool calls in it.
     """
@@ -58,7 +58,7 @@ class Checked:
     findings: list[Finding] = Factory(list)
 
     def add(self, number: int, message: str, *, mendable: bool = True) -> None:
-        """Note what is wrong with an entry."""
+        """Record a problem of an entry."""
         self.findings.append(Finding(self.line_of(number), message, mendable))
 
     def line_of(self, number: int) -> int:
@@ -71,7 +71,7 @@ class Checked:
 
     @property
     def parents(self) -> dict[int, int | None]:
-        """The entry that each entry follows; None for a root and where there is no such entry."""
+        """The entry that each entry follows; None for a root or a missing parent."""
         return {number: self._parent_of(number) for number in self.winners.values()}
 
     def _parent_of(self, number: int) -> int | None:
@@ -80,7 +80,7 @@ class Checked:
 
 
 def check_session(data: bytes) -> Checked:
-    """Look for all that can be wrong with a session file; findings are in the order of the lines.
+    """Check a session file; findings are in the order of the lines.
 
     Raises:
         NoSession: There is neither a header nor an entry in it.
@@ -106,7 +106,7 @@ def check_session(data: bytes) -> Checked:
 
 
 def on_cycles(parents: Mapping[int, int | None]) -> list[int]:
-    """Return, of each circle of parents, the entry that stands first in the file."""
+    """Return the first entry in the file of each cycle of parents."""
     seen: dict[int, int] = {}
     found = []
     for start in parents:

@@ -1,6 +1,7 @@
-"""``pi sessions``: list what is stored, find one, check and repair a file.
+"""``pi sessions``: list the stored sessions, find one, check and repair a file.
 
-Lists come from the store that the setting ``sessionStore`` names, whichever plugin brings it; files to check are ours.
+Lists come from the store of the setting ``sessionStore``, which may be another plugin's; checks are for files of this
+one.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ _MOST_COLUMNS = 1000
 
 
 def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
-    """Do what follows ``pi sessions`` and return the exit code.
+    """Run the command and return the exit code.
 
     Raises:
-        UserError: The arguments are wrong, or what they name is not there.
+        UserError: The arguments are invalid, or name no session.
     """
     given = list(_without_common(arguments))
     if not given or {"-h", "--help"} & set(given):
@@ -65,7 +66,7 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
 
 
 def _without_common(arguments: Sequence[str]) -> Iterator[str]:
-    """Go through the arguments without the options that every subcommand may be given."""
+    """Yield the arguments without the options common to all subcommands."""
     rest = iter(arguments)
     for argument in rest:
         if argument == "--disable":
@@ -120,7 +121,7 @@ def _row(info: SessionInfo, *, with_cwd: bool) -> tuple[str, ...]:
 
 
 def _columns() -> int:
-    """Return how wide a line may be; into a pipe goes all of it."""
+    """Return the width of a line; output to a pipe is not cut."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or _MOST_COLUMNS
     except (OSError, ValueError):
@@ -135,7 +136,7 @@ def _path(store: SessionStore, wanted: str) -> int:
 
 
 def _print_path(path: object) -> None:
-    """Print a path: as it is for ``$(...)``, cleaned for a reader at a terminal."""
+    """Print a path: unchanged to a pipe, for ``$(...)``, cleaned at a terminal."""
     sys.stdout.write(f"{clean_text(str(path)) if sys.stdout.isatty() else path}\n")
 
 
@@ -164,14 +165,14 @@ def _fsck(name: str, *, repair: bool) -> int:
 
 def _repair(path: Path, checked: Checked) -> int:
     from pi_session_jsonl._check import check_session
-    from pi_session_jsonl._repair import repaired, write_beside
+    from pi_session_jsonl._repair import repaired, write_copy
 
     if not any(finding.mendable for finding in checked.findings):
         sys.stdout.write("A repaired copy would be no different; the file can be used as it is.\n")
         return 0
     data = repaired(checked)
     try:
-        copy = write_beside(path, data)
+        copy = write_copy(path, data)
     except OSError as error:
         raise UserError(f"Cannot write a repaired copy beside {str(path)!r}: {error.strerror or error}") from error
     _print_path(copy)

@@ -1,4 +1,4 @@
-"""The entries of a file, each parsed when it is looked at."""
+"""The entries of a file, parsed on access."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["DAMAGED", "StoredEntries"]
 
 DAMAGED = "damaged"
-"""Type of the entry that stands for a line which turned out not to be one."""
+"""Type of the placeholder entry for an invalid line."""
 
 _TEXT = rb'"[^"\\\x00-\x1f\x7f-\xff]*"'
 _BEFORE_MESSAGE = re.compile(
     rb'\{"type":"message","id":%b,"parentId":(?:null|%b),"timestamp":%b,"message":' % (_TEXT, _TEXT, _TEXT)
 )
-"""How a line begins as pi writes it, up to where the message does; the message is then the rest but for a brace."""
+"""Start of a line as pi writes it, up to the message; the message is then the rest without the last brace."""
 
 _BRACE = ord("}")
 
@@ -38,13 +38,13 @@ class StoredEntries:
     """Implements ``IndexedEntries`` over the lines of a file.
 
     Args:
-        lines: What is in it.
-        tell: Told of damage that shows when an entry is looked at: the number of its line, and why it is no entry.
+        lines: The lines.
+        on_damage: Called for a line that turns out to be invalid on access, with its number and the reason.
     """
 
-    def __init__(self, lines: Lines, tell: Callable[[int, str], None] | None = None) -> None:
+    def __init__(self, lines: Lines, on_damage: Callable[[int, str], None] | None = None) -> None:
         self._lines = lines
-        self._tell = tell
+        self._on_damage = on_damage
         self.index = EntryIndex(ids=lines.ids, parent_ids=lines.parent_ids, types=lines.types, system=lines.system)
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class StoredEntries:
             return self._damaged(number, str(error))
 
     def message(self, number: int) -> AgentMessage | None:
-        """Return the message of an entry without what stands around it; None where only the whole line tells."""
+        """Return the message of an entry, parsed alone; None where the whole line must be parsed."""
         data, start = self._lines.data, self._lines.starts[number]
         before = _BEFORE_MESSAGE.match(data, start)
         if before is None:
@@ -74,25 +74,25 @@ class StoredEntries:
             message = orjson.loads(data[begin:end])
             if isinstance(message, dict) and not is_old_message(message):
                 return message_from_wire(message)
-        except (PiError, ValueError):  # it may be a line that is read less strictly
+        except (PiError, ValueError):  # the lenient parser may accept the line
             pass
         return None
 
     def raw(self, number: int) -> bytes:
-        """Return an entry's line as it stands in the file, without a newline."""
+        """Return an entry's line from the file, without a newline."""
         return self._lines.raw(self._lines.starts[number])
 
     def copy(self, number: int) -> bytes:
-        """Return an entry's line for another file: as it is, unless it is what stands around it that names it."""
+        """Return an entry's line for another file: unchanged, unless its id or parent is implied by its position."""
         if number not in self._lines.completed:
             return self.raw(number)
         return dumps(self.plain(number))
 
     def plain(self, number: int) -> dict[str, Any]:
-        """Return an entry as JSON data in today's form.
+        """Return an entry as JSON data in the current format.
 
         Raises:
-            ValueError: It is no JSON object.
+            ValueError: It is not a JSON object.
         """
         data = parse_line(self.raw(number))
         entry_id, parent_id = self._lines.ids[number], self._lines.parent_ids[number]
@@ -110,8 +110,8 @@ class StoredEntries:
         from pi_hookspecs.rare_entries import UnknownEntry
 
         line = self._lines.number_of(self._lines.starts[number])
-        if self._tell is not None:
-            self._tell(line, reason)
+        if self._on_damage is not None:
+            self._on_damage(line, reason)
         return UnknownEntry(
             type=DAMAGED,
             id=self._lines.ids[number],

@@ -1,7 +1,7 @@
-"""A session file that is open: reading it at once, and appending so that whole lines stay whole.
+"""An open session file: reads it at once, and appends atomic lines.
 
-One ``write`` per call, at the end of the file, whatever other programs appended meanwhile. A line that somebody did
-not finish keeps to itself: what comes next begins on a line of its own.
+Each call makes one ``write`` at the end of the file, even if other programs append meanwhile. After an unfinished line
+the next one begins on a new line.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class SessionFile:
     """An open file of lines.
 
     Attributes:
-        path: Where it is.
+        path: Its path.
         writable: Whether it can be appended to.
-        is_new: Whether it was made here and is not yet known to be on the disk.
-        locked: Whether the lock is ours; False when another process works on it.
+        is_new: Whether it was created here and its name is not flushed to disk yet.
+        locked: Whether this process has the lock; False when another one does.
         stored: How many lines of the last ``append`` are in the file.
     """
 
@@ -48,10 +48,10 @@ class SessionFile:
 
     @classmethod
     def open(cls, path: Path) -> SessionFile:
-        """Open a file that is there; one that may only be read is opened for reading.
+        """Open an existing file; a read-only file is opened for reading.
 
         Raises:
-            OSError: It cannot be read, or is no file.
+            OSError: It cannot be read, or is not a file.
         """
         try:
             opened = cls(path, os.open(path, os.O_RDWR | os.O_NONBLOCK | _FLAGS))
@@ -66,10 +66,10 @@ class SessionFile:
 
     @classmethod
     def create(cls, path: Path) -> SessionFile:
-        """Make a file that only its owner reads, and the folders above it.
+        """Create a file that is readable only by its owner, and its parent folders.
 
         Raises:
-            OSError: There is one with something in it, or it cannot be made.
+            OSError: A non-empty file exists, or it cannot be created.
         """
         _make_folder(path.parent)
         try:
@@ -80,7 +80,7 @@ class SessionFile:
             return cls.open(path)
 
     def read(self) -> bytes:
-        """Return all that is in it."""
+        """Return its content."""
         with io.FileIO(self.fd, closefd=False) as reader:
             reader.seek(0)
             return reader.readall()
@@ -89,7 +89,7 @@ class SessionFile:
         """Write lines, given without their newlines, at the end, in one write.
 
         Raises:
-            OSError: Not all of it could be written; ``stored`` says how many lines were.
+            OSError: Not all lines could be written; ``stored`` is how many were.
         """
         self.stored = 0
         if not self.writable:
@@ -99,10 +99,10 @@ class SessionFile:
             self._write(lines[self.stored :])
 
     def sync(self) -> None:
-        """Force to the disk what was appended, and with a new file its name.
+        """Flush appended lines to disk, and the name of a new file.
 
         Raises:
-            OSError: It could not be.
+            OSError: The flush failed.
         """
         if not self._unsynced:
             return
@@ -116,19 +116,19 @@ class SessionFile:
         self._unsynced = False
 
     def discard(self) -> None:
-        """Close it and take it away; for one that was made here and in which nothing was ever acknowledged."""
+        """Close and delete it; only for a file that was created here and has no acknowledged entries."""
         with suppress(OSError):
             self.path.unlink()
         self.close()
 
     def close(self) -> None:
-        """Close it, and let go of the lock."""
+        """Close it, and release the lock."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     def _write(self, lines: Sequence[bytes]) -> None:
-        """Write once, as much as goes in; afterwards ``stored`` counts the lines that are in the file, whole."""
+        """Make one write; afterwards ``stored`` is the number of complete lines in the file."""
         size = os.fstat(self.fd).st_size
         prefix = b"" if size == self._whole_to or self._newline_before(size) else b"\n"
         data = prefix + b"\n".join(lines) + b"\n"
@@ -139,7 +139,7 @@ class SessionFile:
         self._unsynced = True
         end = os.lseek(self.fd, 0, os.SEEK_CUR)
         begin = end - written
-        # Another program may have been killed in the middle of a line since we looked: what sticks to it is lost.
+        # Another program may have been killed in the middle of a line since the check: text appended to that is lost.
         if begin == size or prefix or self._newline_before(begin):
             self.stored += _whole_lines(lines, written - len(prefix))
         self._whole_to = end if written == len(data) else 0
@@ -151,7 +151,7 @@ class SessionFile:
         return os.read(self.fd, 1) == b"\n"
 
     def _follow(self) -> None:
-        """Open the file anew where another one has taken its place; one that was removed is an error."""
+        """Reopen the file if another one has replaced it; raise if it was removed."""
         now, ours = self.path.stat(), os.fstat(self.fd)
         if (now.st_ino, now.st_dev) == (ours.st_ino, ours.st_dev):
             return
@@ -162,7 +162,7 @@ class SessionFile:
 
 
 def _whole_lines(lines: Sequence[bytes], size: int) -> int:
-    """Return how many lines are in the first bytes of all; of the last one the newline may be missing."""
+    """Return how many lines are complete in the first ``size`` bytes; the last newline may be missing."""
     for number, line in enumerate(lines):
         if size < len(line):
             return number
@@ -171,14 +171,14 @@ def _whole_lines(lines: Sequence[bytes], size: int) -> int:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder and those above it, for their owner alone; what is there stays as it is."""
+    """Create a folder and its parents, accessible only to their owner; existing ones are not changed."""
     missing = [folder, *folder.parents]
     for each in reversed([each for each in missing if not each.exists()]):
         each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # not every system opens folders
+    with suppress(OSError):  # not every system can open folders
         fd = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(fd)

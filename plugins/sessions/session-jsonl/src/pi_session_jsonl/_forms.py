@@ -1,4 +1,4 @@
-"""What entries looked like in older versions and in other programs, and how that reads today."""
+"""Converts entries of older versions and other programs to the current format."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def is_old_message(message: dict[str, Any]) -> bool:
 def modernised(
     data: dict[str, Any], entry_id: str, parent_id: str | None, id_at: Callable[[int], str | None]
 ) -> dict[str, Any]:
-    """Return an entry as version 3 has it; unknown fields stay.
+    """Return an entry in the format of version 3; unknown fields are kept.
 
     Args:
         data: The entry as parsed; it is not changed.
         entry_id: Its id, where it has none.
         parent_id: The entry that it follows.
-        id_at: Tells the id of the entry at a place in the file, where the header's place is 0.
+        id_at: Returns the id of the entry at a position in the file; the header's is 0.
     """
     rest = {key: value for key, value in data.items() if key not in ("type", "id", "parentId")}
     new = {"type": data["type"], "id": entry_id, "parentId": parent_id, **rest}
@@ -81,7 +81,7 @@ _MISSING_IN_ENTRY: dict[str, dict[str, Any]] = {
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with empty values for what it should have and has not, as short forms of early versions do.
+    """Return an entry with empty values for missing fields, as in short forms of early versions.
 
     A message may have no content, or null; an edit of the context, the new content alone.
     """

@@ -1,8 +1,7 @@
-"""What stands where in a session file: its header, and the place, id, parent and type of every entry.
+"""Scans a session file: its header, and the offset, id, parent and type of every entry.
 
-A line that begins as pi writes them is not parsed until somebody looks at it, which makes opening a long session
-fast and keeps its bytes as they are; any other line is parsed at once, and so is the last, where a write may have
-been cut off.
+A line that begins as pi writes them is parsed on access, which makes opening a long session fast and keeps its bytes
+unchanged; any other line is parsed at once, and so is the last, where a write may have been cut off.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ _USUAL = re.compile(
 )
 _BOM = b"\xef\xbb\xbf"
 _SPACE = b" \t\r\n\0"
-"""What may stand around a line; a file system that lost power leaves NULs."""
+"""Bytes that are stripped from a line; a file system that lost power leaves NULs."""
 
 _SYSTEM = b'"message":{"role":"system"'
 """In a line as pi writes it, a message of this role; in text the quotation marks would have backslashes."""
 
 _BRACE = ord("}")
 _NONSENSE = 1_000_000
-"""A version that no file has; NaN is not below it either."""
+"""Upper limit of a valid version, which also rejects NaN."""
 
 
 class NoSession(ValueError):
-    """Bytes that are no session: their first value is no header with an id."""
+    """Not a session: the first value is not a header with an id."""
 
 
 @frozen
 class Damage:
-    """A line that is no entry: where it begins, and why it is none."""
+    """An invalid line: its offset, and the reason."""
 
     start: int
     reason: str
@@ -53,19 +52,19 @@ class Damage:
 
 @define(eq=False)
 class Lines:
-    """A session file that was looked through once.
+    """A scanned session file.
 
     Attributes:
         data: The whole file.
         header: Its header, as parsed.
-        header_start: Where the header's line begins, in bytes.
-        starts: Where each entry's line begins.
-        ids: The entries' ids; one that has none gets one from the bytes of its line, the same at every reading.
+        header_start: Offset of the header's line in bytes.
+        starts: Offset of each entry's line.
+        ids: The entries' ids; a missing one is derived from the bytes of its line, the same at every reading.
         parent_ids: Ids of the entries that they follow.
         types: Their types; ``branch``, which older documents have, is a ``label``.
-        damage: The lines in the middle that are no entries.
-        torn: Where a last line begins that was not written to its end; None where there is none.
-        completed: Numbers of the entries that got an id or a parent here, which their lines do not name.
+        damage: The invalid lines before the last.
+        torn: Offset of an incomplete last line; None where there is none.
+        completed: Numbers of the entries whose id or parent was derived, because their lines do not have it.
         system: Numbers of the messages that may be of role ``system``.
     """
 
@@ -87,24 +86,24 @@ class Lines:
 
     @property
     def version(self) -> int:
-        """The header's version; 1 where it says none, and today's where it says nonsense."""
+        """The header's version; 1 if missing, the current one if invalid."""
         version = self.header.get("version", 1)
         return int(version) if isinstance(version, int | float) and abs(version) < _NONSENSE else VERSION
 
     def raw(self, start: int) -> bytes:
-        """Return the line that begins there, without its newline and what stands around it."""
+        """Return the line that begins there, without its newline and padding."""
         end = self.data.find(b"\n", start)
         return self.data[start : end if end >= 0 else None].strip(_SPACE)
 
     def make_id(self, line: bytes) -> str:
-        """Return the id of a line without one. It never changes: entries that come later name it as their parent."""
+        """Return the derived id of a line without one. It is stable: later entries refer to it as their parent."""
         self._taken.update(self.ids[self._counted :])
         self._counted = len(self.ids)
         first = crc32(line)
         number = self._made.get(first, first)
         while f"{number:08x}" in self._taken:
             number = crc32(line, number)
-        self._made[first] = number  # where the next line with these bytes goes on
+        self._made[first] = number  # for the next line with these bytes
         return f"{number:08x}"
 
     def number_of(self, start: int) -> int:
@@ -118,30 +117,30 @@ class Lines:
 
 
 def parse_line(line: bytes) -> Any:
-    """Return the value of a line of JSON, whatever JavaScript would read too.
+    """Return the value of a line of JSON, also one that only JavaScript accepts.
 
     Raises:
-        ValueError: It is no JSON; the message says why.
+        ValueError: It is not JSON; the message says why.
     """
     try:
         return orjson.loads(line)
-    except ValueError:  # or what it alone refuses: lone surrogates, numbers over 64 bits, invalid UTF-8
+    except ValueError:  # or JSON that only orjson rejects: lone surrogates, numbers over 64 bits, invalid UTF-8
         pass
     text = line.decode("utf-8", "replace").strip(_SPACE.decode())
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        what = error.msg.removesuffix(" at")  # some of its sentences go on with the place
+        what = error.msg.removesuffix(" at")  # some of its messages end with the position
         raise ValueError(f"{what} at character {error.pos + 1} of {len(text)}") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def first_value(data: bytes) -> tuple[int, int, Any]:
-    """Return where the first line that is JSON begins and ends, and its value; lines that are none stand before it.
+    """Return start and end of the first line that is JSON, and its value, skipping invalid lines.
 
     Raises:
-        NoSession: No line is.
+        NoSession: No line is JSON.
     """
     place = len(_BOM) if data.startswith(_BOM) else 0
     while place < len(data):
@@ -154,7 +153,7 @@ def first_value(data: bytes) -> tuple[int, int, Any]:
 
 
 def read_lines(data: bytes) -> Lines:
-    """Look through a file once.
+    """Scan a file.
 
     Raises:
         NoSession: It does not begin with the header of a session.
@@ -210,7 +209,7 @@ def _read_entries(lines: Lines, place: int) -> None:
 
 
 def _note_system_messages(lines: Lines) -> None:
-    """Find them without looking at the lines one by one: they are few. Backwards takes half the time."""
+    """Find them with a search instead of line by line: they are few. Backwards takes half the time."""
     place = lines.data.rfind(_SYSTEM)
     while place >= 0:
         lines.system.add(bisect_right(lines.starts, place) - 1)
@@ -218,7 +217,7 @@ def _note_system_messages(lines: Lines) -> None:
 
 
 def _start_of_last(data: bytes) -> int:
-    """Return where the last line begins that is not blank."""
+    """Return the offset of the last non-blank line."""
     end = len(data)
     while end and data[end - 1] in _SPACE:
         end -= 1
@@ -226,7 +225,7 @@ def _start_of_last(data: bytes) -> int:
 
 
 def _read_unusual(lines: Lines, start: int, end: int) -> None:
-    """Parse a line that is not written as usual, or that may not be whole."""
+    """Parse a line in an unusual format, or that may be incomplete."""
     line = lines.data[start:end].strip(_SPACE)
     if not line:
         return

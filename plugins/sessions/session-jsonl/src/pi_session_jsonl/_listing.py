@@ -1,7 +1,7 @@
-"""Lists of sessions, and an index that makes the second one fast.
+"""Lists of sessions, with an index as a cache.
 
-The index is a file in the agent directory's ``cache``, one for each folder of sessions. What it says of a file counts
-only while size, modification time and inode are the same; without it every file is read.
+The index is a file in the agent directory's ``cache``, one for each folder of sessions. Its record of a
+file is valid while size, modification time and inode are the same; without it every file is read.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 __all__ = ["header_of", "list_sessions"]
 
 _LAYOUT = 2
-"""Of the index; a file of another layout is not read."""
+"""Version of the index; one of another version is not read."""
 
 _MOST_IN_INDEX = 20_000
 """Characters of a first message; a session with a longer one is read each time, to keep the index small."""
 
 _USUAL_HEADER_ROOM, _HEADER_ROOM = 1 << 12, 1 << 20
-"""Bytes at the start of a file in which its header is looked for, where only that is wanted."""
+"""Bytes at the start of a file that are read when only its header is needed."""
 
 _FIELDS = [field.name for field in attrs.fields(Summary)]
 _values = attrgetter(*_FIELDS)
@@ -45,7 +45,7 @@ _values = attrgetter(*_FIELDS)
 def list_sessions(
     folders: Sequence[Sequence[Found]], cache: Path, progress: Callable[[int, int], None] | None
 ) -> list[SessionInfo]:
-    """Return the sessions in these files, the most recently modified first; what is no session is left out."""
+    """Return the sessions in these files, the most recently modified first; other files are left out."""
     total, done = sum(map(len, folders)), 0
     found: list[SessionInfo] = []
     for files in folders:
@@ -81,13 +81,13 @@ def _first_value(file: IO[bytes]) -> Any:
         _, end, value = first_value(data)
     except NoSession:
         end = len(data)
-    if end == len(data):  # what was read ends in the middle of it, or before it
+    if end == len(data):  # the bytes end within it, or before it
         value = first_value(data + file.read(_HEADER_ROOM))[2]
     return value
 
 
 class _Index:
-    """What is known of the files of one folder."""
+    """The index of one folder."""
 
     def __init__(self, cache: Path, folder: str) -> None:
         self._file = cache / f"sessions-{crc32(os.fsencode(folder)):08x}.json"
@@ -100,7 +100,7 @@ class _Index:
                 self._rows = dict(stored["files"])
 
     def summary(self, file: Found) -> Summary | None:
-        """Return what a list shows of a file, None if it is no session; read only where the file is not as it was."""
+        """Return a file's summary, None if it is not a session; read the file only if it changed."""
         marks = [file.size, file.modified, file.inode]
         row = self._rows.get(file.name)
         if row is not None and row[:3] == marks:
@@ -120,12 +120,12 @@ class _Index:
         return summary
 
     def save(self, files: Sequence[Found]) -> None:
-        """Write the index if it changed, without the files that are gone; where that cannot be, there is none."""
+        """Write the index if it changed, without deleted files; errors are ignored."""
         rows = {file.name: self._rows[file.name] for file in files if file.name in self._rows}
         if not self._changed and len(rows) == len(self._rows):
             return
         new = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-        with suppress(OSError, TypeError):  # names that are no UTF-8, lone surrogates: not indexed
+        with suppress(OSError, TypeError):  # names that are not UTF-8, lone surrogates: not indexed
             data = orjson.dumps({"layout": [_LAYOUT, *_FIELDS], "folder": self._folder, "files": rows})
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,6 +1,6 @@
-"""Who works on a session file: a lock on the file itself, so that nothing is left behind when a process dies.
+"""Detects other processes that use a session file, with a lock on the file itself, which ends with the process.
 
-It hinders nobody: other programs do not know it, and we append without it too. It is there to be noticed.
+It is advisory: other programs do not use it, and pi appends without it, too.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ __all__ = ["holder_of", "try_lock"]
 
 
 def try_lock(fd: int) -> bool:
-    """Take the lock of an open file until it is closed; False when somebody else has it.
+    """Take the lock of an open file until it is closed; False when another process has it.
 
-    Where files cannot be locked, as on Windows and some network file systems, nobody ever has it.
+    Where files cannot be locked, as on Windows and some network file systems, it is always free.
     """
     try:
         import fcntl
@@ -30,7 +30,7 @@ def try_lock(fd: int) -> bool:
 
 
 def holder_of(fd: int) -> int | None:
-    """Return the process that has the lock of an open file; None where the system does not tell (all but Linux)."""
+    """Return the process that has the lock of an open file; None where that is unknown (all systems but Linux)."""
     inode = str(os.fstat(fd).st_ino)
     try:
         rows = [row.split() for row in Path("/proc/locks").read_text(encoding="ascii").splitlines()]

@@ -1,4 +1,4 @@
-"""Files of versions 1 and 2: written once as version 3, with the original kept beside them."""
+"""Files of versions 1 and 2: rewritten once as version 3, with a backup of the original."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ __all__ = ["backup_of", "migrated", "replace_with"]
 
 
 def migrated(lines: Lines) -> bytes:
-    """Return a file of an older version as one of today's; a line that needs no change keeps its bytes."""
+    """Return a file of an older version in the current one; unchanged lines keep their bytes."""
     return b"\n".join(_migrated_lines(lines)) + b"\n"
 
 
 def replace_with(path: Path, data: bytes, expected: int, version: int) -> Path:
-    """Put new content in the place of a file, at once, and keep the old one beside it.
+    """Replace a file's content atomically, and keep a backup of the old one.
 
     Args:
         path: The file.
-        data: What shall be in it.
-        expected: The size that the file must still have, in bytes: what others appended meanwhile is not lost.
+        data: The new content.
+        expected: The size that the file must still have, in bytes: entries appended meanwhile must not be lost.
         version: The old content's version, for the backup's name.
 
     Returns:
-        Where the old content is.
+        Path of the backup.
 
     Raises:
-        OSError: It could not be done; the file is as it was.
+        OSError: It failed; the file is unchanged.
     """
     from shutil import copymode
 
-    path = path.resolve()  # a link stays one
+    path = path.resolve()  # a link is kept
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     backup: Path | None = None
     try:
@@ -95,7 +95,7 @@ def _migrated_lines(lines: Lines) -> Iterator[bytes]:
         try:
             plain = entries.plain(numbers[start])
             unchanged = parse_line(raw) == plain
-        except (KeyError, ValueError):  # damaged, and shown as such: not ours to remove
+        except (KeyError, ValueError):  # damaged, and reported as such, but not removed
             yield raw
             continue
         yield raw if unchanged else dumps(plain)

@@ -1,4 +1,4 @@
-"""Opening a session file: what it must be, bringing it up to date, and what the user should know of it."""
+"""Opens session files: validation, migration, and notices for the user."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["open_session"]
 
 _SHOWN = 3
-"""Damaged lines that are told of one by one."""
+"""Damaged lines that are reported one by one."""
 
 
 def open_session(reference: str, sync: SyncPolicy) -> JsonlSession:
     """Return the session in a file; one of an older version is migrated, an empty one is a new session.
 
     Raises:
-        UserError: It cannot be read or holds no session.
+        UserError: It cannot be read or is not a session.
     """
     path = Path(absolute(reference))
     file = _opened(path)
@@ -49,7 +49,7 @@ def open_session(reference: str, sync: SyncPolicy) -> JsonlSession:
         file.close()
         raise _unreadable(path, error) from error
     notices += _notices(file, lines)
-    entries = StoredEntries(lines, _telling(file, notices))
+    entries = StoredEntries(lines, _damage_recorder(file, notices))
     return JsonlSession(_header(lines), path, sync, file=file, entries=entries, notices=notices)
 
 
@@ -69,7 +69,7 @@ def _unreadable(path: Path, error: OSError) -> UserError:
 
 
 def _header(lines: Lines) -> SessionHeader:
-    """Return the header; what it should say and does not is empty."""
+    """Return the header; missing fields are empty."""
     from pi_core.wire import header_from_wire
 
     plain = dict(lines.header)
@@ -83,7 +83,7 @@ def _header(lines: Lines) -> SessionHeader:
 
 
 def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list[str]]:
-    """Bring a file of an older version up to date; where it cannot be written, only what is in memory."""
+    """Migrate a file of an older version; where it cannot be written, only in memory."""
     if lines.version >= VERSION:
         return file, lines, []
     data = migrated(lines)
@@ -103,11 +103,11 @@ def _not_written(file: SessionFile, lines: Lines, why: str) -> str:
     return f"The session file {str(file.path)!r} has version {lines.version} and stays as it is: {why}."
 
 
-def _telling(file: SessionFile, notices: list[str]) -> Callable[[int, str], None]:
-    """Return what notes damage that shows only when an entry is looked at: each line once, and no more than a few."""
+def _damage_recorder(file: SessionFile, notices: list[str]) -> Callable[[int, str], None]:
+    """Return a callback that records damage found on access: each line once, and at most a few."""
     told: set[int] = set()
 
-    def tell(line: int, reason: str) -> None:
+    def record(line: int, reason: str) -> None:
         if line in told or len(told) > _SHOWN:
             return
         told.add(line)
@@ -118,11 +118,11 @@ def _telling(file: SessionFile, notices: list[str]) -> Callable[[int, str], None
             else f"More lines of {name} were left out; pi sessions fsck lists them."
         )
 
-    return tell
+    return record
 
 
 def _notices(file: SessionFile, lines: Lines) -> list[str]:
-    """Say what the user should know of a file that was opened."""
+    """Return the notices for the user about an opened file."""
     name = repr(str(file.path))
     said = [
         f"Line {lines.number_of(damage.start)} of {name} was left out: {damage.reason}."

@@ -1,4 +1,4 @@
-"""Which folder and which file a session has."""
+"""Folder and file of a session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ENDING = ".jsonl"
 
 @frozen(eq=False)
 class Found:
-    """A session file in a folder, as the folder shows it; size in bytes, times in nanoseconds."""
+    """A session file in a folder, as listed by the folder; size in bytes, times in nanoseconds."""
 
     path: str
     name: str
@@ -32,7 +32,7 @@ class Found:
 
 
 def absolute(path: str) -> str:
-    """Return a path from the root, without dots; links stay what they are, as pi has it."""
+    """Return a path from the root, without dots; links are not resolved, as in the original pi."""
     return os.path.abspath(path)  # noqa: PTH100 - Path.resolve follows links, Path.absolute keeps the dots
 
 
@@ -43,18 +43,18 @@ def folder_name(cwd: str) -> str:
 
 
 def file_for(place: SessionPlace, header: SessionHeader) -> Path:
-    """Return where a new session goes."""
+    """Return the path of a new session."""
     stamp = re.sub(r"[:.]", "-", header.timestamp)
     return folder_for(place, header.cwd) / f"{stamp}_{header.id}{_ENDING}"
 
 
 def folder_for(place: SessionPlace, cwd: str) -> Path:
-    """Return the folder of a working directory's sessions; the one that the user chose holds those of all."""
+    """Return the folder of a working directory's sessions; a folder that the user chose is used for all."""
     return place.session_dir or place.agent_dir / "sessions" / folder_name(cwd)
 
 
 def files_of(place: SessionPlace, cwd: str) -> list[Found]:
-    """Return the session files of a folder; where it belongs to one working directory, these are its sessions."""
+    """Return the session files of a folder; if it is for one working directory, these are its sessions."""
     return list(_files_in(folder_for(place, cwd)))
 
 

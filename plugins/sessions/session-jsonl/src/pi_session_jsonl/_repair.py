@@ -1,4 +1,4 @@
-"""A repaired copy of a session file: what can be read of it, with a header, unique ids and parents that exist."""
+"""A repaired copy of a session file: its readable entries, with a header, unique ids and existing parents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from pi_session_jsonl._check import Checked
 
-__all__ = ["repaired", "write_beside"]
+__all__ = ["repaired", "write_copy"]
 
 
 def repaired(checked: Checked) -> bytes:
-    """Return what a repaired copy holds; a line that needs no repair keeps its bytes.
+    """Return the content of a repaired copy; lines that need no repair keep their bytes.
 
-    What cannot be read is left out. Of entries with one id the last keeps it, the others get new ones; one whose
-    parent is missing follows the entry before it in the file; a circle is cut at its first entry.
+    Unreadable lines are left out. Of entries with the same id the last keeps it, the others get new ones; an entry
+    whose parent is missing follows the one before it in the file; a cycle is cut at its first entry.
     """
     from pi_core.wire import dumps
 
@@ -40,8 +40,8 @@ def repaired(checked: Checked) -> bytes:
     return b"\n".join(written) + b"\n"
 
 
-def write_beside(path: Path, data: bytes) -> Path:
-    """Write a copy beside a file, under a name that nothing has, and return its path.
+def write_copy(path: Path, data: bytes) -> Path:
+    """Write a copy next to a file, under an unused name, and return its path.
 
     Raises:
         OSError: It could not be written.
@@ -60,7 +60,7 @@ def write_beside(path: Path, data: bytes) -> Path:
 
 
 def _is_copy(checked: Checked, number: int) -> bool:
-    """Whether an entry is there a second time, later, to the byte."""
+    """Whether an identical entry follows later."""
     winner = checked.winners[checked.lines.ids[number]]
     starts = checked.lines.starts
     return winner != number and checked.lines.raw(starts[winner]) == checked.lines.raw(starts[number])
@@ -74,7 +74,7 @@ def _id_of(checked: Checked, number: int) -> str:
 
 
 def _parents(checked: Checked, kept: list[int]) -> dict[int, int | None]:
-    """Return which of the kept entries each of them follows."""
+    """Return the parents of the kept entries."""
     alive = set(kept)
     parents = {
         number: _parent(checked, number, alive, kept[place - 1] if place else None) for place, number in enumerate(kept)
@@ -85,7 +85,7 @@ def _parents(checked: Checked, kept: list[int]) -> dict[int, int | None]:
 
 
 def _parent(checked: Checked, number: int, alive: set[int], before: int | None) -> int | None:
-    """Return which entry another one follows: the next above it that is kept; where that is unknown, the one before."""
+    """Return an entry's parent: its nearest kept ancestor; where that is unknown, the entry before it."""
     seen = {number}
     while (named := checked.lines.parent_ids[number]) is not None:
         parent = checked.winners.get(named)

@@ -1,4 +1,4 @@
-"""One session in a file: new, and then nothing is there before the first append, or opened."""
+"""One session in a file, opened or new; a new one is created by the first append."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class JsonlSession:
 
     Args:
         header: Its header.
-        path: Where it is, or will be.
-        sync: When appended entries are forced to the disk.
+        path: Its path.
+        sync: When appended entries are flushed to disk.
         file: The open file of a session that is stored already.
-        entries: What is in it.
-        notices: What the user should know of it; may grow.
+        entries: Its entries.
+        notices: Notices for the user; may grow.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class JsonlSession:
         return str(self.file)
 
     def append(self, entries: Sequence[SessionEntry]) -> None:
-        """Write entries at the end of the file, in one write; the first call makes the file.
+        """Write entries at the end of the file, in one write; the first call creates the file.
 
         Raises:
-            OSError: They could not be stored; of those that are in the file nevertheless none is written again.
+            OSError: They could not be stored; those that are in the file nevertheless are not written again.
         """
         from pi_core.wire import dumps
 
@@ -92,24 +92,24 @@ class JsonlSession:
         self._unacknowledged = []
 
     def sync(self) -> None:
-        """Force to the disk what was appended, unless the policy is never to do so.
+        """Flush appended entries to disk, unless the policy is never to do so.
 
         Raises:
-            OSError: It could not be.
+            OSError: The flush failed.
         """
         if self._open_file is not None and self._policy != "never":
             self._open_file.sync()
 
     def close(self) -> None:
-        """Let go of the file and its lock."""
+        """Close the file and release its lock."""
         if self._open_file is not None:
             self._open_file.close()
 
     def raw_lines(self, numbers: Sequence[int]) -> Iterator[bytes]:
-        """Go through entries as they stand in the file; numbers go on through what was appended since it was opened.
+        """Yield lines of entries from the file; numbers continue with those appended since it was opened.
 
         Raises:
-            OSError: The file cannot be read, or somebody took out of it what we appended.
+            OSError: The file cannot be read, or appended entries were removed from it.
             IndexError: There is no such entry.
         """
         old, count = self._old, len(self.entries)
@@ -127,7 +127,7 @@ class JsonlSession:
         return file
 
     def _keep(self, entries: Sequence[SessionEntry], stored: int, headers: int) -> None:
-        """Remember what is in the file now."""
+        """Record which entries are in the file."""
         if stored < headers:
             return
         self._headless = False
@@ -136,7 +136,7 @@ class JsonlSession:
         self._unacknowledged += ids
 
     def _appended(self) -> dict[str, bytes]:
-        """Read the file again, for what came after it was opened."""
+        """Read the file again, for entries appended since it was opened."""
         from pi_session_jsonl._lines import NoSession, read_lines
 
         try:
@@ -162,7 +162,7 @@ def header_line(header: SessionHeader) -> bytes:
 
 
 def in_use(file: SessionFile) -> str:
-    """Say that somebody else works on a session."""
+    """Return a notice that another process uses the session."""
     holder = holder_of(file.fd)
     who = "Another process" if holder is None else f"Process {holder}"
     if holder == os.getpid():

@@ -1,6 +1,6 @@
 """The store ``jsonl``: sessions as files, found, opened and copied.
 
-A new session needs little of this package: what opens and lists sessions is imported by the calls that do.
+A new session needs little of this package: the modules to open and list sessions are imported on use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class JsonlSessionStore:
     name = "jsonl"
 
     def create(self, header: SessionHeader, reference: str | None = None) -> JsonlSession:
-        """Prepare a new session; its file is made by the first append, where nothing may be by then."""
+        """Prepare a new session; its file is created by the first append and must not exist by then."""
         path = _place.file_for(self.place, header) if reference is None else Path(_place.absolute(reference))
         return JsonlSession(header, path, self.place.sync)
 
@@ -39,7 +39,7 @@ class JsonlSessionStore:
         """Open a session file; one of an older version is migrated, an empty one is a new session.
 
         Raises:
-            UserError: It cannot be read or holds no session.
+            UserError: It cannot be read or is not a session.
         """
         from pi_session_jsonl._opening import open_session
 
@@ -56,9 +56,9 @@ class JsonlSessionStore:
         return [info for info in found if _place.same_cwd(info.cwd, cwd)]
 
     def latest(self, cwd: str) -> str | None:
-        """Return the path of the session of a working directory that was written to last; only headers are read.
+        """Return the path of the most recently written session of a working directory; only headers are read.
 
-        A file that something is in and that is no session, or not to be read, is one, too: who opens it says why.
+        A non-empty file that is invalid or unreadable counts, too: opening it reports the error.
         """
         from pi_session_jsonl._listing import header_of
 
@@ -73,10 +73,10 @@ class JsonlSessionStore:
         return None
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> JsonlSession:
-        """Make a new session of another one's entries; out of a file they are copied byte for byte.
+        """Create a new session from another one's entries; from a file they are copied byte for byte.
 
         Raises:
-            OSError: It could not be stored; nothing is left of it.
+            OSError: It could not be stored; no file is left behind.
         """
         path = _place.file_for(self.place, header)
         lines = [header_line(header), *_raw_lines(source, numbers)]

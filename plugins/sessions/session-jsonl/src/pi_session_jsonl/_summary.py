@@ -1,7 +1,7 @@
-"""What a list shows of a session, found by looking at as few bytes of its file as that takes.
+"""Summary of a session for lists, from as few bytes of its file as possible.
 
-Most lines are told apart by how they begin and end; only names, the user's first message and what is written in no
-usual way are parsed.
+Most lines are classified by their start and end; only names, the user's first message and lines in an unusual format
+are parsed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _START = re.compile(
 )
 _TIMESTAMP = b',"timestamp":'
 _STAMP_LENGTH = 40
-"""Bytes at the end of a line in which its message's timestamp stands, when it is the last field."""
+"""Bytes at the end of a line that contain its message's timestamp, if that is the last field."""
 
 _LATEST = 10**17
-"""Milliseconds; what is beyond is no time."""
+"""Largest valid time in milliseconds."""
 
 _LAST_FIELD = re.compile(rb"(\d{1,17})\}\}\r?")
 
 
 @frozen
 class Summary:
-    """What a list shows; times in Unix milliseconds, None where the file does not tell."""
+    """Summary of a session; times in Unix milliseconds, None if missing."""
 
     id: str
     cwd: str
@@ -48,10 +48,10 @@ class Summary:
 
 
 def summarise(data: bytes) -> Summary:
-    """Return what a list shows of a session file.
+    """Return the summary of a session file.
 
     Raises:
-        NoSession: It is none.
+        NoSession: It is not a session.
     """
     _, end, header = first_value(data)
     if not isinstance(header, dict) or header.get("type") != "session" or not isinstance(header.get("id"), str):
@@ -89,7 +89,7 @@ def text_of_all(data: bytes) -> str:
 
 
 def instant(timestamp: Any) -> int | None:
-    """Return the Unix milliseconds of an ISO timestamp; None where it is none."""
+    """Return the Unix milliseconds of an ISO timestamp; None if it is invalid."""
     try:
         moment = datetime.fromisoformat(timestamp)
         return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
@@ -98,7 +98,7 @@ def instant(timestamp: Any) -> int | None:
 
 
 def _entries(data: bytes, place: int) -> Iterator[tuple[str, str, int, int, int]]:
-    """Go through the entries: type, role and time of a message, and where the line begins and ends."""
+    """Yield the entries: type, role and time of a message, and start and end of the line."""
     find, matches, size = data.find, _START.match, len(data)
     while place < size:
         end = find(b"\n", place)
@@ -118,7 +118,7 @@ def _entries(data: bytes, place: int) -> Iterator[tuple[str, str, int, int, int]
 
 
 def _last_time(data: bytes, start: int, end: int) -> int | None:
-    """Return the timestamp that a message ends with; None where it ends with something else."""
+    """Return the timestamp at the end of a message; None where it ends with another field."""
     place = data.rfind(_TIMESTAMP, max(start, end - _STAMP_LENGTH), end)
     found = _LAST_FIELD.fullmatch(data, place + len(_TIMESTAMP), end) if place >= 0 else None
     return int(found[1]) if found else None

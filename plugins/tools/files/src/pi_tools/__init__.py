@@ -2,7 +2,7 @@
 """The seven tools of pi: read, bash, edit, write, grep, find and ls.
 
 The factories (``create_read_tool(cwd)``, ``create_coding_tools(cwd)`` ...), their options and the
-operations that a plugin may replace are importable from here, and loaded when they are first asked for.
+operations that a plugin may replace are importable from here, and loaded on first use.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __getattr__ = lazy_exports(__name__, _HOMES)
 
 @hookimpl
 def register_tools() -> Sequence[Tool]:
-    """Add the seven; grep, find and ls are there to be activated."""
+    """Add the seven tools; grep, find and ls are not active by default."""
     from pi_tools._factories import session_tools
 
     return session_tools()
@@ -77,9 +77,9 @@ def register_services() -> Sequence[Service]:
 
 @hookimpl
 async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
-    """End, and name to the user, what commands left running in the background."""
+    """End the background processes of commands, and list them to the user."""
     import sys
 
-    background = sys.modules.get("pi_tools._commands.background")  # not loaded: no command has left anything
+    background = sys.modules.get("pi_tools._commands.background")  # not loaded: no command left a process running
     if background is not None and event.reason != "reload":
         await background.end_session(ctx.session.id, ctx.ui)

@@ -1,4 +1,4 @@
-"""The tool ``bash``: a command's output as it comes, its end, and what the model reads of both."""
+"""The tool ``bash``: runs a command, streams its output, and formats the result for the model."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _timeout(value: float | None) -> float | None:
 
 
 def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None) -> SpawnContext:
-    """Return what is to be run, where and with which environment, as settings and the spawn hook want it."""
+    """Return command, directory and environment, after applying settings and the spawn hook."""
     from pi_tools._commands.shell import environment
     from pi_tools._operations import SpawnContext
 
@@ -126,7 +126,7 @@ def _result(output: Output, verdict: str, silent: str) -> ToolResult:
 
 
 def local_operations(ctx: Any, options: BashOptions | None) -> BashOperations:
-    """Return what runs commands: what the options say, else this machine, as the settings want it."""
+    """Return the operations of the options, else those of this machine, configured by the settings."""
     if options is not None and options.operations is not None:
         return options.operations
     from pi_tools._commands.local import LocalBashOperations
@@ -140,7 +140,7 @@ def local_operations(ctx: Any, options: BashOptions | None) -> BashOperations:
 
 
 class _Updates:
-    """Shows the output so far, at once and then at most every tenth of a second, on the event loop."""
+    """Throttles partial results: at once and then at most every tenth of a second, on the event loop."""
 
     def __init__(self, output: Output, on_update: Callable[[ToolResult], None]) -> None:
         import asyncio
@@ -153,7 +153,7 @@ class _Updates:
         on_update(ToolResult())  # the command has begun
 
     def take(self, chunk: bytes) -> None:
-        """Take output, in whatever thread it comes."""
+        """Take output, from any thread."""
         self._output.feed(chunk)
         if not self._asked and not self._stopped:
             self._asked = True
@@ -172,7 +172,7 @@ class _Updates:
             self._timer = self._loop.call_later(_UPDATE_EVERY, self._show)
 
     def stop(self) -> None:
-        """Show no more."""
+        """Stop the updates."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

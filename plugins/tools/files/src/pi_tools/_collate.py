@@ -1,4 +1,4 @@
-"""The order of names in ``ls``: the Unicode collation of their lower-cased forms (observed tools, ls)."""
+"""The order of names in ``ls``: the Unicode collation of their lower-cased forms."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _RANKS = bytes((ASCII_ORDER.find(chr(code).lower()) + 1) % 256 if code < 128 els
 def in_order(entries: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Return name and kind, sorted by name without regard to case; equal names by their code points.
 
-    Names of ASCII alone need no collation tables: their characters differ in nothing but primary weight.
-    One other name brings the tables, which take a moment to load.
+    Names of ASCII alone need no collation tables: their characters differ only in primary weight.
+    Any other name loads the tables, which takes a moment.
     """
     entries = sorted(entries)  # for those whose keys are equal; the sort below keeps their order
     joined = "\0".join([name for name, _ in entries])

@@ -1,4 +1,4 @@
-"""The tool ``edit``: texts of a file replaced by others, everything else as it was."""
+"""The tool ``edit``: replaces texts in a file, with everything else unchanged."""
 
 from __future__ import annotations
 
@@ -86,10 +86,9 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
 
 
 def fold(arguments: Any) -> Any:
-    """Return the arguments in the present shape: ``edits`` from a JSON text, one object, or ``oldText``/``newText``.
+    """Return the arguments in the current format: ``edits`` from a JSON text, one object, or ``oldText``/``newText``.
 
-    Flat texts, in either spelling, follow the edits that are there. What is no such shape is left for validation to
-    report.
+    Flat texts, in either spelling, are appended to existing edits. Any other format is left to validation.
     """
     if not isinstance(arguments, dict):
         return arguments
@@ -169,7 +168,7 @@ def _decode(content: bytes, path: str) -> str:
     """Decode UTF-8.
 
     Raises:
-        ToolFailure: The file is encoded in another way, and would not survive being written back.
+        ToolFailure: The file has another encoding, and would be damaged by writing it back.
     """
     from pi_tools._editing.encoding import detect
 

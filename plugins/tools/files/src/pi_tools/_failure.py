@@ -1,4 +1,4 @@
-"""How a tool call fails: texts for the model, system errors in the contracted form (observed tools, read)."""
+"""Failures of tool calls: messages for the model, and system errors in Node's format, as the original pi has them."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def code_of(error: OSError) -> str:
 
 
 def system_failure(error: OSError, call: str, path: str | None = None) -> ToolFailure:
-    """Say a system error as ``ENOENT: no such file or directory, open '/abs/path'``.
+    """Return the failure for a system error, as ``ENOENT: no such file or directory, open '/abs/path'``.
 
     Args:
-        error: What the system said.
-        call: The operation that it was said to: ``access``, ``open``, ``read``, ``mkdir``.
-        path: The absolute path; None where the contracted text has none.
+        error: The system's error.
+        call: The operation that failed: ``access``, ``open``, ``read``, ``mkdir``.
+        path: The absolute path; None to leave it out.
     """
     text = _MESSAGES.get(error.errno or 0) or os.strerror(error.errno or 0).lower()
     subject = "" if path is None else f" '{path}'"

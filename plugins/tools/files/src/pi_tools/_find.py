@@ -1,4 +1,4 @@
-"""The tool ``find``: paths by glob pattern, as fd finds them, in an order that does not change."""
+"""The tool ``find``: paths by glob pattern, as fd finds them, in a stable order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LocalFindOperations:
     """``find`` on this machine."""
 
     async def exists(self, path: str) -> bool:
-        """Whether there is anything."""
+        """Whether the path exists."""
         return await finish(os.path.exists, path)
 
     async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""The tool ``grep``: ripgrep's matches as lines of text, as many as were asked for."""
+"""The tool ``grep``: ripgrep's matches as lines of text, up to the requested limit."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _require_file(path: str) -> None:
     try:
         kind = kind_of(os.stat(path).st_mode)
     except OSError:
-        return  # the operations see it, this machine does not
+        return  # it exists only for the operations, not on this machine
     if kind is not None:
         raise ToolFailure(f"Cannot search '{clean(path)}': it is {kind}. Search a file or a directory.")
 

@@ -1,4 +1,4 @@
-"""Files of this machine: opened without ever hanging on one that is no file, and replaced whole or not at all."""
+"""Files of this machine: opened without blocking on devices and pipes, and replaced atomically."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 EDIT_LIMIT = 64 * 1024 * 1024
-"""Bytes of the largest file that ``edit`` takes: it holds old and new text in memory, and compares them."""
+"""Bytes of the largest file that ``edit`` takes: it has old and new text in memory, and compares them."""
 
 _CHUNK = 1 << 20
 
@@ -39,7 +39,7 @@ _KINDS = {
 
 
 def kind_of(mode: int) -> str | None:
-    """Return what a file is that is neither file nor directory; None for those two."""
+    """Return the kind of a special file; None for a regular file or a directory."""
     return _KINDS.get(stat.S_IFMT(mode))
 
 
@@ -81,9 +81,9 @@ def read_regular(path: str, limit: int | None = None) -> bytes:
     file, status = open_regular(path)
     with file:
         if limit is None:
-            return file.read() or b""  # None: a file of the system that has nothing to say now
+            return file.read() or b""  # None: a special file without data now
         content = bytearray()
-        if status.st_size <= limit:  # a file of the system may be longer than its size says
+        if status.st_size <= limit:  # a file in /proc may be longer than its size
             while len(content) <= limit and (chunk := file.read(_CHUNK)):
                 content += chunk
     if max(status.st_size, len(content)) > limit:
@@ -92,17 +92,17 @@ def read_regular(path: str, limit: int | None = None) -> bytes:
 
 
 def replace_file(path: str, content: bytes) -> None:
-    """Give a file its new content, or leave it as it was: never half of either.
+    """Replace a file's content atomically.
 
-    The content goes to a new file beside the old one, which takes its name; a link's target is
+    The content goes to a new file next to the old one, which is renamed over it; a link's target is
     replaced, not the link, and mode, owner and extended attributes stay. Where no such renaming can be (the
     directory is closed, the file is a mount point or belongs to somebody else) or the file has
-    several names, it is written in place after the old content was saved beside it.
+    several names, it is written in place after the old content was saved next to it.
 
     Raises:
         ToolFailure: It is a device, FIFO or socket; or writing in place failed half way, and the
             message says where the old content is.
-        OSError: The system refused; the file is as it was.
+        OSError: The system refused; the file is unchanged.
     """
     target = os.path.realpath(path)
     try:
@@ -124,24 +124,24 @@ def replace_file(path: str, content: bytes) -> None:
     _write_in_place(target, content)
 
 
-def _new_beside(target: str) -> tuple[int, str]:
+def _new_sibling(target: str) -> tuple[int, str]:
     folder, name = os.path.split(target)
     return tempfile.mkstemp(prefix=f".{_short(name)}.", suffix=".pi-tmp", dir=folder)
 
 
 def _short(name: str) -> str:
-    """Return the beginning of a name, in bytes: with what is put around it, it is no longer than a system allows."""
+    """Return the beginning of a name, in bytes: with prefix and suffix it fits the system's limit."""
     return os.fsencode(name)[:100].decode("utf-8", "ignore")
 
 
 def _rename_over(target: str, content: bytes, old: os.stat_result | None) -> None:
-    descriptor, fresh = _new_beside(target)
+    descriptor, fresh = _new_sibling(target)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             _keep_attributes(file.fileno(), target, old)
-            os.fsync(file.fileno())  # a full disk shows here, and a power cut cannot leave an empty file
+            os.fsync(file.fileno())  # a full disk is detected here, and a power cut cannot leave an empty file
         os.replace(fresh, target)
     except BaseException:
         with suppress(OSError):
@@ -165,14 +165,14 @@ def _keep_attributes(descriptor: int, target: str, old: os.stat_result | None) -
 
 
 def _attributes(path: str) -> list[str]:
-    """Return the names of a file's extended attributes; none where the system or the file system has no such thing."""
+    """Return the names of a file's extended attributes; none where they are not supported."""
     with suppress(OSError, AttributeError):
         return os.listxattr(path)
     return []
 
 
 def _umask() -> int:
-    """Return the process's file mode mask, without changing it where the system tells."""
+    """Return the process's file mode mask, without changing it where the system allows."""
     with suppress(OSError, ValueError), open("/proc/self/status", "rb") as status:
         for line in status:
             if line.startswith(b"Umask:"):
@@ -201,9 +201,9 @@ def _write_in_place(target: str, content: bytes) -> None:
 
 
 def _save(target: str, old: bytes) -> str:
-    """Save the old content beside the file, or, in a closed directory, in the temporary one."""
+    """Save the old content next to the file or, in a read-only directory, in the temporary one."""
     try:
-        descriptor, saved = _new_beside(target)
+        descriptor, saved = _new_sibling(target)
     except OSError:
         descriptor, saved = tempfile.mkstemp(prefix=f"{_short(os.path.basename(target))}.", suffix=".pi-saved")
     try:
@@ -219,7 +219,7 @@ def _save(target: str, old: bytes) -> str:
 
 
 def _overwrite(target: str, content: bytes) -> None:
-    """Write over the old content before cutting the rest: blocks the file owns cannot run out."""
+    """Write over the old content before cutting the rest: the blocks of the file are already allocated."""
     with open(target, "r+b", buffering=0) as file:
         view = memoryview(content)
         while view:
@@ -236,7 +236,7 @@ class LocalWriteOperations:
         await finish(_make_directories, path)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        """Create or replace the file, whole or not at all."""
+        """Create or replace the file, atomically."""
         await finish(replace_file, path, content)
 
 
@@ -256,7 +256,7 @@ class LocalEditOperations:
         return await finish(read_regular, path, EDIT_LIMIT)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        """Replace the file, whole or not at all."""
+        """Replace the file, atomically."""
         await finish(replace_file, path, content)
 
 

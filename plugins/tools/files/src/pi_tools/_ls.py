@@ -1,4 +1,4 @@
-"""The tool ``ls``: one entry per line, in the order people expect of names."""
+"""The tool ``ls``: one entry per line, in alphabetical order."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _list(path: str, limit: int) -> ToolResult:
 
 
 def _kind(entry: os.DirEntry[str]) -> bool | None:
-    """Tell directory, or a link to one, from the rest; None for what cannot be examined, as a broken link."""
+    """Return whether it is a directory, or a link to one; None if it cannot be examined."""
     try:
         if entry.is_dir():
             return True

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["file_mutation_queue"]
 
 _last: dict[str, Future[None]] = {}
-"""By real path, what is done when the last in the queue has finished; empty whenever nothing is being changed."""
+"""Future of the last change in each queue, by real path; empty when no file is being changed."""
 _guard = threading.Lock()
 
 
 @asynccontextmanager
 async def file_mutation_queue(path: str) -> AsyncIterator[None]:
-    """Wait until nobody else changes the file, and keep others waiting meanwhile.
+    """Hold the lock on a file's changes.
 
     Symbolic links are resolved, so that two names of one file share a queue. The queue is first in,
     first out, and one for the whole process: sessions in other threads and event loops wait in it too.
@@ -36,7 +36,7 @@ async def file_mutation_queue(path: str) -> AsyncIterator[None]:
         _last[key] = finished
     try:
         if before is not None:
-            await asyncio.shield(asyncio.wrap_future(before))  # whoever is cancelled here must not cancel the other
+            await asyncio.shield(asyncio.wrap_future(before))  # a cancelled waiter must not cancel the other
         yield
     finally:
         if before is None or before.done():

@@ -1,7 +1,7 @@
-"""What each tool needs of the place it works in. A plugin that gives others redirects the tools.
+"""Operations of each tool on files and commands. A plugin can replace them to redirect the tools.
 
-Paths are absolute and of that place. System failures are raised as ``OSError`` with ``errno`` set, so
-that the texts for the model stay the same wherever the files are. An implementation is any object
+Paths are absolute, on the target machine. System failures are raised as ``OSError`` with ``errno`` set, so
+that the texts for the model are the same for every implementation. An implementation is any object
 that has the methods; none of these classes needs to be inherited from.
 """
 
@@ -44,11 +44,11 @@ class WriteOperations(Protocol):
     """For ``write``."""
 
     async def mkdir(self, path: str) -> None:
-        """Make the directory and its parents; no error when it is there."""
+        """Make the directory and its parents; no error when it exists."""
         ...
 
     async def write_file(self, path: str, content: bytes) -> None:
-        """Create or replace the file, whole or not at all."""
+        """Create or replace the file, atomically."""
         ...
 
 
@@ -65,7 +65,7 @@ class EditOperations(Protocol):
         ...
 
     async def write_file(self, path: str, content: bytes) -> None:
-        """Replace the file, whole or not at all."""
+        """Replace the file, atomically."""
         ...
 
 
@@ -83,14 +83,14 @@ class BashOperations(Protocol):
         timeout: float | None,  # noqa: ASYNC109 - ends a command, not a coroutine
         env: Mapping[str, str],
     ) -> int | None:
-        """Run the command and return its exit code, 128+n after signal n, None where it is not known.
+        """Run the command and return its exit code, 128+n after signal n, None if it is not known.
 
         Args:
             command: For the shell.
             cwd: Where it runs.
-            on_data: Takes standard output and standard error as they come; may be called from any thread.
+            on_data: Called with standard output and standard error; may be called from any thread.
             signal: Ends the command, and everything it started.
-            timeout: Seconds until the same; None never.
+            timeout: Seconds until they are ended; None for no limit.
             env: The whole environment.
 
         Raises:
@@ -105,7 +105,7 @@ class GrepOperations(Protocol):
     """For ``grep``."""
 
     async def is_directory(self, path: str) -> bool:
-        """Tell directory from file; ``FileNotFoundError`` when there is neither."""
+        """Whether it is a directory; ``FileNotFoundError`` when it does not exist."""
         ...
 
     def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
@@ -122,14 +122,14 @@ class FindOperations(Protocol):
     """For ``find``."""
 
     async def exists(self, path: str) -> bool:
-        """Whether there is anything."""
+        """Whether the path exists."""
         ...
 
     async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
         """Return at most ``limit`` paths relative to ``path``, POSIX separators, directories ending with ``/``.
 
         Raises:
-            NotADirectoryError: The path is no directory.
+            NotADirectoryError: The path is not a directory.
         """
         ...
 
@@ -139,7 +139,7 @@ class LsOperations(Protocol):
     """For ``ls``."""
 
     async def is_directory(self, path: str) -> bool:
-        """Tell directory from file; ``FileNotFoundError`` when there is neither."""
+        """Whether it is a directory; ``FileNotFoundError`` when it does not exist."""
         ...
 
     async def entries(self, path: str) -> Sequence[tuple[str, bool]]:
@@ -148,7 +148,7 @@ class LsOperations(Protocol):
 
 
 class SpawnContext(NamedTuple):
-    """What a ``spawn_hook`` of ``bash`` gets and returns, changed or not."""
+    """Argument and result of a ``spawn_hook`` of ``bash``."""
 
     command: str
     cwd: str

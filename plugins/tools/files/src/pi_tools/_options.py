@@ -1,4 +1,4 @@
-"""Options of the tool factories; what is not given comes from the settings, then from the default."""
+"""Options of the tool factories; missing ones come from the settings, else the default."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class BashOptions(Value):
         operations: Where commands run; None is this machine.
         command_prefix: Put before every command, on a line of its own; setting ``shellCommandPrefix``.
         shell_path: The shell; setting ``shellPath``, else bash.
-        spawn_hook: Sees and may change command, directory and environment.
-        keep_background: What becomes of processes that a command leaves running when it ends well. None: they
+        spawn_hook: Returns changed command, directory and environment.
+        keep_background: How to treat processes that a command leaves running when it succeeds. None: they
             live as long as the session; True: they are never ended; False: they end with the command.
             Setting ``bash.keepBackground``.
         max_output_file_bytes: Size at which the file with the full output stops growing; setting

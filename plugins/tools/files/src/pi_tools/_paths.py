@@ -1,4 +1,4 @@
-"""What a path of the model means: the working directory, ``~``, ``@``, ``file://``, Unicode spaces."""
+"""Resolves paths of the model: the working directory, ``~``, ``@``, ``file://``, Unicode spaces."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BEFORE_AM_PM = r"(?i: (AM|PM)\.)"
 
 
 def resolve(path: str, cwd: str) -> str:
-    """Return the absolute path that the model means.
+    """Return the absolute path.
 
     Raises:
-        ToolFailure: No system call takes such a path.
+        ToolFailure: It is not a valid path.
     """
     return _absolute(re.sub(_SPACES, " ", path.removeprefix("@")), path, cwd)
 
@@ -43,7 +43,7 @@ def _absolute(path: str, given: str, cwd: str) -> str:
 
 
 def variants(path: str) -> Iterator[str]:
-    """Yield other names that a screen shows as this one: how macOS writes times, accents and apostrophes."""
+    """Yield other names that look the same on screen: how macOS writes times, accents and apostrophes."""
     decomposed = unicodedata.normalize("NFD", path)
     yield re.sub(_BEFORE_AM_PM, "\u202f\\1.", path)
     yield decomposed

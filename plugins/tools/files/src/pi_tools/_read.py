@@ -1,4 +1,4 @@
-"""The tool ``read``: text by lines, images as images, a note for what is neither."""
+"""The tool ``read``: text by lines, images as images, a note for other files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.tools import ToolUpdate
     from pi_tools._options import ReadOptions
-    from pi_tools._reading.images import Shown
+    from pi_tools._reading.images import Fitted
 
 __all__ = ["read_tool"]
 
@@ -52,7 +52,7 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
         else:
             source = await look(signal, _Local, path, where)
         resize = setting(ctx, "images.autoResize", options and options.auto_resize_images, default=True)
-        return _result(await look(signal, source.read, _Wanted(params, signal, resize=bool(resize))), ctx)
+        return _result(await look(signal, source.read, _ReadRequest(params, signal, resize=bool(resize))), ctx)
 
     return Tool(
         name="read",
@@ -68,8 +68,8 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
     )
 
 
-class _Wanted:
-    """What a call asks for: from which line, how many, and whether images are to be shrunk."""
+class _ReadRequest:
+    """Parameters of a call: first line, number of lines, and whether to shrink images."""
 
     def __init__(self, params: dict[str, Any], signal: AbortSignal, *, resize: bool) -> None:
         self.path = clean(params["path"])
@@ -82,7 +82,7 @@ class _Wanted:
         return self._signal.aborted
 
 
-_Read: TypeAlias = "ToolResult | tuple[str, Shown | None]"
+_Read: TypeAlias = "ToolResult | tuple[str, Fitted | None]"
 
 
 def _result(read: _Read, ctx: Any) -> ToolResult:
@@ -116,19 +116,19 @@ async def _fetch(operations: Any, path: str, cwd: str) -> bytes:
 
 
 class _Memory:
-    """A file that another place handed over whole."""
+    """The content of a file, read by custom operations."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
 
-    def read(self, wanted: _Wanted) -> _Read:
+    def read(self, wanted: _ReadRequest) -> _Read:
         import io
 
         return _read(io.BytesIO(self._content), len(self._content), wanted)
 
 
 class _Local:
-    """A file of this machine: found, known to be readable, not yet open."""
+    """A readable file of this machine, not yet open."""
 
     def __init__(self, path: str, cwd: str) -> None:
         self._path = resolve_existing(path, cwd, os.path.exists)
@@ -139,7 +139,7 @@ class _Local:
         if not os.access(self._path, os.R_OK):
             raise ToolFailure(f"EACCES: permission denied, access '{clean(self._path)}'")
 
-    def read(self, wanted: _Wanted) -> _Read:
+    def read(self, wanted: _ReadRequest) -> _Read:
         from pi_tools._local_files import open_regular
 
         try:
@@ -150,10 +150,10 @@ class _Local:
             raise system_failure(error, "read") from error
 
 
-def _read(file: BinaryIO, size: int, wanted: _Wanted) -> _Read:
+def _read(file: BinaryIO, size: int, wanted: _ReadRequest) -> _Read:
     from pi_tools._reading import sniff
 
-    head = file.read(sniff.HEAD) or b""  # None: a file of the system that has nothing to say now
+    head = file.read(sniff.HEAD) or b""  # None: a special file without data now
     mime = sniff.image_type(head)
     if mime is not None:
         from pi_tools._reading.images import fit

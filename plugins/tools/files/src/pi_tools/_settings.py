@@ -1,4 +1,4 @@
-"""Where a tool takes a setting from: its option, then the session's settings, then the default."""
+"""Lookup of a tool's setting: its option, else the session's settings, else the default."""
 
 from __future__ import annotations
 

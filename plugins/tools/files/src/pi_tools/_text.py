@@ -1,4 +1,4 @@
-"""Text between JSON, files and a transcript: lone surrogates, names that are no text, counts that are no integers."""
+"""Cleaning of text and numbers: lone surrogates, undecodable file names, counts that are not integers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e", "\\": "\\\\", 
 
 
 def clean(text: str) -> str:
-    """Return the text with U+FFFD for every lone surrogate, which no encoder takes; pairs are joined."""
+    """Return the text with U+FFFD for every lone surrogate, which no encoder accepts; pairs are joined."""
     if text.isascii() or re.search(_SURROGATES, text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -34,7 +34,7 @@ def show_name(name: str) -> str:
     r"""Return a file name on one line: one that needs it in the shell's ``$'...'`` form (``$'a\nb'``).
 
     A name with a newline would read as two entries, and one that is not UTF-8 could not be stored;
-    in this form both can be handed to ``bash`` as they are.
+    in this form both can be passed to ``bash`` unchanged.
     """
     if re.search(_UNSHOWABLE, name) is None:
         return clean(name)
@@ -50,7 +50,7 @@ def show_name(name: str) -> str:
 
 
 def show_names(names: Sequence[str]) -> str:
-    """Return file names one per line, each as ``show_name`` has it."""
+    """Return file names one per line, each as from ``show_name``."""
     joined = "\n".join(names)
     one_line_each = joined.count("\n") == len(names) - 1
     if one_line_each and (joined.replace("\n", " ").isprintable() or re.search(_UNSHOWABLE_LINES, joined) is None):
@@ -59,14 +59,14 @@ def show_names(names: Sequence[str]) -> str:
 
 
 def as_count(value: Any, default: int) -> int:
-    """Return a number of the model as an integer no index can exceed; what is no number, or absent, is the default."""
+    """Return a number of the model as an integer no index can exceed; the default if it is missing or not a number."""
     if value is None or value != value:  # noqa: PLR0124 - the test for NaN
         return default
-    if abs(value) > sys.maxsize:  # infinity too; and of an integer of 5000 digits Python makes no text
+    if abs(value) > sys.maxsize:  # infinity too; and Python does not convert an integer of 5000 digits to text
         return sys.maxsize if value > 0 else -sys.maxsize
     return int(value)
 
 
 def number_text(value: float) -> str:
-    """Return the number as people write it: ``5`` for 5.0, ``0.5`` for 0.5."""
+    """Return the number without a needless fraction: ``5`` for 5.0, ``0.5`` for 0.5."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -27,7 +27,7 @@ def check(signal: AbortSignal) -> None:
 
 
 async def look(signal: AbortSignal, function: Callable[..., R], *args: Any) -> R:
-    """Run something that changes nothing in a thread; an abort is answered at once, the thread ends later."""
+    """Run a read-only function in a thread; an abort raises at once, the thread ends later."""
     check(signal)
     work = asyncio.get_running_loop().run_in_executor(None, function, *args)
     forget = signal.on_abort(work.cancel)
@@ -43,7 +43,7 @@ async def look(signal: AbortSignal, function: Callable[..., R], *args: Any) -> R
 
 
 async def finish(function: Callable[..., R], *args: Any) -> R:
-    """Run a change in a thread and see it through: a cancellation waits until the file is whole again."""
+    """Run a change in a thread to its end: a cancellation waits until the file is complete."""
     work = asyncio.get_running_loop().run_in_executor(None, function, *args)
     try:
         return await asyncio.shield(work)

@@ -1,4 +1,4 @@
-"""The limits of what the model is shown, and the record of what was left out."""
+"""Limits of output for the model, and the record of a truncation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def size_of(text: str) -> int:
 
 
 def _lines(text: str) -> list[str]:
-    """Split into lines; a final newline ends the last line and begins none."""
+    """Split into lines; a final newline does not begin another line."""
     if not text:
         return []
     lines = text.split("\n")
@@ -79,7 +79,7 @@ def truncate_head(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX
     """Keep whole lines from the beginning, as many as both limits allow.
 
     Returns:
-        What ``details.truncation`` is on the wire: content, truncated, truncatedBy
+        ``details.truncation`` in the wire format: content, truncated, truncatedBy
         (``lines``, ``bytes`` or None), totalLines, totalBytes, outputLines, outputBytes,
         lastLinePartial, firstLineExceedsLimit, maxLines, maxBytes. Without truncation ``content`` is the text.
     """
@@ -104,10 +104,10 @@ def truncate_head(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX
 
 
 def truncate_tail(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Keep whole lines from the end; of a last line that alone is too big, its end, cut between characters.
+    """Keep whole lines from the end; if the last line alone is too long, its end, cut between characters.
 
     Returns:
-        The same record as ``truncate_head``; ``lastLinePartial`` tells that the only line is cut.
+        The same record as ``truncate_head``; ``lastLinePartial`` is set when the only line is cut.
     """
     lines = _lines(text)
     total = (len(lines), size_of(text))
@@ -139,7 +139,7 @@ def _end_of(line: str, max_bytes: int) -> str:
 
 
 def truncate_line(line: str, max_units: int = GREP_MAX_LINE_LENGTH) -> tuple[str, bool]:
-    """Cut a line at a number of UTF-16 units, between characters; returns it and whether it was cut."""
+    """Cut a line at a number of UTF-16 units, between characters; return it and whether it was cut."""
     if len(line) <= max_units and (line.isascii() or _units(line) <= max_units):
         return line, False
     used = 0

@@ -1,7 +1,7 @@
 """The user's own commands (``!``): run and cut like those of ``bash``, and returned as a message.
 
-Their output is the bare end of what was printed. That it was cut, and which file has all of it, is said by fields of
-the message, of which the model reads one line: a notice in the text would be a second one.
+The message has the tail of the output without a notice. Fields of the message say that it was truncated and which
+file has all of it; from them the model gets one line, so a notice in the text would be a second one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ShellRunner:
     """Implements ``CommandRunner`` with the operations of ``bash``."""
 
     async def run_command(self, request: CommandRequest, ctx: PiContext) -> BashExecutionMessage:
-        """Run a command on this machine, or with the operations that a plugin gave.
+        """Run a command on this machine, or with a plugin's operations.
 
         Raises:
             ToolFailure: The command cannot be run at all; the message says why.
@@ -35,7 +35,7 @@ class ShellRunner:
 
         options = BashOptions(operations=request.operations)
         spawn = prepare(request.command, request.cwd, ctx, options)
-        output, heard = Output(), _Heard(request.on_output)
+        output, heard = Output(), _TextDecoder(request.on_output)
         code: int | None = None
         cancelled = False
 
@@ -63,8 +63,8 @@ class ShellRunner:
         )
 
 
-class _Heard:
-    """Passes output on as text, on the event loop, whatever thread it comes in; no character is torn."""
+class _TextDecoder:
+    """Decodes output from any thread and passes it on as text on the event loop; characters are never split."""
 
     def __init__(self, on_output: Callable[[str], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -76,7 +76,7 @@ class _Heard:
         self._loop.call_soon_threadsafe(self._pass_on, chunk, False)  # noqa: FBT003 - no keywords here
 
     def end(self) -> None:
-        """Pass on what is left of a torn character."""
+        """Pass on an incomplete last character."""
         self._pass_on(b"", final=True)
 
     def _pass_on(self, chunk: bytes, final: bool) -> None:  # noqa: FBT001 - as above

@@ -1,4 +1,4 @@
-"""The tool ``write``: a file with this content, parents made, whole or not at all."""
+"""The tool ``write``: creates or replaces a file atomically, with its parent folders."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How ``bash`` and ``grep`` run programs: started, listened to, and ended with all that they started."""
+"""Runs programs for ``bash`` and ``grep``: starts them, reads their output, and ends them with all descendants."""

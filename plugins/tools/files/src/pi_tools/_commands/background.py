@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 __all__ = ["end_session", "keep", "running"]
 
 _kept: dict[str, list[Process]] = {}
-"""By session id; those of which nothing is left go with the next look."""
+"""By session id; ended ones are removed on the next access."""
 
 
 def keep(session: str, process: Process) -> None:
-    """Remember what is left of a command until its session ends."""
+    """Keep track of a command's remaining processes until its session ends."""
     process.drain()
     _kept[session] = [*_alive(session), process]
 
@@ -30,10 +30,10 @@ def running(session: str) -> list[str]:
 
 
 async def end_session(session: str, ui: Any = None) -> list[str]:
-    """End what the session's commands left running, and tell the user.
+    """End the background processes of the session's commands, and notify the user.
 
     Returns:
-        What was running, as ``running`` has it.
+        The processes, as from ``running``.
     """
     lines, processes = running(session), _alive(session)
     _kept.pop(session, None)

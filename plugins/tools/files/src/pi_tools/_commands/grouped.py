@@ -1,4 +1,4 @@
-"""Programs in process groups of their own: what there is where there is no supervisor."""
+"""Programs in process groups of their own, for systems without the supervisor."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class _Grouped(Process):
     def wait(self) -> None:
         """Wait in a thread for the program, then for its group."""
         code = self._popen.wait()
-        self._tell(self._finish_group, 128 - code if code < 0 else code)
+        self._call_on_loop(self._finish_group, 128 - code if code < 0 else code)
 
-    def _tell(self, function: Callable[..., None], *args: Any) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody listens
+    def _call_on_loop(self, function: Callable[..., None], *args: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed: there is no listener
             self._loop.call_soon_threadsafe(function, *args)
 
     def _finish_group(self, code: int) -> None:
         left = self._group_lives()
         self._finish(code, left=left)
         if left:
-            self._loop.call_later(0.05, self._look_again)
+            self._loop.call_later(0.05, self._poll_group)
         else:
             self._end()
 
-    def _look_again(self) -> None:
+    def _poll_group(self) -> None:
         if self._group_lives():
-            self._loop.call_later(0.25, self._look_again)
+            self._loop.call_later(0.25, self._poll_group)
         else:
             self._end()
 

@@ -1,4 +1,4 @@
-"""Commands on this machine: started contained, ended with all that they started."""
+"""Commands on this machine: started in a container process, ended with all descendants."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class LocalBashOperations:
     Args:
         shell_path: The shell; None looks for bash.
         keep_background: As in ``BashOptions``.
-        session: Whose background processes these are.
-        start: Starts the programs; None is this machine's best way.
+        session: Id of the session that owns the background processes.
+        start: Starts the programs; None for the default of this machine.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class LocalBashOperations:
             raise system_failure(error, "spawn", argv[0]) from error
 
     async def _attend(self, process: Process, pump: Pump, signal: AbortSignal, seconds: float | None) -> int:
-        """Wait for the end, natural or not, then for the output."""
+        """Wait for the exit, an abort or a timeout, then for the output."""
         pump.start()
         try:
             why = await _first_of(process, signal, seconds)
@@ -107,7 +107,7 @@ class LocalBashOperations:
         return code
 
     async def _leave(self, process: Process) -> None:
-        """Decide on what the command left running."""
+        """End or keep the processes that the command left running."""
         if process.gone.done():
             return
         if self._keep is False:

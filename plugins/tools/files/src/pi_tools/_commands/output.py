@@ -1,4 +1,4 @@
-"""A command's output while it grows: its tail in memory, all of it in a file once it is long."""
+"""A command's output: the tail in memory, all of it in a file once it is long."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["DEFAULT_FILE_CAP", "Output"]
 
 DEFAULT_FILE_CAP = 1024 * 1024 * 1024
 _TAIL = 2 * MAX_BYTES
-"""Bytes kept: what can be shown, and as much again, so that the beginning of a line is found."""
+"""Bytes kept: twice what can be shown, so that the beginning of a line is found."""
 
 
 class Output:
-    """Takes bytes from any thread, in memory that does not grow with them.
+    """Collects bytes from any thread in bounded memory.
 
     Args:
         file_cap: Bytes at which the file stops growing.
@@ -27,7 +27,7 @@ class Output:
 
     def __init__(self, file_cap: int = DEFAULT_FILE_CAP) -> None:
         self._feeding = threading.Lock()
-        self._lock = threading.Lock()  # never held while the disk is waited for: the event loop takes it, to show
+        self._lock = threading.Lock()  # never held during disk writes, because the event loop takes it, too
         self._tail = bytearray()
         self._cap = file_cap
         self._file: BinaryIO | None = None
@@ -62,7 +62,7 @@ class Output:
         return before + end if start < 0 else end - start - 1
 
     def _open(self) -> None:
-        """Begin the file with everything so far, which the tail still holds."""
+        """Start the file with all output so far, which is still in the tail."""
         import tempfile
 
         try:
@@ -87,7 +87,7 @@ class Output:
             self._close_file()
 
     def _write_some(self, view: memoryview) -> None:
-        assert self._file is not None  # noqa: S101 - the caller looked
+        assert self._file is not None  # noqa: S101 - checked by the caller
         while view:
             count = self._file.write(view)
             self._written += count
@@ -99,10 +99,10 @@ class Output:
             self._file = None
 
     def close(self) -> None:
-        """End the file; further pieces are still taken, and not written."""
+        """Close the file; later output is accepted, but not written."""
         with self._feeding:
             if self.path is None and self._record()["truncated"]:
-                self._open()  # few bytes that were no UTF-8, and became more than can be shown
+                self._open()  # invalid UTF-8, whose replacements are longer than the limit
             self._close_file()
 
     def tail(self) -> bytes:
@@ -121,7 +121,7 @@ class Output:
         return record
 
     def show(self) -> tuple[str, dict[str, Any] | None]:
-        """Return what is shown of the output so far, with the notice about the rest, and ``details``.
+        """Return the visible part of the output so far, with a notice about the rest, and ``details``.
 
         Details are ``{truncation, fullOutputPath}`` on the wire, None when everything is shown.
         """

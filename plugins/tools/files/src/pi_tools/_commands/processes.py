@@ -1,8 +1,8 @@
-"""Starting programs so that pi can end them, and all that they start: below a supervisor, or in a group.
+"""Starts programs so that pi can end them and their descendants: below a supervisor, or in a process group.
 
 Linux has the supervisor (``supervised``). Elsewhere (``grouped``) a program leads a process group and session of its
-own and is ended with its group and with its descendants as far as they can be found; what has
-left its group and lost its parent survives, and so does everything when pi itself is killed.
+own and is ended with its group and with its descendants as far as they can be found; a
+process that left the group and lost its parent survives, and all do when pi itself is killed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Process:
     Attributes:
         pid: The program's.
         root: The process whose descendants all belong to it.
-        exited: Its exit code, 128+n after signal n; whether something of it still runs.
-        gone: Done when nothing of it is left.
+        exited: Its exit code, 128+n after signal n; and whether descendants still run.
+        gone: Done when no descendant is left.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -43,22 +43,22 @@ class Process:
         raise NotImplementedError
 
     def drain(self) -> None:
-        """Read and forget further output, so that what is left does not fail writing it."""
+        """Read and discard further output, so that remaining processes can still write it."""
 
     def release(self) -> None:
-        """Let it live when pi ends."""
+        """Let it survive the end of pi."""
 
     def left(self) -> list[str]:
-        """Return pid and command line of everything that still runs."""
+        """Return pid and command line of all processes that still run."""
         raise NotImplementedError
 
     async def ended(self, seconds: float = KILL_WAIT) -> bool:
-        """Wait until nothing is left; False if that takes longer."""
+        """Wait until no process is left; return False on timeout."""
         loop = asyncio.get_running_loop()
         if self.gone.get_loop() is loop:
             await asyncio.wait({self.gone}, timeout=seconds)
             return self.gone.done()
-        end = loop.time() + seconds  # the loop that would be told may be closed: look instead
+        end = loop.time() + seconds  # the loop of the callback may be closed, so poll
         while left := bool(self.left()):
             if loop.time() > end:
                 break
@@ -80,14 +80,14 @@ class Launcher(Protocol):
     async def launch(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
     ) -> Process:
-        """Start a program with standard input from nowhere.
+        """Start a program with standard input from the null device.
 
         Args:
             argv: The program's absolute path, and its arguments.
             cwd: Where it runs.
             env: The whole environment.
-            out: Descriptor of its standard output; stays the caller's.
-            error: Of its standard error; the same.
+            out: Descriptor of its standard output; the caller keeps it and closes it.
+            error: Descriptor of its standard error; likewise.
             drain: The reading end of ``out``, for ``Process.drain``.
 
         Raises:
@@ -97,7 +97,7 @@ class Launcher(Protocol):
 
 
 _launchers: dict[int, Launcher] = {}
-"""The launcher of this process by its pid: a fork of pi must not speak through pi's socket."""
+"""The launcher of this process by its pid: a fork of pi must not use pi's socket."""
 
 
 def launcher() -> Launcher:

@@ -1,4 +1,4 @@
-"""Carries a command's output from its pipe to whoever keeps it, in a thread, as fast as it comes."""
+"""Reads a command's output from its pipe in a thread, as fast as it arrives."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Pump", "output_pipe"]
 
 _READ = 1 << 20
 _IDLE = 0.1
-"""Seconds of silence after which nothing more is expected once the command has ended (observed tools, bash)."""
+"""Seconds of silence after which reading stops once the command has ended."""
 _LONGEST = 2.0
-"""Seconds after which a process in the background that never falls silent is no longer listened to."""
+"""Seconds after which reading stops even if a background process keeps writing."""
 
 
 def output_pipe() -> tuple[int, int]:
-    """Return the two ends of a pipe that holds as much as the system allows."""
+    """Return the two ends of a pipe with the largest buffer that the system allows."""
     readable, writable = os.pipe()
     with suppress(ImportError, AttributeError, OSError):
         import fcntl
@@ -33,11 +33,11 @@ def output_pipe() -> tuple[int, int]:
 
 
 class Pump(threading.Thread):
-    """Reads a pipe to its end, or, once told that the command has ended, until it falls silent.
+    """Reads a pipe to its end or, after ``finish``, until it is silent.
 
     Args:
-        descriptor: The reading end; stays the caller's, who may close it at any time.
-        take: Gets every piece, in the thread.
+        descriptor: The reading end; the caller keeps it and may close it at any time.
+        take: Called with every piece, in the thread.
     """
 
     def __init__(self, descriptor: int, take: Callable[[bytes], None]) -> None:
@@ -55,15 +55,15 @@ class Pump(threading.Thread):
         self.done: asyncio.Future[None] = self._loop.create_future()
 
     def run(self) -> None:
-        """Read; ``done`` gets the error of whoever takes the pieces."""
+        """Read; ``done`` gets an exception of ``take``."""
         failure: BaseException | None = None
         try:
             self._read()
-        except BaseException as error:  # noqa: BLE001 - it belongs to who awaits
+        except BaseException as error:  # noqa: BLE001 - raised to the caller that awaits
             failure = error
         os.close(self._wake)
         os.close(self._source)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # the loop is closed: nothing waits for it
             self._loop.call_soon_threadsafe(self._settle, failure)
 
     def _read(self) -> None:
@@ -97,7 +97,7 @@ class Pump(threading.Thread):
             self.done.set_exception(failure)
 
     def finish(self) -> None:
-        """Tell that the command has ended."""
+        """Signal that the command has ended."""
         self._finishing.set()
         if self._waker >= 0:
             with suppress(OSError):

@@ -58,7 +58,7 @@ def _windows_bash() -> str:
 def environment(ctx: Any) -> Mapping[str, str]:
     """Return pi's own environment with the session's variables, and the agent's programs first on ``PATH``.
 
-    ``PI_CODING_AGENT=true`` lets scripts see that an agent runs them.
+    ``PI_CODING_AGENT=true`` lets scripts detect that an agent runs them.
     """
     env = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
     env["PI_CODING_AGENT"] = "true"

@@ -1,4 +1,4 @@
-"""pi's side of the supervisor: a program below a keeper, and the sockets that lead to both (Linux)."""
+"""pi's side of the supervisor: a program below a keeper, and the sockets to both (Linux)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _exit_code(status: int) -> int:
 
 
 class _Supervised(Process):
-    """A program below a keeper, spoken to through its socket, which ends the tree when it is closed.
+    """A program below a keeper, controlled through its socket; closing the socket ends the tree.
 
     Args:
         loop: The running event loop.
-        control: The socket that leads to the keeper.
-        launcher: What started it.
+        control: The socket to the keeper.
+        launcher: The launcher that started it.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, control: socket.socket, launcher: SupervisedLauncher) -> None:
@@ -44,14 +44,14 @@ class _Supervised(Process):
         self._overdue: asyncio.TimerHandle | None = None
         self.started: asyncio.Future[None] = loop.create_future()
         control.setblocking(False)  # noqa: FBT003 - socket's own signature
-        self._control = control.detach()  # a socket would complain when the loop ends before the command
-        loop.add_reader(self._control, self._hear)
+        self._control = control.detach()  # a socket would warn when the loop ends before the command
+        loop.add_reader(self._control, self._on_readable)
 
     def __del__(self) -> None:
         if self._control >= 0:
             os.close(self._control)
 
-    def _hear(self) -> None:
+    def _on_readable(self) -> None:
         try:
             data = os.read(self._control, 4096)
         except BlockingIOError:
@@ -89,12 +89,12 @@ class _Supervised(Process):
         if self._overdue is not None:
             self._overdue.cancel()
         if not self.exited.done():
-            _end_session_of(self.pid)  # the supervisor does, and more, unless it was killed too
+            _end_session_of(self.pid)  # the supervisor does this, and more, unless it was killed, too
         lost = ToolFailure("The process that watched the command was killed, and the command was ended.")
         for future in (self.started, self.exited):
             if not future.done():
                 future.set_exception(lost)
-                future.exception()  # not every caller waits for both
+                future.exception()  # retrieved, because not every caller waits for both
         self._leave()
 
     def _request(self, request: bytes) -> None:
@@ -129,7 +129,7 @@ class _Supervised(Process):
 
 
 def _loader_environment() -> dict[str, str]:
-    """Return what the interpreter may need to find its own library; the rest, API keys too, is for commands alone."""
+    """Return the variables that the interpreter may need to find its library, without others such as API keys."""
     return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
 
 
@@ -149,7 +149,7 @@ def _command_line(pid: int) -> str:
 
 
 class SupervisedLauncher:
-    """Starts programs through the supervisor, and the supervisor with the first of them."""
+    """Starts programs through the supervisor, which is started with the first of them."""
 
     def __init__(self) -> None:
         import threading
@@ -158,7 +158,7 @@ class SupervisedLauncher:
         self._requests: socket.socket | None = None
         self._works = False
         self.pid = 0
-        """The guardian's; 0 before the first program."""
+        """Pid of the guardian; 0 before the first program."""
 
     async def launch(
         self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int

@@ -1,1 +1,1 @@
-"""How ``edit`` finds texts, puts others in their place, and shows what became of it."""
+"""Matching, replacement and diffs for ``edit``."""

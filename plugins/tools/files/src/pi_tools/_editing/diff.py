@@ -1,4 +1,4 @@
-"""What an edit changed, for people (numbered lines) and for programs (unified patch)."""
+"""Diffs of an edit, for display (numbered lines) and for programs (unified patch)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Hunk(NamedTuple):
 
 
 def differences(old: str, new: str, changes: Sequence[Change], path: str) -> Differences:
-    """Describe the way from the old text to the new one, given the regions that were touched.
+    """Return the differences between two texts, given the changed regions.
 
     Args:
         old: With line feeds only.
@@ -133,7 +133,7 @@ def _patch(before: list[str], after: list[str], hunks: list[_Hunk], path: str) -
 
 
 def _range(start: int, end: int) -> str:
-    """Say a range as a patch does: an empty one by the line before it."""
+    """Return a range in the format of a patch: an empty one by the line before it."""
     return f"{start + 1},{end - start}" if end > start else f"{start},0"
 
 

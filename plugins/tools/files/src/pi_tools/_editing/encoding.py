@@ -1,4 +1,4 @@
-"""How a text that is not UTF-8 is encoded, as far as that can be told."""
+"""Guesses the encoding of a text that is not UTF-8."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MARKS = (
 )
 _SAMPLE = 64 * 1024
 _WIDE = 0.4
-"""Share of NULs among every other byte that makes UTF-16 of a text without a mark."""
+"""Share of NULs among every other byte above which a text without a byte order mark is taken for UTF-16."""
 
 
 def detect(content: bytes) -> str | None:
-    """Return the name of the encoding; None for UTF-8, also with NULs, and where nothing fits."""
+    """Return the name of the encoding; None for UTF-8, also with NULs, and if unknown."""
     for mark, name in _MARKS:
         if content.startswith(mark):
             return name

@@ -1,7 +1,7 @@
-"""Where the text of an edit stands in a file, and the file with all edits made.
+"""Finds the texts of edits in a file, and applies all edits.
 
 A file is lines, each with the ending it has. Matching sees the lines joined by a line feed; the
-answer is put back line by line, so that a line nobody touched keeps its bytes, its ending included.
+result is written back line by line, so that an untouched line keeps its bytes, its ending included.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FUZZY = {
 
 
 class Edit(NamedTuple):
-    """One replacement, as the model asked for it."""
+    """One replacement, as requested by the model."""
 
     old: str
     new: str
@@ -70,7 +70,7 @@ def _unify(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Return the form in which texts are alike to a reader: same lines, NFKC, plain quotes, dashes and spaces."""
+    """Return the normal form of a text for fuzzy matching: same lines, NFKC, plain quotes, dashes and spaces."""
     if text.isascii():
         return "\n".join(line.rstrip(_JS_SPACES) for line in text.split("\n"))
     lines = (line.rstrip(_JS_SPACES) for line in unicodedata.normalize("NFKC", text).split("\n"))
@@ -80,8 +80,8 @@ def normalize(text: str) -> str:
 def apply(text: str, edits: Sequence[Edit], path: str) -> tuple[str, list[Change]]:
     """Return the text with all edits made, and which lines they touched, in order.
 
-    All edits are matched against the text as it is: exactly, and only if one of them is not found so,
-    all of them fuzzily; then touched lines take their normal form.
+    All edits are matched against the text as it is: exactly, and only if one of them is not found,
+    all of them fuzzily; touched lines are then normalised.
 
     Raises:
         ToolFailure: Not found, found more than once, overlapping, empty, or nothing would change.
@@ -148,7 +148,7 @@ def _duplicate(number: int, count: int, path: str, *, several: bool) -> ToolFail
 
 
 def _rewrite(base: str, lines: list[str], endings: list[str], matches: Sequence[_Match]) -> tuple[str, list[Change]]:
-    """Put the lines together: untouched ones as they were, touched ones from the base with the edits made."""
+    """Join the lines: untouched ones unchanged, touched ones from the base with the edits applied."""
     shown = base.split("\n")
     starts = list(accumulate((len(line) + 1 for line in shown), initial=0))
     out: list[str] = []
@@ -172,7 +172,7 @@ def _rewrite(base: str, lines: list[str], endings: list[str], matches: Sequence[
 
 
 def _keep_apart(out: list[str]) -> None:
-    """Give an empty line that has come to stand behind a CR that ending too: with its LF the two would be one."""
+    """Give an empty line after a CR that ending, too: with an LF the two would form one line break."""
     for index in range(1, len(out)):
         if out[index] == "\n" and out[index - 1].endswith("\r"):
             out[index] = "\r"

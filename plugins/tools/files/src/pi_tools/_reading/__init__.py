@@ -1,1 +1,1 @@
-"""How ``read`` shows what it finds: lines of texts of any size, images, and names for the rest."""
+"""Output of ``read``: lines of texts of any size, images, and type names of other files."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["MAX_BASE64", "MAX_SIDE", "OMITTED", "Shown", "fit"]
+__all__ = ["MAX_BASE64", "MAX_SIDE", "OMITTED", "Fitted", "fit"]
 
 MAX_SIDE = 2000
 MAX_BASE64 = int(4.5 * 1024 * 1024)
@@ -20,21 +20,21 @@ _QUALITIES = (80, 70, 55, 40)
 _SCALES = (1.0, 0.75, 0.5, 0.35, 0.25)
 
 
-class Shown(NamedTuple):
-    """An image as the model gets it: base64, MIME type, and notes about what was done to it."""
+class Fitted(NamedTuple):
+    """An image for the model: base64, MIME type, and notes about its conversion."""
 
     data: str
     mime: str
     notes: tuple[str, ...]
 
 
-def fit(content: bytes, mime: str, *, resize: bool = True) -> Shown | None:
-    """Return the image within the limits, its bytes unchanged where they fit; None when it cannot be done.
+def fit(content: bytes, mime: str, *, resize: bool = True) -> Fitted | None:
+    """Return the image within the limits, its bytes unchanged where they fit; None when that fails.
 
-    A bitmap becomes a PNG in any case, since models take none.
+    A bitmap becomes a PNG in any case, since models do not accept them.
     """
     if not resize and mime != "image/bmp":
-        return Shown(_base64(content), mime, ())
+        return Fitted(_base64(content), mime, ())
     try:
         return _fit(content, mime, resize=resize)
     except Exception:  # noqa: BLE001 - decoders raise anything for a corrupt file, Pillow may be absent
@@ -45,32 +45,32 @@ def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _fit(content: bytes, mime: str, *, resize: bool) -> Shown | None:
+def _fit(content: bytes, mime: str, *, resize: bool) -> Fitted | None:
     import io
     import warnings
 
     from PIL import Image, ImageOps
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the pixel bound below is the one that counts
+        warnings.simplefilter("ignore")  # the pixel limit below is enforced instead
         image: Image.Image = Image.open(io.BytesIO(content))
         if image.width * image.height > _MAX_PIXELS:
             return None
         image.load()
     fits = max(image.size) <= MAX_SIDE and len(content) * 4 <= MAX_BASE64 * 3
     if mime != "image/bmp" and fits:
-        return Shown(_base64(content), mime, ())
+        return Fitted(_base64(content), mime, ())
     image = ImageOps.exif_transpose(image)
     width, height = image.size
     if not resize:
-        return Shown(_base64(_encode(image, "PNG")), "image/png", _converted(mime, "image/png"))
+        return Fitted(_base64(_encode(image, "PNG")), "image/png", _converted(mime, "image/png"))
     for scale in _SCALES:
         target = _target(width, height, scale)
         small = image if target == (width, height) else _scaled(image, target)
         best = _smallest(small)
         if best is not None:
             data, best_mime = best
-            return Shown(data, best_mime, (*_converted(mime, best_mime), *_dimension_note((width, height), target)))
+            return Fitted(data, best_mime, (*_converted(mime, best_mime), *_dimension_note((width, height), target)))
     return None
 
 
@@ -113,7 +113,7 @@ def _smallest(image: Image) -> tuple[str, str] | None:
 
 
 def _opaque(image: Image) -> Image:
-    """Return the image on white: JPEG knows no transparency."""
+    """Return the image on white: JPEG has no transparency."""
     from PIL import Image as Pillow
 
     if image.mode in ("RGB", "L"):

@@ -1,11 +1,11 @@
-"""What a file is, by its first bytes: images that ``read`` shows, and names for what it does not."""
+"""Detects a file's type by its first bytes: images that ``read`` shows, and names of other types."""
 
 from __future__ import annotations
 
 __all__ = ["HEAD", "describe_binary", "image_type", "is_binary"]
 
 HEAD = 8 * 1024
-"""Bytes that decide; a NUL among them makes a file binary (decisions, binary files)."""
+"""Number of first bytes that are examined; a NUL among them makes a file binary."""
 
 _WEBP_HEAD = 12
 _BMP_HEADERS = (12, 40, 52, 56, 64, 108, 124)
@@ -39,7 +39,7 @@ _BINARY = (
 
 
 def image_type(head: bytes) -> str | None:
-    """Return the MIME type of an image that models take, or of a bitmap; None for everything else."""
+    """Return the MIME type of an image that models accept, or of a bitmap; None for everything else."""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if head.startswith(b"\xff\xd8\xff"):
@@ -54,7 +54,7 @@ def image_type(head: bytes) -> str | None:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the beginning of a file holds a NUL."""
+    """Whether the beginning of a file contains a NUL."""
     return b"\0" in head[:HEAD]
 
 

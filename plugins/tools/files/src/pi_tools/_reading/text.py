@@ -1,4 +1,4 @@
-"""Lines out of a file that may be larger than memory: what ``read`` shows, and what it says about the rest."""
+"""Reads lines of a file that may be larger than memory, and formats them with a notice about the rest."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _CHUNK = 256 * 1024
 
 
 class Slice(NamedTuple):
-    """Lines of a file, as far as they can be shown, and what is known about the others.
+    """Requested lines of a file, as far as they can be shown, and statistics of the others.
 
     Attributes:
         start: Number of the first line, from 1.
-        text: The wanted lines, or at least as much of them as the limits allow to show.
-        whole: Whether ``text`` is all of the wanted lines.
-        lines: The wanted lines, counted; None where the rest was not read. A final newline begins no line.
+        text: The requested lines, or at least as much of them as the limits allow to show.
+        whole: Whether ``text`` is all of the requested lines.
+        lines: Number of the requested lines; None where the rest was not read. A final newline begins no line.
         size: Their bytes; None as above.
         first_size: Bytes of the first one, without its newline; a lower bound where ``first_open``.
-        first_open: The end of the first line was not looked for further.
-        after: Pieces between newlines that follow the wanted lines; None where the rest was not read.
+        first_open: Whether the end of the first line was not found within the limit.
+        after: Number of pieces between newlines after the requested lines; None where the rest was not read.
         total: Pieces in the file, counting the empty one after a final newline; None as above.
     """
 
@@ -46,7 +46,7 @@ class Slice(NamedTuple):
 
 
 class _Scan:
-    """Reads on, counting newlines; stops early when nobody waits any more."""
+    """Reads sequentially, counting newlines; stops early when the call is aborted."""
 
     def __init__(self, file: BinaryIO, head: bytes, stopped: Callable[[], bool]) -> None:
         self._file = file
@@ -65,7 +65,7 @@ class _Scan:
         self._head = rest + self._head
 
     def skip(self, newlines: int) -> int:
-        """Go behind that many newlines; returns how many there were."""
+        """Skip that many newlines; return how many there were."""
         seen = 0
         while seen < newlines and (chunk := self.chunk()):
             here = chunk.count(b"\n")
@@ -76,7 +76,7 @@ class _Scan:
         return seen
 
     def measure(self, newlines: int | None, last: bytes = b"") -> tuple[int, int, bytes]:
-        """Go behind that many newlines or to the end; returns newlines, bytes and the last two bytes passed."""
+        """Skip that many newlines or to the end; return newlines, bytes and the last two bytes passed."""
         seen = size = 0
         while (newlines is None or seen < newlines) and (chunk := self.chunk()):
             here = chunk.count(b"\n")
@@ -103,7 +103,7 @@ class _Scan:
 
 
 def _end_of_line(data: bytes | bytearray, number: int) -> int:
-    """Return the offset behind the newline of that number; there are as many."""
+    """Return the offset after the newline of that number, which must exist."""
     at = -1
     for _ in range(number):
         at = data.find(b"\n", at + 1)
@@ -116,15 +116,15 @@ def read_lines(
     """Read ``limit`` lines from line ``offset`` on, holding no more than can be shown.
 
     Args:
-        file: Binary, at the place behind ``head``.
-        size: The file's bytes; decides whether totals are worth the reading.
+        file: Binary, positioned after ``head``.
+        size: The file's bytes; decides whether to read the rest for totals.
         offset: Number of the first line, from 1.
-        limit: Lines wanted; None for all.
-        head: What was read already.
-        stopped: Asked between pieces; True ends the reading.
+        limit: Number of requested lines; None for all.
+        head: The bytes read already.
+        stopped: Called between pieces; True ends the reading.
 
     Raises:
-        ToolFailure: The offset is beyond the end, or ``stopped`` said so.
+        ToolFailure: The offset is beyond the end, or ``stopped`` returned True.
     """
     scan = _Scan(file, head, stopped)
     skipped = scan.skip(offset - 1)
@@ -174,7 +174,7 @@ def _assemble(
         more_newlines, *_ = scan.measure(None)
         after = more_newlines + 1
         total = offset - 1 + lines + after
-    if satisfied:  # the newline behind the last wanted line is not part of them, and a newline before it ends one
+    if satisfied:  # the newline after the last requested line is not part of them, and a newline before it ends one
         size -= lines > 0
         lines -= last in (b"\n", b"\n\n")
     else:
@@ -194,7 +194,7 @@ def _assemble(
 
 
 def show(piece: Slice, path: str, limit: int | None) -> tuple[str, dict[str, Any] | None]:
-    """Return the text for the model, with the notice about what is missing, and ``details``."""
+    """Return the text for the model, with a notice about omitted lines, and ``details``."""
     record = truncate_head(piece.text)
     if not piece.whole:
         record["totalLines"], record["totalBytes"] = piece.lines, piece.size

@@ -1,1 +1,1 @@
-"""How ``grep`` and ``find`` look through a tree: with ripgrep, and by a walk that knows its ignore files."""
+"""Search of a tree for ``grep`` and ``find``: with ripgrep, and by a walk that respects ignore files."""

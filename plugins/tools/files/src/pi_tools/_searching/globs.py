@@ -1,4 +1,4 @@
-"""Glob patterns as regular expressions: those of ``find`` (as fd has them) and the lines of ignore files (as git)."""
+"""Glob patterns as regular expressions: those of ``find`` (as in fd) and of ignore files (as in git)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def find_regex(pattern: str) -> tuple[re.Pattern[str], bool]:
     """Compile a pattern of ``find``.
 
     ``*`` and ``?`` stay within a name, ``**`` crosses folders, ``[...]`` and ``{a,b}`` choose. Without
-    a capital letter it takes capitals and small letters for the same.
+    a capital letter it ignores case.
 
     Returns:
-        The expression, for ``fullmatch``, and whether it wants the whole absolute path instead of the name.
+        The expression, for ``fullmatch``, and whether it matches the absolute path instead of the name.
 
     Raises:
-        ToolFailure: The pattern is not well formed.
+        ToolFailure: The pattern is malformed.
     """
     full = "/" in pattern
     if full and not pattern.startswith(("/", "**/")):
@@ -36,7 +36,7 @@ def ignore_regex(pattern: str) -> str:
     """Return the expression for one pattern of an ignore file, without ``!`` and final slash.
 
     Raises:
-        ValueError: It is not well formed; git ignores such a line.
+        ValueError: It is malformed; git ignores such a line.
     """
     return _translate(pattern, braces=False)
 
@@ -61,20 +61,20 @@ def _translate(pattern: str, *, braces: bool) -> str:
         out.append(piece)
     if depth:
         raise ValueError("unclosed alternate group; missing '}'")
-    return "".join(out) if "(?:" in out else _without_retries(out)
+    return "".join(out) if "(?:" in out else _without_backtracking(out)
 
 
 _STAR = "[^/]*"
 _FOLDERS = "(?:.*/)?"
 
 
-def _without_retries(pieces: list[str]) -> str:
-    """Join the pieces so that a star never gives back what it has found.
+def _without_backtracking(pieces: list[str]) -> str:
+    """Join the pieces so that a star never backtracks.
 
-    ``*a*a*a*a*b`` would try every way to share a long name among its stars, for hours, and no abort reaches an
-    expression at work. The first place where the text behind a star fits is as good as any: what is
-    skipped otherwise, the next star can take. So each but the last of its kind is an atomic group. Braces
-    are left as they are: what stands behind a star is not one text there.
+    ``*a*a*a*a*b`` would try every split of a long name among its stars, for hours, and a running match cannot be
+    aborted. The first match of the text after a star is enough, because the next star can match any
+    skipped text. So each star but the last is an atomic group. Braces are left out: the text after a star
+    is not fixed there.
     """
     first, *more = [_stars_in(part) for part in _split(pieces, _FOLDERS)]
     if not more:
@@ -106,7 +106,7 @@ def _escaped(pattern: str, at: int) -> tuple[str, int]:
 
 
 def _choice(char: str, depth: int) -> tuple[str, int]:
-    """Translate what makes up ``{a,b}``; a comma outside is itself."""
+    """Translate the parts of ``{a,b}``; a comma outside is literal."""
     if char == "{":
         return "(?:", depth + 1
     if char == ",":
@@ -127,12 +127,12 @@ def _stars(pattern: str, at: int) -> tuple[str, int]:
     if at == len(pattern):
         return ".*" if start == 0 else ".+", at
     while pattern.startswith("**/", at + 1):
-        at += 3  # once more says nothing new, and would only be slow
+        at += 3  # a repetition matches the same, and would only be slow
     return _FOLDERS, at + 1
 
 
 def _class(pattern: str, at: int) -> tuple[str, int]:
-    """Translate the class whose bracket stands before ``at``."""
+    """Translate the class whose bracket is before ``at``."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     start = at

@@ -1,13 +1,13 @@
 """What ``.gitignore`` and its relatives exclude, folder by folder, at the speed of a directory walk.
 
-The rules are those of ripgrep and fd: ``.ignore`` beats ``.gitignore``, which beats ``.git/info/exclude`` and
-the user's own git ignore file; a file nearer to the entry beats one further up, later lines beat earlier
-ones, ``!`` takes back. The rules of git end where a repository begins: nested ones have their own.
+The rules are those of ripgrep and fd: ``.ignore`` overrides ``.gitignore``, which overrides ``.git/info/exclude`` and
+the user's own git ignore file; a file nearer to the entry overrides one further up, later lines override earlier
+ones, ``!`` negates. The rules of git end where a repository begins: nested ones have their own.
 
 A walk in Python is as fast as ripgrep's only if rules cost next to nothing per name: all names of a folder
 are tested together, the usual forms (``name``, ``*.end``, ``start*``) without a regular expression, and
-only names that some rule may concern are looked at one by one. The library for it, ignore-python, takes five times
-as long (100,000 files: 1.5 s instead of 0.3 s), in no order, and does not tell files from folders.
+only names that a rule may match are examined one by one. The library for it, ignore-python, takes five times
+as long (100,000 files: 1.5 s instead of 0.3 s), in no order, and does not distinguish files from folders.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "Level", "Rules", "level_above"]
 
 FILES = frozenset({".ignore", ".gitignore", ".git"})
-"""Entries that make a folder bring rules of its own, or end those of the repository around it."""
+"""Entries with which a folder has rules of its own, or ends those of the enclosing repository."""
 
 _META = re.compile(r"[*?\[\\]")
 
@@ -46,7 +46,7 @@ class _Rule(NamedTuple):
 
 
 def _parse(line: str) -> _Rule | None:
-    """Read one line; None for a comment, an empty or a malformed one."""
+    """Parse one line; None for a comment, an empty or a malformed one."""
     if line.startswith("#"):
         return None
     if not line.endswith("\\ "):
@@ -76,7 +76,7 @@ _CLASS = re.compile(r"\[([^\]!^\\-][^\]\\-]*)\]")
 
 
 def _spelled_out(pattern: str) -> list[str]:
-    """Return a pattern with a short plain class as several without: ``*.py[co]`` as ``*.pyc`` and ``*.pyo``."""
+    """Expand a pattern with a short plain class to several without: ``*.py[co]`` as ``*.pyc`` and ``*.pyo``."""
     match = _CLASS.search(pattern)
     if match is None or "\\" in pattern or len(match[1]) > _SHORT or "/" in match[1]:
         return [pattern]
@@ -87,7 +87,7 @@ _SHORT = 8
 
 
 class _Names:
-    """Finds, among many names, those that one of some slashless patterns may match."""
+    """Finds the names that one of some slashless patterns may match."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._exact: set[str] = set()
@@ -124,7 +124,7 @@ class Rules:
 
     Args:
         lines: Its lines.
-        base: The folder it speaks of, absolute, with a final separator.
+        base: The folder it applies to, absolute, with a final separator.
     """
 
     def __init__(self, lines: Iterable[str], base: str) -> None:
@@ -146,7 +146,7 @@ class Rules:
     def judge(
         self, folder: str, names: Sequence[str], joined: str, folders: set[str], verdicts: dict[str, bool]
     ) -> None:
-        """Add a verdict, True for ignored, for names of the folder that the rules concern and that have none yet.
+        """Add a verdict, True for ignored, for names of the folder that the rules match and that have none yet.
 
         Args:
             folder: Absolute, with a final separator.
@@ -186,7 +186,7 @@ def _read(path: str, base: str) -> Rules | None:
 
 
 class Level:
-    """The rules that hold in a folder: its own and those of the folders above.
+    """The rules that apply in a folder: its own and those of the folders above.
 
     Args:
         plain: Rules of ``.ignore`` files, the nearest first.
@@ -206,7 +206,7 @@ class Level:
         self._rules = (*plain, *git, *exclude, *user)
 
     def below(self, folder: str, names: Iterable[str]) -> Level:
-        """Return the rules in a folder of this one.
+        """Return the rules in a subfolder.
 
         Args:
             folder: Absolute, with a final separator.
@@ -234,7 +234,7 @@ class Level:
 
 
 def level_above(path: str) -> Level:
-    """Return the rules that hold in a folder because of those above it, and of the user's own.
+    """Return the rules that a folder inherits from those above it and the user's own.
 
     Args:
         path: Absolute, without a final separator.

@@ -1,4 +1,4 @@
-"""ripgrep's JSON messages as the lines that ``grep`` shows: one block per match, with its context."""
+"""Converts ripgrep's JSON messages to the output of ``grep``: one block per match, with its context."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Matches"]
 
 
 _MOST_KEPT = 1 << 26
-"""Characters after which no limit, however huge, is worth reading on: 50 KB of them are shown."""
+"""Characters after which reading stops regardless of the limit: 50 KB of them are shown."""
 _MOST_BUILT = 1 << 23
-"""The same for what is made of them: with much context every match repeats the lines of the others."""
+"""The same for the output: with much context every match repeats the lines of the others."""
 
 
 class _Match(NamedTuple):
@@ -30,7 +30,7 @@ class _Match(NamedTuple):
 
 
 class _File:
-    """What is known of one file: its lines around the matches."""
+    """The lines of one file around its matches."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -42,11 +42,11 @@ class _File:
 
 
 class Matches:
-    """Collects matches until there are as many as wanted.
+    """Collects matches up to a limit.
 
     Args:
         root: The directory that paths are shown relative to; None shows base names.
-        limit: Most matches.
+        limit: Maximum number of matches.
         context: Lines before and after each.
     """
 
@@ -84,7 +84,7 @@ class Matches:
             self._file = _File(self._name(data["path"]))
         file = self._file
         if self._full_at is not None and number > self._full_at:
-            return False  # all context of the last match is there
+            return False  # the context of the last match is complete
         text = _text(data["lines"])
         self._kept += len(text)
         lines = text.removesuffix("\n").split("\n")
@@ -101,7 +101,7 @@ class Matches:
         return True
 
     def end(self) -> None:
-        """Finish the file that is being read."""
+        """Finish the current file."""
         file, self._file = self._file, None
         if file is None:
             return
@@ -131,7 +131,7 @@ class Matches:
         return block
 
     def lines(self) -> list[str]:
-        """Return everything to show, by path: ripgrep reports files as its threads finish them."""
+        """Return all lines, sorted by path: ripgrep reports files as its threads finish them."""
         return [line for _, lines in sorted(self._blocks, key=lambda block: block[0]) for line in lines]
 
     def _name(self, path: dict[str, str]) -> str:

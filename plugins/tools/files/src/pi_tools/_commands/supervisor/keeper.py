@@ -1,4 +1,4 @@
-"""The keeper: one command, from its start until nothing of it is left."""
+"""The keeper: supervises one command from its start until no descendant is left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["IGNORED", "RELEASED", "Keeper"]
 
 RELEASED = b"pi-kept"
-"""The process name of a keeper that has read ``r``, by which the supervisor knows it."""
+"""The process name of a keeper that has read ``r``, by which the supervisor recognises it."""
 
 IGNORED = (
     signal.SIGINT,
@@ -31,7 +31,7 @@ IGNORED = (
 
 
 class Keeper:
-    """One command, from its start until nothing of it is left."""
+    """Supervises one command from its start until no descendant is left."""
 
     def __init__(self, control: socket.socket, drain: int, pi: int) -> None:
         self._control = control
@@ -73,11 +73,11 @@ class Keeper:
                     self._discard_output()
                 elif descriptor == self._pi:
                     self._poll.unregister(self._pi)
-                    self._without_pi()
+                    self._on_pi_gone()
                 else:
-                    self._obey()
+                    self._handle_requests()
 
-    def _obey(self) -> None:
+    def _handle_requests(self) -> None:
         try:
             requests = self._control.recv(64)
         except OSError:
@@ -91,9 +91,9 @@ class Keeper:
             self._tree.end()
         if not requests:
             self._poll.unregister(self._control.fileno())
-            self._without_pi()
+            self._on_pi_gone()
 
-    def _without_pi(self) -> None:
+    def _on_pi_gone(self) -> None:
         if not self._released:
             self._tree.end()
 

@@ -1,4 +1,4 @@
-"""The guardian and the supervisor: pi's requests become keepers, and what a killed process leaves is ended."""
+"""The guardian and the supervisor: fork keepers on pi's requests, and end the trees of killed processes."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ def _receive(requests: socket.socket) -> tuple[bytes, list[int]] | None:
 def _end_of(pi: int) -> int:
     """Return a descriptor that becomes readable when pi has ended; -1 where the system has none.
 
-    The end of the socket says so too, but not while a process that pi forked still holds a copy of pi's end.
+    The end of the socket shows it, too, but not while a process that pi forked still has a copy of pi's end.
     """
     with suppress(OSError, AttributeError):
         descriptor = os.pidfd_open(pi)
         if os.getppid() == pi:
             return descriptor
-        os.close(descriptor)  # pi has ended already, and its number may be another's
+        os.close(descriptor)  # pi has ended already, and its pid may be reused
     return -1
 
 
 class _Supervisor:
-    """Forks the keepers, and ends what a killed one leaves."""
+    """Forks the keepers, and ends the tree of a killed one."""
 
     def __init__(self, requests: socket.socket, life: int, guardian: int) -> None:
         self._requests = requests
@@ -84,7 +84,7 @@ class _Supervisor:
 
         The end of the guardian ends everything at once: pi starts another one with its next command.
         """
-        while self._look_after() or self._serving:
+        while self._reap_and_continue() or self._serving:
             for descriptor, _ in self._poll.poll(self._until_due()):
                 if descriptor == self._guardian:
                     self._tree.end()
@@ -97,11 +97,11 @@ class _Supervisor:
                 self._kill_late_keepers()
         self._tree.end()
 
-    def _look_after(self) -> bool:
+    def _reap_and_continue(self) -> bool:
         """Collect children that ended, and continue keepers that were stopped; returns whether a keeper is left."""
         left = self._tree.reap()
         if any(pid in self._keepers and status for pid, status in self._tree.statuses.items()):
-            self._tree.end(spare=[*self._keepers])  # a keeper was killed: its tree has come to us
+            self._tree.end(spare=[*self._keepers])  # a keeper was killed: its tree was reparented to us
         self._keepers -= self._tree.statuses.keys()
         self._tree.statuses.clear()
         continue_stopped(self._keepers)
@@ -129,7 +129,7 @@ class _Supervisor:
         return None if self._due is None else max(self._due - time.monotonic(), 0) * 1000
 
     def _kill_late_keepers(self) -> None:
-        """End the keepers that are still there, but for those that are to let their tree live."""
+        """End the keepers that are still there, except those that were released."""
         self._due = None
         self._kill_keepers({pid for pid in self._keepers if not _is_released(pid)})
 
@@ -173,7 +173,7 @@ def _is_released(keeper: int) -> bool:
 def main(pi: int) -> None:
     """Serve pi, the process of that number, until it or its end of the socket on descriptor 0 is gone.
 
-    Then end what is left. This process is the guardian; its child serves.
+    Then end the remaining processes. This process is the guardian; its child serves.
     """
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
@@ -181,7 +181,7 @@ def main(pi: int) -> None:
     requests = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 0)
-    # What pi has inherited, as a lock or a pipe that another process reads to its end, is not for its commands to hold.
+    # What pi has inherited, as a lock or a pipe that another process reads to its end, is not passed to its commands.
     os.closerange(3, requests.fileno())
     os.closerange(requests.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
     life, wake = _end_of(pi), wake_on_child()
@@ -202,7 +202,7 @@ def main(pi: int) -> None:
 
 
 def _guard(supervisor: int, wake: int) -> None:
-    """Wait for the end of the supervisor, then end what it left: nothing, unless it was killed."""
+    """Wait for the end of the supervisor, then end its remaining processes, if it was killed."""
     tree, poll = Tree(), select.poll()
     poll.register(wake, select.POLLIN)
     while tree.reap() and supervisor not in tree.statuses:

@@ -1,4 +1,4 @@
-"""The processes below this one: found, collected as they end, and ended with all that they started."""
+"""The descendants of this process: finding, reaping and ending them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def descendants(root: int) -> list[int]:
 
 
 def become_subreaper(name: bytes) -> None:
-    """Adopt orphans from now on, under a process name of our own: a command may end all pythons by name.
+    """Adopt orphans from now on, under a process name of our own: a command may kill all pythons by name.
 
     This process is also continued when its parent dies, which can then no longer do that.
     """
@@ -92,13 +92,13 @@ def read_all(descriptor: int) -> None:
 
 
 class Tree:
-    """The children of this process: reaped as they end, ended with all that they started when asked."""
+    """The children of this process: reaps them, and ends them with all descendants."""
 
     def __init__(self) -> None:
         self.statuses: dict[int, int] = {}
 
     def reap(self) -> bool:
-        """Collect the children that ended; returns whether any is left."""
+        """Reap the children that ended; return whether any is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
