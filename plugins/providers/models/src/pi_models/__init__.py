@@ -1,4 +1,4 @@
-"""Adds the providers and models that pi knows, as data; only the file of a provider that somebody looks at is read."""
+"""Adds the providers and models that pi knows, as data; the file of a provider is read on first access."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["register_models"]
 
 @hookimpl
 def register_models() -> Sequence[ProviderInfo]:
-    """Add one row per provider; its models are read when they are asked for."""
+    """Add one row per provider; its models are read on first access."""
     from pi_hookspecs import load_models
 
     return load_models(__package__, "data/providers.json")

@@ -1,4 +1,4 @@
-"""Answers for the API id ``anthropic-messages``: Claude, and every host that speaks Anthropic's Messages API."""
+"""Implements the API id ``anthropic-messages``: Claude, and every host of Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Answer for the API id ``anthropic-messages``."""
+    """Implement the API id ``anthropic-messages``."""
     from pi_provider_anthropic._provider import AnthropicMessages
 
     return [AnthropicMessages()]
@@ -24,7 +24,7 @@ def register_providers() -> Sequence[Provider]:
 
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
-    """Answer for provider ``anthropic`` with the token of ``ANTHROPIC_AUTH_TOKEN``."""
+    """Provide the token of ``ANTHROPIC_AUTH_TOKEN`` for provider ``anthropic``."""
     from pi_provider_anthropic._auth_token import AuthToken
 
     return [AuthToken()]
@@ -32,7 +32,7 @@ def register_credentials() -> Sequence[CredentialSource]:
 
 @hookimpl
 def register_logins() -> Sequence[Login]:
-    """Sign in to provider ``anthropic`` with a Claude plan."""
+    """Add the login of provider ``anthropic`` with a Claude plan."""
     from pi_provider_anthropic._login import AnthropicLogin
 
     return [AnthropicLogin()]

@@ -1,4 +1,4 @@
-"""The variable ``ANTHROPIC_AUTH_TOKEN``: a token that is sent as bearer, whatever it looks like."""
+"""The variable ``ANTHROPIC_AUTH_TOKEN``: a token that is sent as bearer, regardless of its format."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["AuthToken", "auth_token"]
 
 
 class AuthToken:
-    """Answers for provider ``anthropic`` where there is neither a login nor a key.
+    """Provides the token for provider ``anthropic`` where there is neither a login nor a key.
 
-    The vendor's own client has the same order: ``ANTHROPIC_API_KEY`` counts before the token.
+    The vendor's own client has the same order: ``ANTHROPIC_API_KEY`` takes precedence over the token.
     """
 
     name = "anthropic"

@@ -1,4 +1,4 @@
-"""The API's content blocks while they grow: what each kind's beginning, deltas and end mean to our message."""
+"""Converts the API's content blocks, by kind: start, deltas and end."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["Block", "ToolUse", "block_of"]
 
 
 class Block:
-    """A block of a kind that we do not know, which is passed over; and what the known kinds share.
+    """A block of an unknown kind, which is ignored; base class of the known kinds.
 
     Attributes:
-        open: Whether its end is still to come.
+        open: Whether its end has not been received yet.
     """
 
     kind: ClassVar[str] = ""
     deltas: ClassVar[dict[str, str]] = {}
-    """Type of a delta that may be added, to the key of its value."""
+    """Accepted types of deltas, with the key of their value."""
 
     def __init__(self, builder: AnswerBuilder, names: ToolNames) -> None:
         self.open = True
@@ -37,11 +37,11 @@ class Block:
         self._pieces = WholeText()
 
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        """Return our events for the block's beginning, which may bring some of its content."""
+        """Return our events for the block's start, which may contain a part of its content."""
         return ()
 
     def add(self, delta: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        """Return our events for a delta; one of a kind that may be new to us is passed over.
+        """Return our events for a delta; one of an unknown kind is ignored.
 
         Raises:
             RequestFailed: It belongs in a block of another kind.
@@ -50,7 +50,7 @@ class Block:
         key = self.deltas.get(kind) if isinstance(kind, str) else None
         if key is not None:
             value = delta.get(key)
-            return self._grow(key, value) if isinstance(value, str) and value else ()
+            return self._append(key, value) if isinstance(value, str) and value else ()
         if self.kind and isinstance(kind, str) and kind in _ALL_DELTAS:
             raise broken(f"a {kind} is added to a {self.kind} block")
         return ()
@@ -60,7 +60,7 @@ class Block:
         self.open = False
         return self._finish()
 
-    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+    def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
         return ()
 
     def _finish(self) -> Sequence[AssistantMessageEvent]:
@@ -75,9 +75,9 @@ class _Text(Block):
         event = self._builder.text_start()
         self._at = event.content_index
         first = content.get("text")
-        return (event, *(self._grow("text", first) if isinstance(first, str) and first else ()))
+        return (event, *(self._append("text", first) if isinstance(first, str) and first else ()))
 
-    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+    def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
         text = self._pieces.add(value)
         return (self._builder.text(self._at, text),) if text else ()
 
@@ -97,10 +97,10 @@ class _Thinking(Block):
         event = self._builder.thinking_start()
         self._at = event.content_index
         said = ((key, content.get(key)) for key in ("signature", "thinking"))
-        first = [more for key, value in said if isinstance(value, str) and value for more in self._grow(key, value)]
+        first = [more for key, value in said if isinstance(value, str) and value for more in self._append(key, value)]
         return (event, *first)
 
-    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+    def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
         if key == "signature":
             self._signature.append(value)
             return ()
@@ -132,7 +132,7 @@ class ToolUse(Block):
     deltas: ClassVar[dict[str, str]] = {"input_json_delta": "partial_json"}
 
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        """Return our event for the call; an id that the server did not give is made up.
+        """Return our event for the call; a missing id is generated.
 
         Raises:
             RequestFailed: The call has no name.
@@ -148,7 +148,7 @@ class ToolUse(Block):
         self._has_text = False
         return (event,)
 
-    def _grow(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
+    def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:
         text = self._pieces.add(value)
         if not text:
             return ()
@@ -160,7 +160,7 @@ class ToolUse(Block):
             return (self._builder.tool_call_end(self._at),)
         whole = self._builder.tool_call(
             self._at, compact_json(clean_json(self._input))
-        )  # the host sent it all at the beginning
+        )  # the host sent all of it in the start event
         return (whole, self._builder.tool_call_end(self._at))
 
 
@@ -170,6 +170,6 @@ _ALL_DELTAS = frozenset(kind for each in _KINDS.values() for kind in each.deltas
 
 
 def block_of(content: dict[str, Any], builder: AnswerBuilder, names: ToolNames) -> Block:
-    """Return a new block of the kind that ``content``, the API's beginning of it, says."""
+    """Return a new block of the kind of ``content``, the API's start of it."""
     kind = content.get("type")
     return (_KINDS.get(kind, Block) if isinstance(kind, str) else Block)(builder, names)

@@ -1,4 +1,4 @@
-"""How hosts of the Messages API differ, as data: ``model.compat`` and what a host's name tells."""
+"""Differences of hosts of the Messages API, as data: ``model.compat``, and defaults by host name."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ HOSTS: dict[str, dict[str, Any]] = {
     "openrouter.ai": {"keyHeader": "authorization"},
     "services.ai.azure.com": {"sdkClient": "foundry"},
 }
-"""Host, or the end of its name, to switches; those of the model's own data win."""
+"""Host, or the end of its name, to switches; those of the model take precedence."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Compat(Value):
-    """What one host of the API takes; the names in ``model.compat`` stand beside.
+    """Features of a host; each with its name in ``model.compat``.
 
     Attributes:
-        eager_tool_input: ``supportsEagerToolInputStreaming``; without it a beta header asks for the older way.
+        eager_tool_input: ``supportsEagerToolInputStreaming``; without it a beta header requests the older behaviour.
         long_cache: ``supportsLongCacheRetention``, cache marks that live an hour.
         tool_cache: ``supportsCacheControlOnTools``.
         temperature: ``supportsTemperature``.
         adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget.
         empty_signature: ``allowEmptySignature``: thinking without a signature is sent back as thinking, not as text.
         session_affinity: ``sendSessionAffinityHeaders``.
-        strict_tools: ``supportsStrictTools``: calls of tools that ask for it are held to the schema where its keywords
-            allow that.
-        structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
+        strict_tools: ``supportsStrictTools``: calls of tools that request it are constrained to the schema if its
+            keywords allow that.
+        structured_output: ``supportsStructuredOutput``: answers are constrained to the requested schema.
         system_messages: ``supportsMidConvoSystemMessages``; without it they join the system prompt.
         key_header: ``keyHeader``: ``x-api-key``, or the header that carries ``Bearer <key>``.
         transport: ``transport``: ``http`` or ``sdk``.

@@ -1,4 +1,4 @@
-"""Who a request says it comes from: headers, key, betas, and the tool names of a subscription."""
+"""Identity of a request: headers, key, betas, and the tool names of a subscription."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_bearer(key: str | None) -> bool:
 class ToolNames:
     """Maps our tools' names to those that are sent, and back; both are the same unless the key is a token.
 
-    Two tools whose names differ only in case keep them: the API refuses the same name twice.
+    Two tools whose names differ only in case keep them: the API rejects duplicate names.
     """
 
     def __init__(self, tools: Iterable[Tool], *, claude_code: bool) -> None:
@@ -64,18 +64,18 @@ class ToolNames:
                 self._ours.setdefault(lower, name)
 
     def sent(self, name: str) -> str:
-        """Return the name that the API is told."""
+        """Return the name to send."""
         if not self._claude_code:
             return name
         return self._sent.get(name) or _CLAUDE_CODE_TOOLS.get(name.lower(), name)
 
     def ours(self, name: str) -> str:
-        """Return our tool's name for one that the API says."""
+        """Return our name of a tool for the API's."""
         return self._ours.get(name) or self._ours.get(name.lower(), name)
 
 
 def to_headers(model: Model, options: StreamOptions, compat: Compat, payload: dict[str, Any]) -> dict[str, str]:
-    """Return the headers of a request, names in lower case; those of the model and the options win over ours.
+    """Return the headers of a request, names in lower case; those of the model and the options take precedence.
 
     Beta features are the exception: ours and the user's are sent together.
     """
@@ -97,10 +97,10 @@ def to_headers(model: Model, options: StreamOptions, compat: Compat, payload: di
 
 
 def _key(key: str | None, compat: Compat) -> dict[str, str]:
-    """Return the header with the key; a server without keys, or one that the user's own headers satisfy, gets none."""
+    """Return the header with the key; a server without keys, or with a key in the user's own headers, gets none."""
     if not key:
         return {}
-    azure_token = compat.sdk_client == "foundry" and key.startswith("eyJ")  # the head of every JSON web token
+    azure_token = compat.sdk_client == "foundry" and key.startswith("eyJ")  # the start of every JSON web token
     if is_bearer(key) or azure_token:
         return {"authorization": f"Bearer {key}"}
     return {"x-api-key": key} if compat.key_header == "x-api-key" else {compat.key_header: f"Bearer {key}"}

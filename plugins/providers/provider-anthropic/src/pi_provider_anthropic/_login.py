@@ -1,4 +1,4 @@
-"""Signing in with a Claude plan."""
+"""Login with a Claude plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLIENT_ID = "9d1c250a-e61b-44d9-88ed-5944d1962f5e"
 AUTHORIZE_URL = "https://claude.ai/oauth/authorize"
 TOKEN_URL = "https://console.anthropic.com/v1/oauth/token"  # noqa: S105 - an address
 CODE_PAGE = "https://console.anthropic.com/oauth/code/callback"
-"""Where the browser ends up when it cannot come back: a page that shows the code to paste."""
+"""Redirect target without a callback server: a page that shows the code to paste."""
 SCOPES = "org:create_api_key user:profile user:inference"
 CALLBACK_PORT = 53692
 CALLBACK_PATH = "/callback"
@@ -30,7 +30,7 @@ class AnthropicLogin:
         self._http = http or Http()
 
     async def login(self, ui: Any) -> dict[str, Any]:
-        """Let the browser come back with a code, or the user paste it, and return the credential.
+        """Get a code from the callback or pasted by the user, and return the credential.
 
         Raises:
             UserError: The user did not sign in, or did not consent.
@@ -52,7 +52,7 @@ class AnthropicLogin:
         """Return a fresh credential.
 
         Raises:
-            RequestFailed: The server refused, or could not be asked.
+            RequestFailed: The server refused, or could not be reached.
         """
         from pi_provider_kit.oauth import credential_of
 
@@ -64,7 +64,7 @@ class AnthropicLogin:
         return credential_of(await self._tokens(fields))
 
     def api_key(self, credential: dict[str, Any]) -> str:
-        """Return the access token; requests with it go under Claude Code's identity."""
+        """Return the access token; requests with it use Claude Code's identity."""
         return str(credential["access"])
 
     async def _sign_in(self, ui: Any, verifier: str, challenge: str, callback: CallbackServer | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Our conversation as the API's messages; what the API would refuse is left out or said in another way."""
+"""Our conversation as the API's messages; what the API would reject is left out or converted."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _answer_block(block: Any, compat: Compat, names: ToolNames) -> Iterable[dict
                 yield {"type": "redacted_thinking", "data": signature}
         elif signature or compat.empty_signature:
             yield {"type": "thinking", "thinking": block.thinking, "signature": signature}
-        elif block.thinking.strip():  # of an answer that broke off: the API would refuse it as thinking
+        elif block.thinking.strip():  # of an incomplete answer: the API would reject it as thinking
             yield {"type": "text", "text": block.thinking}
 
 

@@ -1,4 +1,4 @@
-"""The whole body of a request: output limit, thinking, and where the cache marks stand (4.6)."""
+"""The whole body of a request: output limit, thinking, and cache marks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _cache_mark(options: StreamOptions, compat: Compat) -> dict[str, str]:
 
 
 def _limits(model: Model, context: Context, options: StreamOptions, compat: Compat) -> dict[str, Any]:
-    """Return the output limit and how to think within it."""
+    """Return the output limit and the thinking fields."""
     room = default_max_tokens(model, estimate_context_tokens(context))
     most = min(options.max_tokens or room, room)
     if not model.reasoning:
@@ -88,7 +88,7 @@ def _thinks(payload: dict[str, Any]) -> bool:
 
 
 def _free_choice(payload: dict[str, Any], model: Model) -> None:
-    """Settle what the API refuses, thinking and a forced call: thinking yields, or the force where it cannot."""
+    """Resolve thinking with a forced call, which the API rejects: turn one of them off."""
     if not _thinks(payload) or payload["tool_choice"].get("type") not in ("any", "tool"):
         return
     if "off" in supported_thinking_levels(model):

@@ -1,4 +1,4 @@
-"""The API id ``anthropic-messages`` behind the provider contract: which transport, and what its end means."""
+"""The API id ``anthropic-messages`` behind the provider contract: selects the transport."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AnthropicMessages:
     """Implements the API id ``anthropic-messages``.
 
     Args:
-        http: The way to the network, for tests and unusual networks.
+        http: The HTTP client, for tests and unusual networks.
     """
 
     api = API
@@ -84,5 +84,5 @@ class AnthropicMessages:
 
 
 def messages_url(base_url: str) -> str:
-    """Return where messages are sent; a base URL may end in ``/v1`` or not."""
+    """Return the URL of messages; a base URL may end in ``/v1``."""
     return f"{base_url.rstrip('/').removesuffix('/v1')}/v1/messages?beta=true"

@@ -1,7 +1,7 @@
-"""The API's events become ours: the order they must keep, usage as it grows, and why the answer stopped.
+"""Converts the API's events to ours: checks their order, tracks usage and the stop reason.
 
-What is lost in a stream that lost its order may be part of a tool call: such a stream ends in an error. What the API
-may add later (unknown events, blocks, deltas) is passed over.
+A stream out of order ends in an error, because the missing event may be part of a tool call. Unknown events, blocks
+and deltas are ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REFUSALS = ("refusal", "sensitive")
 
 
 class Reading:
-    """One answer as it is read, see ``AnswerReader`` of the kit.
+    """Reads one answer; implements ``AnswerReader`` of the kit.
 
     Args:
         builder: Makes our events.
@@ -50,7 +50,7 @@ class Reading:
         self._names = names
         self._blocks: list[Block] = []
         self._at: dict[int, Block] = {}
-        """The latest block of each index: some gateways give every block the same."""
+        """The latest block of each index: some gateways use the same index for every block."""
         self._started = False
         self._stop: str | None = None
         self._details: dict[str, Any] = {}
@@ -119,7 +119,7 @@ class Reading:
         return self._begun()
 
     def _begun(self) -> Sequence[AssistantMessageEvent]:
-        """Return the stream's first event unless it is out; a host may forget to begin its message."""
+        """Return the stream's first event unless it was sent; some hosts omit ``message_start``."""
         if self._started:
             return ()
         self._started = True

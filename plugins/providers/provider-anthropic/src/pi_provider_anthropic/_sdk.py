@@ -60,7 +60,7 @@ async def sdk_events(
             except TimeoutError as error:
                 raise transport_failure(error, model.base_url, waits) from error
             try:
-                await _tell(options, stream.response)
+                await _report_response(options, stream.response)
                 for whole in await watch(_whole(stream.response, options)):
                     yield whole
                 events = aiter(stream)
@@ -74,7 +74,7 @@ async def sdk_events(
     except Exception as error:
         response = getattr(error, "response", None)
         if response is not None and not response.is_success:
-            await _tell(options, response)
+            await _report_response(options, response)
         raise _failure(error, options, waits) from error
     finally:
         watch.close()
@@ -92,13 +92,13 @@ def _sent_headers(headers: dict[str, str], options: StreamOptions, compat: Compa
 
 
 def _versioned(payload: dict[str, Any], compat: Compat) -> dict[str, Any]:
-    """Return the payload with the version of the API that it is written for, which two clouds want in the body."""
+    """Return the payload with the version of the API that it is written for, which two clouds require in the body."""
     version = _CLOUD_VERSIONS.get(compat.sdk_client)
     return payload if version is None else {"anthropic_version": version, **payload}
 
 
 def _opened(client: Any, payload: dict[str, Any], headers: dict[str, Any]) -> Awaitable[Any]:
-    """Begin the request. What the SDK need not look at goes as ``extra_body``: it is sent as the codec made it."""
+    """Start the request. Fields that the SDK need not process go into ``extra_body``, which is sent unchanged."""
     own = {name: payload[name] for name in ("model", "messages", "max_tokens") if name in payload}
     rest = {name: value for name, value in payload.items() if name not in own and name != "stream"}
     opened: Awaitable[Any] = client.beta.messages.create(
@@ -107,13 +107,13 @@ def _opened(client: Any, payload: dict[str, Any], headers: dict[str, Any]) -> Aw
     return opened
 
 
-async def _tell(options: StreamOptions, response: Any) -> None:
+async def _report_response(options: StreamOptions, response: Any) -> None:
     if options.on_response is not None:
         await options.on_response(response.status_code, _lower(response.headers))
 
 
 async def _whole(response: Any, options: StreamOptions) -> list[dict[str, Any]]:
-    """Return the events of an answer that came whole; a page or other JSON with status 200 is refused."""
+    """Return the events of an answer that is not streamed; reject HTML and other JSON with status 200."""
     if not response.headers.get("content-type", "").startswith(("text/html", "application/json")):
         return []
     content = await response.aread()
@@ -137,7 +137,7 @@ async def _client(model: Model, options: StreamOptions, compat: Compat, waits: T
             "'pluggypi-provider-anthropic[sdk]', for Bedrock [bedrock], for Vertex [vertex]."
         ) from error
     timeout = httpx2.Timeout(waits.idle, connect=waits.connect, read=waits.idle)
-    # Redirects are not followed, as in the kit: they would carry the key elsewhere.
+    # Redirects are not followed, as in the kit: they would send the key to another host.
     http = anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, verify=tls_context(httpx2))
     common = {"http_client": http, "max_retries": options.max_retries or 0}
     makers = {"bedrock": _bedrock, "vertex": _vertex, "foundry": _foundry, "anthropic": _anthropic}
@@ -150,7 +150,7 @@ async def _client(model: Model, options: StreamOptions, compat: Compat, waits: T
 
 
 def _anthropic(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
-    """Without a key the SDK finds what it can: its environment variables, profiles, workload identity."""
+    """Without a key the SDK uses its own sources: its environment variables, profiles, workload identity."""
     own: dict[str, Any] = {"base_url": _root(model.base_url)} if model.base_url else {}
     if options.api_key:
         own["auth_token" if is_bearer(options.api_key) else "api_key"] = options.api_key
@@ -158,7 +158,7 @@ def _anthropic(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any
 
 
 def _bedrock(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
-    """Amazon's own addresses name a region, which the environment's wins over; other addresses are kept."""
+    """Amazon's own addresses name a region, which the environment overrides; other addresses are kept."""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     found = re.search(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com", model.base_url)
     own: dict[str, Any] = {"aws_region": region or (found[1] if found else None)}
@@ -170,7 +170,7 @@ def _bedrock(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]
 
 
 def _vertex(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
-    """A key that core stands in for ambient credentials (``<authenticated>``) leaves the finding to the SDK."""
+    """With core's placeholder for ambient credentials (``<authenticated>``) the SDK finds them."""
     found = re.search(r"([a-z0-9-]+)-aiplatform\.googleapis\.com", model.base_url)
     region = os.environ.get("GOOGLE_CLOUD_LOCATION") or (found[1] if found else None)
     project = os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
@@ -183,7 +183,7 @@ def _vertex(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
 
 
 def _foundry(model: Model, options: StreamOptions) -> tuple[str, dict[str, Any]]:
-    """A token of Entra is told by its form; a key is sent as one."""
+    """A token of Entra is recognised by its format; any other key is sent as an API key."""
     own: dict[str, Any] = {"base_url": model.base_url} if model.base_url else {}
     key = options.api_key
     if key and key.startswith("eyJ"):
@@ -205,7 +205,7 @@ def _root(base_url: str) -> str:
 
 
 def _failure(error: Exception, options: StreamOptions, waits: Timeouts) -> RequestFailed:
-    """Return the SDK's error as the kit's transport would have said it."""
+    """Return the failure for an error of the SDK, as the kit's transport has it."""
     import anthropic
     import httpx2
 
@@ -227,7 +227,7 @@ def _failure(error: Exception, options: StreamOptions, waits: Timeouts) -> Reque
 
 def _refused(error: Any, options: StreamOptions) -> RequestFailed:
     response = error.response
-    if response.is_success:  # an error event in the midst of the answer
+    if response.is_success:  # an error event within the answer
         body = error.body if isinstance(error.body, dict) else {"type": "error", "error": {"message": str(error)}}
         return error_of(body)
     return answer_failure(response.status_code, _lower(response.headers), response.content, secrets=_secrets(options))

@@ -1,4 +1,4 @@
-"""Our tools as the API's: schema, eager streaming of the arguments, and strictness where a tool asks for it."""
+"""Our tools as the API's: schema, eager streaming of the arguments, and strictness where a tool requests it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def to_tools(tools: Iterable[Tool], model: Model, compat: Compat, names: ToolNam
     """Return the tools, without cache marks.
 
     Raises:
-        RequestFailed: A tool requires constrained sampling, and that cannot be.
+        RequestFailed: A tool requires constrained sampling, which is not possible.
     """
     converted = []
     for tool in tools:
@@ -41,7 +41,7 @@ def to_tools(tools: Iterable[Tool], model: Model, compat: Compat, names: ToolNam
 
 
 def to_tool_choice(choice: Any, names: ToolNames) -> dict[str, Any] | None:
-    """Return the API's choice for one of this API's or OpenAI's words, or an object of either; None is the default."""
+    """Return the API's choice for a string of this API or OpenAI, or an object of either; None is the default."""
     if isinstance(choice, str):
         return {"type": {"required": "any"}.get(choice, choice)}
     if not isinstance(choice, dict):
@@ -59,4 +59,4 @@ _STRICT_KEYWORDS = frozenset(
         *("required", "title", "type"),
     )
 )
-"""What the API can hold a call to; a schema with another keyword is sent as it is, without ``strict``."""
+"""Keywords of strict schemas; a schema with another one is sent as it is, without ``strict``."""

@@ -1,4 +1,4 @@
-"""What the API says it used, as our tokens and their price."""
+"""Converts the API's usage to ours, with its cost."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["usage_of"]
 
 
 def usage_of(model: Model, said: Mapping[str, Any]) -> Usage:
-    """Return the usage that all the API said so far amounts to; later counts stand for earlier ones (cumulative).
+    """Return the usage of all reports so far, which are cumulative: later counts replace earlier ones.
 
-    ``input_tokens`` leaves out cached ones, as ours does. The hour's share of cache writes is known where the API
-    breaks them down.
+    ``input_tokens`` leaves out cached ones, as ours does. The share of one-hour cache writes is known where the
+    API breaks them down.
     """
     long_writes = _part(said, "cache_creation", "ephemeral_1h_input_tokens")
     details = said.get("output_tokens_details")

@@ -1,4 +1,4 @@
-"""A message that came whole, because a host did not stream it, as the events that a stream would have had."""
+"""Converts a message of a host that does not stream, as the events of a stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["whole_events"]
 
 
 def whole_events(message: Any) -> list[dict[str, Any]]:
-    """Return the events of a message; none for what is not one."""
+    """Return the events of a message; none for other data."""
     if not isinstance(message, dict) or message.get("type") != "message":
         return []
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, "content": []}}]

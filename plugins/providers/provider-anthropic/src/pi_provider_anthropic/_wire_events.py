@@ -1,4 +1,4 @@
-"""The API's events as data: parsed as leniently as is safe, with the words for a stream that is not as it should be."""
+"""The API's events as data: lenient parsing, and errors of invalid streams."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _STATUS_OF = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The status that an error would have had, had it come before the stream."""
+"""HTTP status of an error that occurs within the stream."""
 
 
 def parse_event(name: str, data: bytes) -> dict[str, Any]:
-    """Return the event that the server sent; ``name`` counts where its JSON has no type.
+    """Return the event that the server sent; ``name`` is used where its JSON has no type.
 
     Raises:
         RequestFailed: It is not JSON, or no object.
@@ -41,7 +41,7 @@ def parse_event(name: str, data: bytes) -> dict[str, Any]:
 
 
 def error_of(event: dict[str, Any]) -> RequestFailed:
-    """Return the failure that an ``error`` event tells of, in the event's own JSON."""
+    """Return the failure of an ``error`` event, with the event's own JSON."""
     from pi_provider_kit import HttpFailed
 
     problem = event.get("error")
@@ -56,5 +56,5 @@ def error_of(event: dict[str, Any]) -> RequestFailed:
 
 
 def broken(what: str) -> RequestFailed:
-    """Return the failure of a stream that nobody can make sense of."""
+    """Return the failure of an invalid stream."""
     return RequestFailed(f"Anthropic stream is broken: {what}. Try again, or check what stands between pi and the API.")

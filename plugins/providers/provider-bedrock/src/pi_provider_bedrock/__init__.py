@@ -1,4 +1,4 @@
-"""Answers for the API id ``bedrock-converse-stream``: every model that Amazon Bedrock's Converse API serves."""
+"""Implements the API id ``bedrock-converse-stream``: every model that Amazon Bedrock's Converse API serves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["register_credentials", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Answer for the API id ``bedrock-converse-stream``."""
+    """Implement the API id ``bedrock-converse-stream``."""
     from pi_provider_bedrock._provider import BedrockConverse
 
     return [BedrockConverse()]
@@ -24,7 +24,7 @@ def register_providers() -> Sequence[Provider]:
 
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
-    """Tell whether AWS credentials are there, where no bearer token is configured."""
+    """Report whether there are AWS credentials, where no bearer token is configured."""
     from pi_provider_bedrock._credential_source import AwsCredentials
 
     return [AwsCredentials()]

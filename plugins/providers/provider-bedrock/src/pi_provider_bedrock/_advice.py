@@ -1,6 +1,6 @@
-"""Which command or variable mends what AWS refused.
+"""Advice on AWS errors: which command or variable fixes them.
 
-The advice stands behind the API's words and repeats none of the patterns by which retries and overflow are told.
+The advice follows the API's message and contains none of the patterns by which retries and overflow are detected.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["Circumstances", "advice_for", "login_advice"]
 
 _OFFSET = 60
-"""Seconds between two clocks that are worth telling."""
+"""Clock difference in seconds above which it is reported."""
 
 
 @define
 class Circumstances:
-    """What a request was made with and how its answer began: what advice needs.
+    """Context of a request and its response headers, for advice.
 
     Attributes:
         profile: Name of the AWS profile; None where a bearer token was sent.
-        region: Where the request went.
-        headers: Of the answer, names in lower case.
-        secrets: What the request was made with; none of it may be told.
+        region: Region of the request.
+        headers: Response headers, names in lower case.
+        secrets: Credentials of the request, to be redacted.
     """
 
     model: Model
@@ -38,17 +38,17 @@ class Circumstances:
     headers: Mapping[str, str] = field(default=Factory(dict), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
-    def hearing(
+    def recording_headers(
         self, on_response: Callable[[int, dict[str, str]], Awaitable[None]] | None
     ) -> Callable[[int, dict[str, str]], Awaitable[None]]:
-        """Return a hook that keeps the answer's headers and then calls ``on_response``."""
+        """Return a callback that records the response headers and then calls ``on_response``."""
 
-        async def hear(status: int, headers: dict[str, str]) -> None:
+        async def on_headers(status: int, headers: dict[str, str]) -> None:
             self.headers = headers
             if on_response is not None:
                 await on_response(status, headers)
 
-        return hear
+        return on_headers
 
 
 def login_advice(profile: str | None) -> str:
@@ -57,7 +57,7 @@ def login_advice(profile: str | None) -> str:
 
 
 def advice_for(text: str, status: int, circumstances: Circumstances) -> str:
-    """Return what to do; "" where the kit knows as much by the status."""
+    """Return what to do; "" where the kit's advice by status is enough."""
     for pattern, advise in _ADVICE:
         if pattern.search(text):
             return advise(text, circumstances)
@@ -140,7 +140,7 @@ _ADVICE: tuple[tuple[re.Pattern[str], Callable[[str, Circumstances], str]], ...]
         ("AccessDenied|not authorized to perform|access to the model", _access),
     )
 )
-"""The first pattern that AWS's words have."""
+"""Patterns of AWS messages; the first match wins."""
 
 
 def _clock_offset(date: str) -> int | None:

@@ -1,4 +1,4 @@
-"""The API's content blocks while they grow: what each kind's deltas and end mean to our message."""
+"""Converts the API's content blocks, by kind: deltas and end."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _KINDS = frozenset(("text", "toolUse", "reasoningContent"))
 
 
 class Block:
-    """What the kinds share."""
+    """Base class of the kinds."""
 
     key = ""
-    """Of the deltas that may be added."""
+    """Accepted types of deltas."""
 
     def __init__(self, builder: AnswerBuilder) -> None:
         self._builder = builder
@@ -30,14 +30,14 @@ class Block:
         self._whole = WholeText()
 
     def add(self, delta: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
-        """Return our events for a delta; one of a kind that may be new to us is passed over.
+        """Return our events for a delta; one of an unknown kind is ignored.
 
         Raises:
             HttpFailed: It belongs in a block of another kind.
         """
         value = delta.get(self.key)
         if value is not None:
-            return self._grow(value)
+            return self._append(value)
         if other := next((key for key in delta if key in _KINDS and key != self.key), None):
             raise broken(f"a delta of {other} is added to a block of {self.key}")
         return ()
@@ -46,7 +46,7 @@ class Block:
         """Return our events for the block's end."""
         raise NotImplementedError
 
-    def _grow(self, value: Any) -> Sequence[AssistantMessageEvent]:
+    def _append(self, value: Any) -> Sequence[AssistantMessageEvent]:
         raise NotImplementedError
 
 
@@ -65,13 +65,13 @@ class Text(Block):
         """See ``Block``."""
         return (self._builder.text_end(self._at),)
 
-    def _grow(self, value: Any) -> Sequence[AssistantMessageEvent]:
+    def _append(self, value: Any) -> Sequence[AssistantMessageEvent]:
         text = self._whole.add(value) if isinstance(value, str) and value else ""
         return (self._builder.text(self._at, text),) if text else ()
 
 
 class Thinking(Block):
-    """A block of thinking: words, a signature, or what only the API can read."""
+    """A block of thinking: text, a signature, or redacted data."""
 
     key = "reasoningContent"
 
@@ -89,7 +89,7 @@ class Thinking(Block):
             return (self._builder.thinking_end(self._at, _joined(self._redacted), redacted=True),)
         return (self._builder.thinking_end(self._at, "".join(self._signature) or None),)
 
-    def _grow(self, value: Any) -> Sequence[AssistantMessageEvent]:
+    def _append(self, value: Any) -> Sequence[AssistantMessageEvent]:
         if not isinstance(value, dict):
             return ()
         for key, parts in (("signature", self._signature), ("redactedContent", self._redacted)):
@@ -115,7 +115,7 @@ class Call(Block):
         """See ``Block``."""
         return (self._builder.tool_call_end(self._at),)
 
-    def _grow(self, value: Any) -> Sequence[AssistantMessageEvent]:
+    def _append(self, value: Any) -> Sequence[AssistantMessageEvent]:
         said = value.get("input") if isinstance(value, dict) else None
         text = self._whole.add(said) if isinstance(said, str) and said else ""
         return (self._builder.tool_call(self._at, text),) if text else ()

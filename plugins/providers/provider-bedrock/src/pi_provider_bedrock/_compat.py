@@ -1,4 +1,4 @@
-"""What the families of models behind Converse take, told by their ids, and what ``model.compat`` says instead."""
+"""Features of the model families behind Converse, by model id, with overrides from ``model.compat``."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
 __all__ = ["Compat"]
 
 _UNCACHED = re.compile(r"claude-(?:instant|v\d|3-(?:opus|sonnet|haiku)|3-5-sonnet)")
-"""Claude models from before the API could cache."""
+"""Claude models without prompt caching."""
 
 _STRUCTURED = re.compile(r"claude-(?:opus-4-[56]|sonnet-4-[56]|haiku-4-5)")
-"""Claude models whose answers Converse holds to a schema."""
+"""Claude models with structured output."""
 
 _ADAPTIVE = re.compile(r"(?:opus-4-[678]|opus-5|sonnet-4-6|sonnet-5|fable-5)")
-"""Claude models that think by effort, as they are called once ``_SEPARATORS`` are one."""
+"""Claude models that think by effort, with ``_SEPARATORS`` unified."""
 
 _SEPARATORS = re.compile(r"[\s_.:]+")
 
 _GOVERNMENT = re.compile(r"us-gov\.|arn:aws-us-gov:")
-"""How the ids of models and profiles begin that the government's regions serve."""
+"""Prefixes of model and profile ids in government regions."""
 
 
 @frozen(kw_only=True)
 class Compat:
-    """What one model takes; the names in ``model.compat`` stand beside.
+    """Features of a model; each with its name in ``model.compat``.
 
     Attributes:
-        claude: ``isClaude``: thinking can be asked for, and goes back with its signature.
+        claude: ``isClaude``: thinking can be requested, and is sent back with its signature.
         cache: ``supportsPromptCaching``: cache points.
         long_cache: ``supportsLongCacheRetention``: cache points that live an hour.
         adaptive: ``forceAdaptiveThinking``: thinking by effort, not by budget; derived from id and name.
         temperature: ``supportsTemperature``.
-        structured_output: ``supportsStructuredOutput``: answers are held to the schema that the request asks for.
-        display: ``supportsThinkingDisplay``: ``display`` may be asked for; the government's regions refuse it.
+        structured_output: ``supportsStructuredOutput``: answers are constrained to the requested schema.
+        display: ``supportsThinkingDisplay``: ``display`` can be requested; government regions reject it.
     """
 
     claude: bool = False

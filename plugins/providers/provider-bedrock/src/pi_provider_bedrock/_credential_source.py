@@ -1,4 +1,4 @@
-"""Tells core whether AWS credentials are there; the provider itself gets them, because a key alone cannot sign."""
+"""Reports to core whether there are AWS credentials; the provider gets them itself to sign."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import os
 __all__ = ["AUTHENTICATED", "AwsCredentials"]
 
 AUTHENTICATED = "<authenticated>"
-"""Stands in for a key where the request is signed with credentials."""
+"""Placeholder for a key where the request is signed with credentials."""
 
 _VENDOR = "/sys/class/dmi/id/sys_vendor"
-"""Says ``Amazon EC2`` on a machine whose instance may have a role."""
+"""File that contains ``Amazon EC2`` on a machine whose instance may have a role."""
 
 
 class AwsCredentials:
-    """Answers for provider ``amazon-bedrock``, where the user has no bearer token."""
+    """Credential source of provider ``amazon-bedrock``, where the user has no bearer token."""
 
     name = "amazon-bedrock"
 
     def available(self, provider: str) -> bool | None:
-        """Return whether variables or files lead to usable credentials; None where only a request could tell."""
+        """Return whether variables or files lead to usable credentials; None where only a request can show it."""
         if provider != self.name or not _can_sign():
             return False
         from pi_provider_bedrock._failures import AwsFailed
@@ -31,10 +31,10 @@ class AwsCredentials:
             return None
 
     async def credential(self, provider: str) -> str | None:
-        """Return the marker that stands in for credentials.
+        """Return the placeholder for credentials.
 
         Raises:
-            MissingKey: There are none, and this is no machine that could have a role; a file cannot be read; or
+            MissingKey: There are none, and this machine cannot have a role; a file cannot be read; or
                 botocore is not installed, which signs with them.
         """
         if provider != self.name:
@@ -62,7 +62,7 @@ def _can_sign() -> bool:
 
 
 def _has_role() -> bool:
-    """Whether this is a machine of EC2, which may have a role; told by a file, asked of nobody."""
+    """Whether this is a machine of EC2, which may have a role; detected by a file, without a request."""
     from pathlib import Path
 
     if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":

@@ -1,7 +1,7 @@
 """AWS's credentials through botocore's chain (profile, environment, SSO, container, web identity, instance), and SigV4.
 
 botocore is imported in the thread that looks for credentials: it takes a tenth of a second, and finding credentials may
-read files, run a command and ask the network. Keys in the environment, which its chain takes first, need half of it.
+read files, run a command and use the network. Keys in the environment, which its chain takes first, need half of it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["Chain", "in_thread", "signature"]
 
 SECONDS = 30.0
-"""How long finding credentials may take; the parts of the chain have bounds of their own, a command has none."""
+"""Seconds for finding credentials; parts of the chain have their own timeouts, but a command has none."""
 
 _POINTERS = (
     "AWS_WEB_IDENTITY_TOKEN_FILE",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
 )
-"""Variables of which each names a place that gives credentials."""
+"""Variables that name a source of credentials."""
 
 _WORDS = 300
-"""Characters of botocore's words in a message."""
+"""Characters of botocore's text in a message."""
 
 
 @frozen
@@ -56,7 +56,7 @@ class Keys:
 
 
 class Chain:
-    """Finds credentials, keeps them, and has them refreshed before they expire."""
+    """Finds and caches credentials, and refreshes them before they expire."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -81,7 +81,7 @@ class Chain:
             raise AwsFailed(message, advice=advice) from error
 
     def forget(self) -> None:
-        """Look for credentials anew at the next request; these were refused."""
+        """Clear the cache, because these credentials were rejected."""
         self._found = None
 
     def _resolve(self) -> Any:
@@ -125,7 +125,7 @@ def signature(credentials: Any, region: str, url: str, content: bytes) -> dict[s
 
 
 async def in_thread(work: Callable[[], T]) -> T:
-    """Return what ``work`` returns, from a thread that nobody has to wait for when the program ends."""
+    """Return what ``work`` returns, from a daemon thread, which does not block the exit."""
     done: Future[T] = Future()
 
     def run() -> None:
@@ -141,7 +141,7 @@ async def in_thread(work: Callable[[], T]) -> T:
 
 
 def _failure(error: Exception, environ: dict[str, str]) -> AwsFailed:
-    """Return what botocore's error means and what to do about it."""
+    """Return the failure for botocore's error, with advice."""
     from pi_provider_bedrock._advice import login_advice
     from pi_provider_bedrock._failures import AwsFailed
     from pi_provider_bedrock._profiles import profile_of

@@ -1,4 +1,4 @@
-"""Where a request goes and which region signs it: ARNs, variables, profiles, cross-region prefixes."""
+"""Endpoint and signing region of a request: ARNs, variables, profiles, cross-region prefixes."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ GEOGRAPHIES: dict[str, tuple[tuple[str, ...], str]] = {
     "au": (("ap-southeast-",), "ap-southeast-2"),
     "ca": (("ca-",), "ca-central-1"),
 }
-"""Prefix of a cross-region inference profile: how the regions begin that it can be called from, and one of them.
+"""Prefix of a cross-region inference profile: prefix of the regions that it can be called from, and one of them.
 
-``global.`` can be called from everywhere.
+``global.`` can be called from any region.
 """
 
 _ARN = re.compile(r"arn:aws[a-z-]*:bedrock:([a-z0-9-]+):")
 
 _STANDARD = re.compile(r"https://bedrock-runtime(-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)/?")
-"""Amazon's own address; the catalogue names it for want of a better, so that whatever the user says wins."""
+"""Amazon's own address; a placeholder of the catalogue, which any setting of the user overrides."""
 
 _REGIONAL = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
 """A region in another address, such as that of a VPC endpoint."""
 
 _REGION = re.compile(r"[a-z0-9-]+")
-"""What may become a part of a host's name."""
+"""Valid part of a host name."""
 
 _ADDRESS = re.compile(r"https?://[^\s/?#]+", re.IGNORECASE)
-"""How an address begins."""
+"""Start of a URL."""
 
 _ADDRESS_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
 _REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
@@ -61,7 +61,7 @@ class Endpoint:
     """An address.
 
     Attributes:
-        base_url: What the path is put behind.
+        base_url: The base URL.
         region: Signs the request; None where only the address is known, which a bearer token suffices for.
     """
 
@@ -69,7 +69,7 @@ class Endpoint:
     region: str | None
 
     def url(self, model_id: str) -> str:
-        """Return where the model is asked."""
+        """Return the URL for a model."""
         return f"{self.base_url.rstrip('/')}/model/{quote(model_id, safe='')}/converse-stream"
 
 
@@ -80,16 +80,16 @@ def endpoint_of(
 
     The address is that of models.json, of ``AWS_ENDPOINT_URL_BEDROCK_RUNTIME`` or ``AWS_ENDPOINT_URL``, or Amazon's in
     the region. The region is that of the ARN, of ``AWS_REGION`` or ``AWS_DEFAULT_REGION``, of the profile, of the
-    address; the last gives way where the id's prefix says that it cannot be right.
+    address; the last is ignored where the id's prefix contradicts it.
 
     Args:
         model_id: Id of a model or inference profile, or an ARN.
         base_url: Of the model.
         environ: The environment.
-        profile_region: Asked for the profile's region only where nothing before it tells; it may read files.
+        profile_region: Returns the profile's region; called only if needed, because it may read files.
 
     Raises:
-        AwsFailed: Amazon's address needs a region, and there is none; or the region or the address is none.
+        AwsFailed: Amazon's address needs a region, and there is none; or the region or the address is invalid.
     """
     standard = _STANDARD.fullmatch(base_url)
     named = next((environ[name] for name in _ADDRESS_VARIABLES if environ.get(name)), "")

@@ -1,4 +1,4 @@
-"""What AWS refuses, in words of the form that pi knows: status, kind, and AWS's own sentence."""
+"""AWS errors in pi's format: status, kind, and AWS's own message."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _STATUS_OF = {
     "throttlingException": 429,
     "validationException": 400,
 }
-"""The status that an error would have had, had it come before the stream."""
+"""HTTP status of an error that occurs within the stream."""
 
 
 class AwsFailed(HttpFailed):
-    """A failure that knows what to do about it.
+    """A failure with advice.
 
     Attributes:
-        advice: Stands behind the message; see ``explain`` of the kit.
+        advice: Appended to the message; see ``explain`` of the kit.
     """
 
     def __init__(self, message: str, *, advice: str, kind: str = "aws", **known: Any) -> None:
@@ -52,19 +52,19 @@ class AwsFailed(HttpFailed):
 
 
 def frame_failure(headers: Mapping[str, Any], payload: bytes) -> HttpFailed:
-    """Return the failure that a frame of type ``exception`` or ``error`` tells of."""
+    """Return the failure of a frame of type ``exception`` or ``error``."""
     kind = str(headers.get(":exception-type") or headers.get(":error-code") or "unknown error")
     said = _object(payload)
     message = said.get("message") or said.get("Message") or headers.get(":error-message") or ""
     status = _STATUS_OF.get(kind[:1].lower() + kind[1:])
     original = said.get("originalStatusCode")
     if isinstance(original, int) and original >= 400:  # noqa: PLR2004 - RFC 9110, 15.5
-        status = original  # what the model's own server said
+        status = original  # the status of the model's own server
     return HttpFailed(_worded(status, kind[:1].upper() + kind[1:], str(message)), kind="event", status=status)
 
 
 def advised(problem: Exception, circumstances: Circumstances) -> Exception:
-    """Return a refusal in readable words, with what to do about it; every other problem as it is."""
+    """Return an AWS error with a readable message and advice; any other exception unchanged."""
     from pi_provider_bedrock._advice import advice_for
 
     if not isinstance(problem, HttpFailed) or problem.kind not in ("status", "event"):

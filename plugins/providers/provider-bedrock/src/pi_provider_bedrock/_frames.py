@@ -1,7 +1,7 @@
-"""Bytes of an ``application/vnd.amazon.eventstream``, however they were cut, become frames; both checksums are checked.
+"""Bytes of an ``application/vnd.amazon.eventstream``, decoded to frames; both checksums are verified.
 
-botocore has such a decoder. This one costs an eighth of it per frame (``bench/bedrock.py``), because the headers of one
-delta are those of the next; a property test holds the two together.
+botocore has such a decoder. This one costs an eighth of it per frame (``bench/bedrock.py``), because consecutive
+deltas have the same headers; a property test compares the two.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _CHECKSUM = Struct(">I")
 
 _HEADERS_LIMIT = 128 * 1024
 _PAYLOAD_LIMIT = 24 * 1024 * 1024
-"""What the format allows."""
+"""Limit of the format."""
 
 _KNOWN_LIMIT = 64
-"""Different headers that are kept; an answer has about eight."""
+"""Size of the cache of headers; an answer has about eight different ones."""
 
 
 class FrameDecoder:
@@ -44,14 +44,14 @@ class FrameDecoder:
         self._pieces: list[bytes] = []
         self._size = 0
         self._wanted = 0
-        """Bytes of the frame whose beginning is in ``_pieces``, as far as they are known to be needed."""
+        """Known number of bytes of the frame that begins in ``_pieces``."""
         self._known: dict[bytes, dict[str, Any]] = {}
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
         """Yield the frames that this chunk completes; read them all before the next one.
 
         Raises:
-            HttpFailed: A checksum is wrong, or a length cannot be. The frames before it were yielded.
+            HttpFailed: A checksum is wrong, or a length is invalid. The frames before it were yielded.
         """
         if self._pieces:  # a list, because adding each piece to the last would copy a long frame once per piece
             self._pieces.append(chunk)
@@ -88,7 +88,7 @@ class FrameDecoder:
 
     def _frame(self, data: bytes, headers_length: int, prelude_checksum: int) -> Frame:
         end = len(data) - 4
-        # The checksum of the whole covers the prelude and its checksum; it goes on from the latter.
+        # The checksum of the whole covers the prelude and its checksum; it continues from the latter.
         if crc32(data[8:end], prelude_checksum) != _CHECKSUM.unpack_from(data, end)[0]:
             raise broken("the checksum of a frame is wrong")
         begin = _PRELUDE.size + headers_length
@@ -102,7 +102,7 @@ class FrameDecoder:
 
 
 def broken(what: str) -> HttpFailed:
-    """Return the failure of a stream that nobody can make sense of."""
+    """Return the failure of an invalid stream."""
     return HttpFailed(f"Bedrock stream is broken: {what}", kind="dropped")
 
 

@@ -1,6 +1,6 @@
-"""Our conversation as the API's messages; what the API would refuse is left out or said in another way.
+"""Our conversation as the API's messages; what the API would reject is left out or converted.
 
-The API wants roles that take turns, texts that are not blank, and all results of an answer's calls in the next message.
+The API requires alternating roles, non-blank texts, and all results of an answer's calls in the next message.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RESULT_IMAGES = "Attached image(s) from tool result:"
 """Caption of the images of a failed call: Claude takes only text in a result that is an error."""
 
 _NO_OUTPUT = "(no output)"
-"""What a result without any content says: it must not be empty."""
+"""Text of an empty result, which the API rejects."""
 
 _IMAGE_FORMATS = {
     "image/jpeg": "jpeg",
@@ -45,19 +45,19 @@ def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names
     """Images of failed calls, which follow the last result of the answer."""
     for message in transform_messages(messages, model, sanitized_id):
         if isinstance(message, ToolResultMessage):
-            _say(converted, "user", [_result(message, compat, moved)])
+            _add_blocks(converted, "user", [_result(message, compat, moved)])
             continue
-        _say(converted, "user", _captioned(moved))
+        _add_blocks(converted, "user", _captioned(moved))
         if isinstance(message, UserMessage):
-            _say(converted, "user", _user_content(message))
+            _add_blocks(converted, "user", _user_content(message))
         elif isinstance(message, AssistantMessage):
             blocks = [said for block in message.content for said in _answer_block(block, compat, names)]
-            _say(converted, "assistant", blocks)
-    _say(converted, "user", _captioned(moved))
+            _add_blocks(converted, "assistant", blocks)
+    _add_blocks(converted, "user", _captioned(moved))
     return converted
 
 
-def _say(converted: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]]) -> None:
+def _add_blocks(converted: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]]) -> None:
     if not blocks:
         return
     if converted and converted[-1]["role"] == role:
@@ -107,7 +107,7 @@ def _thinking(block: ThinkingContent, compat: Compat) -> Iterator[dict[str, Any]
             yield {"reasoningContent": {"reasoningText": {"text": block.thinking}}}
     elif signature:
         yield {"reasoningContent": {"reasoningText": {"text": block.thinking, "signature": signature}}}
-    elif block.thinking.strip():  # of an answer that broke off: Claude would refuse it as thinking
+    elif block.thinking.strip():  # of an incomplete answer: Claude would reject it as thinking
         yield {"text": block.thinking}
 
 

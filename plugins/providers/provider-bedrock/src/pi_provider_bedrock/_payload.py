@@ -1,4 +1,4 @@
-"""The whole body of a request: output limit, thinking, and where the cache points stand (4.6)."""
+"""The whole body of a request: output limit, thinking, and cache points."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions, names: To
 
 
 def _mark(system: list[dict[str, Any]], messages: list[dict[str, Any]], options: StreamOptions, compat: Compat) -> None:
-    """Put a cache point behind the system prompt and behind the last message of the user."""
+    """Put a cache point after the system prompt and after the last user message."""
     retention = options.cache_retention or "short"
     if retention == "none" or not compat.cache:
         return
@@ -66,7 +66,7 @@ def _mark(system: list[dict[str, Any]], messages: list[dict[str, Any]], options:
 
 
 def _limits(model: Model, context: Context, options: StreamOptions, compat: Compat) -> tuple[int, dict[str, Any]]:
-    """Return the output limit, and the fields that say how to think within it; Converse has none of its own."""
+    """Return the output limit, and the model's own thinking fields; Converse has none."""
     room = default_max_tokens(model, estimate_context_tokens(context))
     most = min(options.max_tokens or room, room)
     if not (model.reasoning and compat.claude):
@@ -78,7 +78,7 @@ def _limits(model: Model, context: Context, options: StreamOptions, compat: Comp
 
 
 def _output_config(options: StreamOptions, compat: Compat) -> dict[str, Any]:
-    """Return what holds the answer to a schema, which the API takes as a text of JSON."""
+    """Return the output schema field, which the API takes as a JSON string."""
     schema = claude_output_schema(options.output_schema or {}) if compat.structured_output else None
     if schema is None:
         return {}
@@ -91,7 +91,7 @@ def _thinks(fields: dict[str, Any]) -> bool:
 
 
 def _free_choice(tools: dict[str, Any], model: Model, fields: dict[str, Any]) -> dict[str, Any]:
-    """Settle what Claude refuses, thinking and a forced call: thinking yields, or the force where it cannot."""
+    """Resolve thinking with a forced call, which Claude rejects: turn one of them off."""
     if not _thinks(fields) or not tools.get("toolChoice", {}).keys() & {"any", "tool"}:
         return fields
     if "off" in supported_thinking_levels(model):

@@ -1,6 +1,6 @@
-"""What the environment and AWS's two files say, read without botocore: which profile, its region, is anything there.
+"""Reads the environment and AWS's two files without botocore: the profile, its region, whether there are credentials.
 
-Enough to choose an address and to tell whether there may be credentials; getting them is botocore's.
+That is enough to choose an address and to check for credentials; botocore gets them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _PAIRS = (
     ("AWS_CONTAINER_CREDENTIALS_FULL_URI",),
     ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"),
 )
-"""Variables that lead to credentials."""
+"""Variables of credentials."""
 
 _SOURCES = ("aws_access_key_id", "role_arn", "sso_session", "sso_start_url", "credential_process", "login_session")
 """Keys of a profile that has credentials."""
 
 
 def profile_of(environ: Mapping[str, str]) -> str:
-    """Return the name of the profile that counts, ``default`` where none is named."""
+    """Return the name of the selected profile, ``default`` where none is named."""
     return environ.get("AWS_PROFILE") or environ.get("AWS_DEFAULT_PROFILE") or "default"
 
 
@@ -43,16 +43,16 @@ def profile_region(environ: Mapping[str, str]) -> str | None:
     """Return the region of the profile, None where it has none.
 
     Raises:
-        AwsFailed: The file is there and cannot be read.
+        AwsFailed: The file exists and cannot be read.
     """
     return _profile(environ).get("region") or None
 
 
 def has_credentials(environ: Mapping[str, str]) -> bool:
-    """Whether variables or files lead to credentials; nothing is asked whether they are valid.
+    """Whether variables or files lead to credentials; their validity is not checked.
 
     Raises:
-        AwsFailed: A file is there and cannot be read.
+        AwsFailed: A file exists and cannot be read.
     """
     if any(all(environ.get(name) for name in names) for names in _PAIRS):
         return True
@@ -60,7 +60,7 @@ def has_credentials(environ: Mapping[str, str]) -> bool:
 
 
 def _profile(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what both files say of the profile; the credentials file wins."""
+    """Return the profile's keys from both files; the credentials file takes precedence."""
     name = profile_of(environ)
     section = name if name == "default" else f"profile {name}"
     credentials = Path(environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials").expanduser()
@@ -85,7 +85,7 @@ def _section(path: Path, section: str) -> dict[str, str]:
 
 
 def _unreadable(path: Path, error: Exception) -> AwsFailed:
-    # Not the parser's words: they repeat the line, and it may hold a key.
+    # Not the parser's message: it repeats the line, which may contain a key.
     line = getattr(error, "lineno", None) or next((number for number, _ in getattr(error, "errors", ())), None)
     where = f", line {line}" if line else ""
     reason = error.strerror if isinstance(error, OSError) else "not of the form that AWS's files have"

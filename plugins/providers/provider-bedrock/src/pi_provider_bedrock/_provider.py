@@ -1,4 +1,4 @@
-"""The API id ``bedrock-converse-stream`` behind the provider contract: a request, its frames, and how it ends."""
+"""The API id ``bedrock-converse-stream`` behind the provider contract: a request and its frames."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BedrockConverse:
     """Implements the API id ``bedrock-converse-stream``.
 
     Args:
-        http: The way to the network, for tests and unusual networks.
+        http: The HTTP client, for tests and unusual networks.
     """
 
     api = API
@@ -58,7 +58,7 @@ class BedrockConverse:
             from pi_provider_bedrock._failures import advised
 
             if getattr(problem, "status", None) == 403 and self._chain is not None:  # noqa: PLR2004 - RFC 9110, 15.5.4
-                self._chain.forget()  # somebody may renew them meanwhile
+                self._chain.forget()  # they may have been renewed
             return advised(problem, circumstances)
 
         return read_answer(self._frames(context, options, names, circumstances), reader, options, explain=explain)
@@ -81,7 +81,7 @@ class BedrockConverse:
             self._chain = Chain()
         model = circumstances.model
         payload = await final_payload(to_payload(model, context, options, names), model, options)
-        heard = evolve(options, on_response=circumstances.hearing(options.on_response))
+        heard = evolve(options, on_response=circumstances.recording_headers(options.on_response))
         with AbortWatch(options.signal) as watch:
             request = await prepared(payload, options, self._chain, watch, circumstances)
         stream = stream_decoded(self._http, request, heard, FrameDecoder(), accept=MEDIA_TYPE)

@@ -1,7 +1,7 @@
-"""The API's events become ours: the order they must keep, usage, and why the answer stopped.
+"""Converts the API's events to ours: checks their order, tracks usage and the stop reason.
 
-Only calls have a beginning of their own; text and thinking begin with their first delta. What is lost in a stream that
-lost its order may be part of a call: such a stream ends in an error. What the API may add later is passed over.
+Only calls have a start event; text and thinking begin with their first delta. A stream out of order ends in an error,
+because the missing event may be part of a call. Unknown events are ignored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REFUSALS = {
 
 
 class Reading:
-    """One answer as it is read, see ``AnswerReader`` of the kit.
+    """Reads one answer; implements ``AnswerReader`` of the kit.
 
     Args:
         builder: Makes our events.
@@ -68,7 +68,7 @@ class Reading:
         """Return our events for one frame.
 
         Raises:
-            HttpFailed: The frame tells of an error, cannot be read, or cannot follow those before it.
+            HttpFailed: The frame reports an error, is invalid, or is out of order.
         """
         headers, payload = frame
         if headers.get(":message-type", "event") != "event":
@@ -107,7 +107,7 @@ class Reading:
         return self._begun()
 
     def _begun(self) -> Sequence[AssistantMessageEvent]:
-        """Return the stream's first event unless it is out."""
+        """Return the stream's first event unless it was sent."""
         if self._started:
             return ()
         self._started = True
@@ -170,7 +170,7 @@ def parsed(payload: bytes) -> dict[str, Any]:
     """Return the event of a frame.
 
     Raises:
-        HttpFailed: It is no JSON object.
+        HttpFailed: It is not a JSON object.
     """
     try:
         event = parse_json(payload)

@@ -1,4 +1,4 @@
-"""One request, made ready: who may ask, where it goes, and what signs it."""
+"""Prepares a request: credentials, endpoint and signature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["prepared"]
 
 _SOME_REGION = "us-east-1"
-"""Signs for an address of the user's own where no region is set: a signature has to name one."""
+"""Region of the signature for a custom address where no region is set."""
 
 
 async def prepared(
@@ -31,9 +31,9 @@ async def prepared(
     watch: AbortWatch,
     circumstances: Circumstances,
 ) -> HttpRequest:
-    """Return the request. A bearer token is sent as it is; else AWS's credentials sign.
+    """Return the request. A bearer token is sent as it is; else it is signed with AWS's credentials.
 
-    Whoever configured an ``authorization`` header is not signed for: a gateway does that.
+    With a configured ``authorization`` header it is not signed: a gateway does that.
 
     Raises:
         AwsFailed: There are no credentials, or no region.
@@ -63,7 +63,7 @@ async def prepared(
 
 
 async def _endpoint(model_id: str, base_url: str) -> Endpoint:
-    """Return the address; in a thread, where a file may have to be read for it."""
+    """Return the endpoint; in a thread, because a file may have to be read."""
     environ = dict(os.environ)
     if any(environ.get(name) for name in ("AWS_REGION", "AWS_DEFAULT_REGION")):
         return endpoint_of(model_id, base_url, environ, _nothing)
@@ -75,7 +75,7 @@ def _nothing() -> None:
 
 
 def _bearer(key: str | None) -> str | None:
-    """Return the bearer token: the key, unless core stands it in for credentials, else that of the environment."""
+    """Return the bearer token: the key, unless it is the placeholder for credentials, else that of the environment."""
     if key and key != AUTHENTICATED:
         return key
     return os.environ.get("AWS_BEARER_TOKEN_BEDROCK", "").strip() or None

@@ -19,7 +19,7 @@ _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST = 64
 
 _NO_LONGER = "No longer available."
-"""Description of a tool that only the conversation knows."""
+"""Description of a tool that occurs only in the conversation."""
 
 
 class ToolNames:
@@ -32,7 +32,7 @@ class ToolNames:
             self._ours[self.sent(name)] = name
 
     def sent(self, name: str) -> str:
-        """Return the name that the API is told; no two of ours share one."""
+        """Return the name to send; no two of ours share one."""
         known = self._sent.get(name)
         if known is not None:
             return known
@@ -46,7 +46,7 @@ class ToolNames:
         return sent
 
     def ours(self, name: str) -> str:
-        """Return our tool's name for one that the API says."""
+        """Return our name of a tool for the API's."""
         return self._ours.get(name, name)
 
 
@@ -55,11 +55,11 @@ def to_tool_config(
 ) -> dict[str, Any] | None:
     """Return ``toolConfig``, None where there are no tools.
 
-    The API refuses a conversation with calls and no tools: those that it called are then named, to be there.
+    The API rejects a conversation with calls and no tools: then the called tools are declared.
 
     Args:
         tools: Ours.
-        choice: Of this API's, Anthropic's or OpenAI's words, or an object of any of them; None is the default.
+        choice: A string of this API, Anthropic or OpenAI, or an object of any of them; None is the default.
         messages: The conversation as the API gets it.
         names: Maps their names.
         model: The model of the request.

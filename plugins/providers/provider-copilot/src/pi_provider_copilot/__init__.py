@@ -1,4 +1,4 @@
-"""Signs in to GitHub Copilot; its models, their APIs and its headers are known elsewhere."""
+"""Signs in to GitHub Copilot; its models, their APIs and its headers are defined by other plugins."""
 
 from __future__ import annotations
 

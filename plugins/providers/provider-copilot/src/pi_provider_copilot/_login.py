@@ -1,4 +1,4 @@
-"""Signing in to GitHub Copilot with a code, and the short-lived tokens that the login stands for."""
+"""Signing in to GitHub Copilot with a code, and its short-lived tokens."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _EDITOR_HEADERS = {
     "editor-plugin-version": "copilot-chat/0.35.0",
     "copilot-integration-id": "vscode-chat",
 }
-"""As whom Copilot's servers know this client; requests to models have the same, from the model tables."""
+"""Identity of this client for Copilot's servers; requests to models have the same headers, from the model tables."""
 
 
 class CopilotLogin:
     """Implements ``Login`` for provider ``github-copilot``.
 
-    ``refresh`` of the credential is GitHub's token, which lasts; ``access`` is Copilot's, which lasts half an hour;
+    ``refresh`` of the credential is GitHub's long-lived token; ``access`` is Copilot's, valid for half an hour;
     ``enterpriseUrl`` is the host of a GitHub Enterprise, where it is one.
     """
 
@@ -39,8 +39,8 @@ class CopilotLogin:
         """Show a code to enter at GitHub, wait until that was done, and return the credential.
 
         Raises:
-            UserError: The user did not consent or came too late, or has no Copilot.
-            RequestFailed: GitHub refused, or could not be asked.
+            UserError: The user did not consent, the code expired, or the account has no Copilot.
+            RequestFailed: GitHub refused, or could not be reached.
         """
         from pi_provider_copilot._models import enable_models
 
@@ -57,7 +57,7 @@ class CopilotLogin:
 
         Raises:
             UserError: The account has no Copilot.
-            RequestFailed: GitHub refused, or could not be asked.
+            RequestFailed: GitHub refused, or could not be reached.
         """
         from pi_provider_copilot._token import copilot_token
 
@@ -69,7 +69,7 @@ class CopilotLogin:
         return str(credential["access"])
 
     def base_url(self, credential: dict[str, Any], base_url: str) -> str:
-        """Return the host that the token names, or the enterprise's; a base URL that the user chose stays."""
+        """Return the host that the token names, or the enterprise's; a base URL that the user set is kept."""
         from pi_provider_copilot._token import host_of
 
         if base_url and not base_url.rstrip("/").endswith(".githubcopilot.com"):
@@ -102,7 +102,7 @@ def enterprise_host(text: str) -> str | None:
     """Return the host that a user wrote, as a name or a URL; None for github.com itself.
 
     Raises:
-        UserError: It is no host name.
+        UserError: It is not a host name.
     """
     from urllib.parse import urlsplit
 

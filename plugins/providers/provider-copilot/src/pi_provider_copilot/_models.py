@@ -1,4 +1,4 @@
-"""Models whose terms nobody has accepted yet: Copilot refuses them until the user has."""
+"""Models whose terms the user has not accepted yet, which Copilot rejects until then."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _POLICY_HEADERS = {"openai-intent": "chat-policy", "x-interaction-type": "chat-p
 
 
 async def enable_models(http: Http, ui: Any, base_url: str, token: str, headers: Mapping[str, str]) -> None:
-    """Ask the user whether to accept the terms of models that wait for it, and accept them.
+    """Ask the user whether to accept the terms of such models, and accept them.
 
-    The login stands whether or not this works; what goes wrong is told as a notice.
+    The login succeeds whether or not this works; errors are reported as notices.
     """
     from urllib.parse import quote
 
@@ -47,7 +47,7 @@ async def enable_models(http: Http, ui: Any, base_url: str, token: str, headers:
 
 
 def _waiting(answer: Mapping[str, Any]) -> Iterator[str]:
-    """Go through the ids of the models whose terms are neither accepted nor refused."""
+    """Yield the ids of the models whose terms are neither accepted nor refused."""
     rows = answer.get("data")
     for row in rows if isinstance(rows, list) else ():
         policy = row.get("policy") if isinstance(row, dict) else None

@@ -1,4 +1,4 @@
-"""Copilot's own token: half an hour long, exchanged for GitHub's, and telling which host it is good for."""
+"""Copilot's own token: valid for half an hour, exchanged for GitHub's, with the host that it is valid for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULT_HOST = "api.individual.githubcopilot.com"
 _NOT_ALLOWED = (403, 404)
 
 _MOST_SECONDS = 10**12
-"""A time that is longer, or infinite, is nonsense."""
+"""A longer, or infinite, lifetime is invalid."""
 
 _PROXY_HOST = re.compile(r"(?:^|;)proxy-ep=(?P<host>[A-Za-z0-9.-]+)(?:;|$)")
 
@@ -30,7 +30,7 @@ async def copilot_token(http: Http, host: str, github_token: str, headers: Mappi
 
     Raises:
         UserError: The account has no Copilot.
-        RequestFailed: GitHub refused, or could not be asked.
+        RequestFailed: GitHub refused, or could not be reached.
     """
     from pi_provider_kit.oauth import TokenRefused, endpoint, token_request
 
@@ -52,7 +52,7 @@ async def copilot_token(http: Http, host: str, github_token: str, headers: Mappi
 
 
 def host_of(credential: Mapping[str, Any]) -> str:
-    """Return the host to which requests go: the token's own, else the enterprise's, else that of individual plans."""
+    """Return the host of requests: the token's own, else the enterprise's, else that of individual plans."""
     found = _PROXY_HOST.search(str(credential.get("access", "")))
     if found:
         return re.sub(r"^proxy\.", "api.", found["host"])
@@ -61,9 +61,9 @@ def host_of(credential: Mapping[str, Any]) -> str:
 
 
 def _expires(answer: Mapping[str, Any]) -> int:
-    """Return when to ask for the next token, in milliseconds.
+    """Return when to refresh the token, in milliseconds.
 
-    ``refresh_in`` counts from now and so does not care whether this computer's clock is right; ``expires_at`` is the
+    ``refresh_in`` is relative and so independent of this computer's clock; ``expires_at`` is the
     server's clock, less the margin that all logins have.
     """
     from pi_provider_kit.oauth import EXPIRY_MARGIN_MS

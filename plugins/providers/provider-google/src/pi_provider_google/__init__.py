@@ -1,4 +1,4 @@
-"""Speaks to Google: the Gemini API, Vertex AI and Cloud Code Assist."""
+"""Implements Google's APIs: the Gemini API, Vertex AI and Cloud Code Assist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Answer for the API ids of the Gemini API, Vertex AI and Cloud Code Assist."""
+    """Implement the API ids of the Gemini API, Vertex AI and Cloud Code Assist."""
     from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
 
     return [GenerativeAI(), Vertex(), CodeAssist()]
@@ -24,7 +24,7 @@ def register_providers() -> Sequence[Provider]:
 
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
-    """Answer for Vertex AI with Google's application default credentials where no key is configured."""
+    """Provide Google's application default credentials for Vertex AI where no key is configured."""
     from pi_provider_google._adc import AmbientCredentials
 
     return [AmbientCredentials()]
@@ -32,7 +32,7 @@ def register_credentials() -> Sequence[CredentialSource]:
 
 @hookimpl
 def register_logins() -> Sequence[Login]:
-    """Sign in to Cloud Code Assist with a Google account."""
+    """Add the login of Cloud Code Assist with a Google account."""
     from pi_provider_google._login import AntigravityLogin, GeminiLogin
 
     return [GeminiLogin(), AntigravityLogin()]

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["AMBIENT", "AmbientCredentials", "AmbientToken", "ambient_token"]
 
 AMBIENT = "<authenticated>"
-"""What stands for a key where the machine is signed in; the token is fetched with the request."""
+"""Placeholder for a key where the machine is signed in; the token is fetched with the request."""
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 _SECONDS = 20.0
-"""How long one request for a token may take."""
+"""Timeout of a request for a token in seconds."""
 
 _SIGN_IN = (
     "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file, "
@@ -38,11 +38,11 @@ _SET = (
 )
 
 _MACHINE = Path("/sys/class/dmi/id/product_name")
-"""Says ``Google`` on a machine of Compute Engine."""
+"""File that contains ``Google`` on a machine of Compute Engine."""
 
 
 class AmbientToken(NamedTuple):
-    """A token that is valid now, and what its credentials know of projects."""
+    """A valid token, and the project of its credentials."""
 
     token: str
     project: str | None
@@ -50,10 +50,10 @@ class AmbientToken(NamedTuple):
 
 
 class AmbientCredentials:
-    """Answers for provider ``google-vertex`` where the user has no key: with ``<authenticated>``.
+    """Credential source of provider ``google-vertex`` where the user has no key: returns ``<authenticated>``.
 
     Args:
-        environ: Where variables are looked up; the process's own when None.
+        environ: The environment; the process's own when None.
     """
 
     name = "google-vertex"
@@ -62,10 +62,10 @@ class AmbientCredentials:
         self._environ = environ
 
     def available(self, provider: str) -> bool | None:
-        """Tell whether a request could be made, by the environment and the file system alone.
+        """Return whether a request could be made, by the environment and the file system alone.
 
-        It could where credentials are there, and project and location are named. Where only some of that
-        is there, or nothing, it is not known: a request then says what is missing.
+        True if credentials, project and location are configured, else None: the error of a request then names what is
+        missing.
         """
         if provider != self.name:
             return False
@@ -73,10 +73,10 @@ class AmbientCredentials:
         return all(known) or None
 
     async def credential(self, provider: str) -> str | None:
-        """Return ``<authenticated>`` where anything speaks for Vertex AI.
+        """Return ``<authenticated>`` where anything is configured for Vertex AI.
 
         Raises:
-            MissingKey: Nothing does.
+            MissingKey: Nothing is.
         """
         if provider != self.name:
             return None
@@ -87,7 +87,7 @@ class AmbientCredentials:
 
     @staticmethod
     def _known(environ: Mapping[str, str]) -> tuple[bool, bool, bool]:
-        """Return whether project, location and credentials are there."""
+        """Return whether project, location and credentials are configured."""
         project = environ.get("GOOGLE_CLOUD_PROJECT") or environ.get("GCLOUD_PROJECT")
         return bool(project), bool(environ.get("GOOGLE_CLOUD_LOCATION")), _has_credentials(environ)
 
@@ -102,7 +102,7 @@ async def ambient_token() -> AmbientToken:
 
 
 class _Credentials:
-    """The credentials of this process; they hold their token. One thread at a time asks for a new one."""
+    """The cached credentials of this process. One thread at a time refreshes the token."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -157,9 +157,9 @@ def _google_auth() -> tuple[Any, Any, Any]:
 
 
 def _bounded(transport: Any) -> Any:
-    """Return google-auth's way to the network, with a shorter wait than its own: a thread cannot be aborted."""
+    """Return google-auth's transport with a shorter timeout, because a thread cannot be aborted."""
 
-    class Bounded(transport.Request):  # type: ignore[misc] # a class of a module that is imported here
+    class Bounded(transport.Request):  # type: ignore[misc] # base class from a module that is imported lazily
         def __call__(self, *args: Any, timeout: float = _SECONDS, **options: Any) -> Any:
             return super().__call__(*args, timeout=timeout, **options)
 
@@ -167,7 +167,7 @@ def _bounded(transport: Any) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Return the error's first words; the rest is what the token endpoint sent."""
+    """Return the first part of the error; the rest is the token endpoint's response."""
     first = str(error.args[0] if error.args else error).strip() or type(error).__name__
     return f"{first.splitlines()[0].rstrip('.')}."
 
@@ -178,7 +178,7 @@ def _has_credentials(environ: Mapping[str, str]) -> bool:
 
 
 def _gcloud_file(environ: Mapping[str, str]) -> Path:
-    """Return where gcloud keeps the sign-in for applications."""
+    """Return the path of gcloud's application default credentials."""
     folder = environ.get("CLOUDSDK_CONFIG")
     if not folder and os.name == "nt":
         folder = str(Path(environ.get("APPDATA", "")) / "gcloud")

@@ -1,4 +1,4 @@
-"""What Cloud Code Assist wants around a request: a project, who asks, and another host where the first is closed."""
+"""Cloud Code Assist's request envelope: project, client metadata, and a fallback host."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["METADATA", "code_assist_call", "code_assist_headers", "credentials_of", "is_antigravity"]
 
 _HOST = "https://cloudcode-pa.googleapis.com"
-"""Of Gemini CLI; Antigravity's requests go there where its own host does not answer."""
+"""Host of Gemini CLI; the fallback for Antigravity."""
 
 _CLIENT = "google-cloud-sdk vscode_cloudshelleditor/0.1"
 METADATA = {"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
-"""What the service is told of the client."""
+"""Client metadata."""
 
 _ANTIGRAVITY = "antigravity/1.18.4 darwin/arm64"
 
@@ -33,13 +33,13 @@ def code_assist_call(model: Model, request: dict[str, Any], options: StreamOptio
     """Return the request in its wrapper.
 
     Args:
-        model: ``compat.fallbackBaseUrl`` is asked where its base URL does not answer.
-        request: The body as the Gemini API takes it.
+        model: ``compat.fallbackBaseUrl`` is used where its base URL does not answer.
+        request: The body for the Gemini API.
         options: Their ``session_id`` keeps a session together.
         key: The login's JSON: ``{"token": ..., "projectId": ...}``.
 
     Raises:
-        RequestFailed: The key is not of a login.
+        RequestFailed: The key is not from a login.
     """
     token, project = credentials_of(key, model.provider)
     antigravity = is_antigravity(model)
@@ -64,7 +64,7 @@ def code_assist_call(model: Model, request: dict[str, Any], options: StreamOptio
 
 
 def code_assist_headers(*, antigravity: bool) -> dict[str, str]:
-    """Return who asks; the service tells by it what the account may use."""
+    """Return the client's headers, by which the service decides what the account may use."""
     headers = {"client-metadata": json.dumps(METADATA, separators=(",", ":"))}
     if antigravity:
         return {"user-agent": _ANTIGRAVITY, "x-goog-api-client": _CLIENT, **headers}
@@ -75,7 +75,7 @@ def credentials_of(key: str, provider: str) -> tuple[str, str]:
     """Return token and project of a login's JSON.
 
     Raises:
-        RequestFailed: It is something else; what it is does not show.
+        RequestFailed: It has another format; the message does not contain it.
     """
     try:
         said = json.loads(key)

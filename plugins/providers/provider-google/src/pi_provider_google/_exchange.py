@@ -1,4 +1,4 @@
-"""One request and its answer: which transport carries it, which host is asked next, how what goes wrong ends it."""
+"""One request and its answer: transport, fallback hosts, and errors."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Call", "answered", "wants_sdk"]
 
 _ELSEWHERE = (403, 404, 429)
-"""Statuses below 500 with which another host may still answer."""
+"""Statuses below 500 with which the fallback host is tried."""
 
 _TOO_LARGE = 413
-"""A message that begins with it is known as an overflow."""
+"""Prefix by which a message is recognised as an overflow."""
 
 _UNANSWERED = ("dns", "refused", "tls", "proxy", "connect", "timeout")
 
@@ -35,13 +35,13 @@ class Call:
     """A request that either transport can make.
 
     Attributes:
-        bases: Base URLs with the version of the API; the second is asked where the first does not answer.
-        path: What stands behind them.
+        bases: Base URLs with the version of the API; the second is the fallback.
+        path: Path after the base URL.
         payload: The body.
         headers: With the key.
-        secrets: What must not show in an error.
-        error_text: How an HTTP error reads, with ``{status}`` and ``{body}``.
-        sdk: How the vendor's client is told who asks; None where it does not know the API.
+        secrets: Values to redact from errors.
+        error_text: Template of HTTP errors, with ``{status}`` and ``{body}``.
+        sdk: Credential arguments of the vendor's client; None where it does not support the API.
     """
 
     bases: tuple[str, ...]
@@ -54,7 +54,7 @@ class Call:
 
     @property
     def urls(self) -> list[str]:
-        """Where the request may go, in order."""
+        """URLs of the request, in order of preference."""
         return [f"{base.rstrip('/')}/{self.path}" for base in self.bases]
 
 
@@ -66,8 +66,8 @@ def answered(
     Args:
         http: The provider's connections.
         prepare: Builds the call; it may raise ``RequestFailed``.
-        model: Who is asked.
-        options: How it is asked, see ``wants_sdk`` for the transport.
+        model: The model.
+        options: Options of the request, see ``wants_sdk`` for the transport.
     """
     secrets: list[str] = []
 
@@ -85,17 +85,17 @@ def answered(
             async for data in events:
                 yield data
 
-    return read_answer(received(), reader, options, explain=_told, secrets=lambda: secrets)
+    return read_answer(received(), reader, options, explain=_with_overflow_prefix, secrets=lambda: secrets)
 
 
 def wants_sdk(model: Model, options: StreamOptions) -> bool:
-    """Whether the vendor's own client is to carry the request: the options say so, else the model's data do."""
+    """Whether to use the vendor's own client, according to the options, else the model's data."""
     wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
     return bool(wanted == "sdk")
 
 
-def _told(problem: Exception) -> Exception:
-    """Return the failure as others know it: Google's words alone do not tell that a request was too large."""
+def _with_overflow_prefix(problem: Exception) -> Exception:
+    """Return the failure with a recognisable message: Google's alone does not show that a request was too large."""
     if isinstance(problem, HttpFailed) and problem.status == _TOO_LARGE:
         known: dict[str, Any] = {"body": problem.body, "request_id": problem.request_id, "status": problem.status}
         return HttpFailed(f"{_TOO_LARGE} {problem}", kind=problem.kind, **known)
@@ -119,7 +119,7 @@ async def _events(
                 async for _, data in events:
                     yield data
         except HttpFailed as failure:
-            if not _may_go_on(failure):
+            if not _may_use_fallback(failure):
                 raise
         else:
             return
@@ -144,8 +144,8 @@ def _over_http(
     return stream_events(http, request, options)
 
 
-def _may_go_on(failure: HttpFailed) -> bool:
-    """Whether nothing of an answer has come, and another host may have one."""
+def _may_use_fallback(failure: HttpFailed) -> bool:
+    """Whether no part of an answer was received and another host may answer."""
     if failure.kind == "status":
         return failure.status in _ELSEWHERE or (failure.status or 0) >= 500  # noqa: PLR2004 - RFC 9110, 15.6
     return failure.kind in _UNANSWERED

@@ -1,4 +1,4 @@
-"""What a model takes in a request, derived from its name."""
+"""Features of a model, derived from its name."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = [
 _GEMINI = re.compile(r"gemini-(?:live-)?(\d+)")
 _LATEST = re.compile(r"gemini-(?:pro|flash|flash-lite)-latest")
 _FOREIGN = ("claude-", "gpt-oss-")
-"""Models of others that Cloud Code Assist serves."""
+"""Models of other vendors on Cloud Code Assist."""
 
 _GEMINI_3 = 3
 
 GIVEN_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
-"""What ``thinkingLevel`` can be."""
+"""Values of ``thinkingLevel``."""
 
 _BUDGETS = {
     "2.5-pro": {"minimal": 128, "low": 2048, "medium": 8192, "high": 32_768},
     "2.5-flash-lite": {"minimal": 512, "low": 2048, "medium": 8192, "high": 24_576},
     "2.5-flash": {"minimal": 128, "low": 2048, "medium": 8192, "high": 24_576},
 }
-"""Tokens per level; the API refuses less than 512 for flash-lite."""
+"""Tokens per level; the API rejects less than 512 for flash-lite."""
 
 _CANNOT_STOP = "2.5-pro"
 
@@ -43,7 +43,7 @@ def is_foreign(model_id: str) -> bool:
 
 
 def takes_levels(model_id: str) -> bool:
-    """Whether the model is told a level and not a number of tokens: Gemini 3 and later, Gemma 4."""
+    """Whether the model takes a level and not a number of tokens: Gemini 3 and later, Gemma 4."""
     return _is_gemini_3(model_id) or "gemma-4" in model_id.lower()
 
 
@@ -53,28 +53,28 @@ def needs_call_ids(model_id: str) -> bool:
 
 
 def needs_signatures(model_id: str) -> bool:
-    """Whether the API refuses a call of the model without a thought signature."""
+    """Whether the API rejects a call of the model without a thought signature."""
     return _is_gemini_3(model_id)
 
 
 def knows_images_in_results(model_id: str) -> bool:
-    """Whether a function response may hold images; for Gemini 1 and 2 they follow in a turn of the user."""
+    """Whether a function response may contain images; for Gemini 1 and 2 they follow in a user turn."""
     generation = _generation(model_id)
     return generation is None or generation >= _GEMINI_3
 
 
 def takes_strict_tools(model_id: str) -> bool:
-    """Whether calls can be held to a strict schema: only an id with a generation counts, ``-latest`` has none."""
+    """Whether strict tools are supported: only for an id with a generation, which ``-latest`` lacks."""
     return (_generation(model_id) or 0) >= _GEMINI_3
 
 
 def takes_output_schema(model_id: str, *, with_tools: bool) -> bool:
-    """Whether the answer can be held to a schema; Gemini 2 refuses that in a request that offers functions."""
+    """Whether an output schema is supported; Gemini 2 rejects it in a request with functions."""
     return _is_gemini_3(model_id) or ("gemini-" in model_id.lower() and not with_tools)
 
 
 def token_budgets(model_id: str) -> dict[str, int] | None:
-    """Return the tokens per level of models that are known to take such; None leaves the choice to the model."""
+    """Return the tokens per level of models with known budgets; None leaves the choice to the model."""
     return next((budgets for family, budgets in _BUDGETS.items() if family in model_id.lower()), None)
 
 

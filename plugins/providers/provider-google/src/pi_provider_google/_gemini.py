@@ -1,4 +1,4 @@
-"""Where the Gemini API is, and where a model is in it."""
+"""The Gemini API's address and resource paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in to Cloud Code Assist with a Google account: as Gemini CLI, or as Antigravity."""
+"""Login to Cloud Code Assist with a Google account: as Gemini CLI, or as Antigravity."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _PERMISSIONS = "https://myaccount.google.com/permissions"
 
 @frozen
 class _Client:
-    """As which application the user signs in. Google calls the secret of an installed one "not treated as a secret"."""
+    """The OAuth client. Google documents the secret of an installed application as "not treated as a secret"."""
 
     id: str
     secret: str = field(repr=False)
 
 
 class _GoogleLogin:
-    """What the two have in common.
+    """Base class of the two logins.
 
-    A credential has ``projectId`` beside the tokens. A refresh leaves it, and the refresh token, as they are.
+    A credential has ``projectId`` and the tokens. A refresh keeps it and the refresh token.
 
     Args:
-        http: The way to the network.
-        interval: Seconds between two looks at an account that is being set up.
+        http: The HTTP client.
+        interval: Polling interval in seconds while an account is set up.
     """
 
     name: str
@@ -60,11 +60,11 @@ class _GoogleLogin:
         raise NotImplementedError
 
     async def login(self, ui: Any) -> dict[str, Any]:
-        """Let the browser come back with a code, or the user paste it; find the project, and return the credential.
+        """Get a code from the callback or pasted by the user, find the project, and return the credential.
 
         Raises:
             UserError: The user did not sign in, did not consent, or has to name a project.
-            RequestFailed: Google refused, or could not be asked.
+            RequestFailed: Google refused, or could not be reached.
         """
         from pi_provider_google._projects import find_project
         from pi_provider_kit.oauth import CallbackServer, callback_port, credential_of, new_state
@@ -88,7 +88,7 @@ class _GoogleLogin:
 
         Raises:
             UserError: The application is not known.
-            RequestFailed: Google refused, or could not be asked.
+            RequestFailed: Google refused, or could not be reached.
         """
         from pi_provider_kit.oauth import credential_of
 
@@ -97,7 +97,7 @@ class _GoogleLogin:
         return credential_of(await self._tokens({**fields, "refresh_token": credential["refresh"]}))
 
     def api_key(self, credential: dict[str, Any]) -> str:
-        """Return token and project as JSON, which the provider takes apart."""
+        """Return token and project as JSON, which the provider parses."""
         return json.dumps({"token": credential["access"], "projectId": credential.get("projectId", "")})
 
     async def _exchanged(self, ui: Any, client: _Client, state: str, callback: CallbackServer) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class GeminiLogin(_GoogleLogin):
         """See ``_GoogleLogin``."""
         return _Client(
             "681255809395-oo8ft2oprdrnp9e3aqf6av3hmdib135j.apps.googleusercontent.com",
-            # Part of the source of Gemini CLI, where Google says why: an installed application cannot keep a secret.
+            # Part of the source of Gemini CLI, which explains it: an installed application cannot keep a secret.
             "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",
         )
 
@@ -154,7 +154,7 @@ class GeminiLogin(_GoogleLogin):
 class AntigravityLogin(_GoogleLogin):
     """Implements ``Login`` for provider ``google-antigravity``.
 
-    Google publishes no application for it, so that the user names one: ``GOOGLE_ANTIGRAVITY_CLIENT_ID`` and
+    Google publishes no application for it, so that the user configures one: ``GOOGLE_ANTIGRAVITY_CLIENT_ID`` and
     ``GOOGLE_ANTIGRAVITY_CLIENT_SECRET``.
     """
 

@@ -24,10 +24,10 @@ _IMAGES_FOLLOW = "Tool result image:"
 _IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
 
 _SIGNATURE = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
-"""Signatures are base64 of either alphabet; anything else is not from this API, which would refuse it."""
+"""Signatures are base64 of either alphabet; anything else is not from this API, which would reject it."""
 
 _UNSIGNED = "skip_thought_signature_validator"
-"""Stands for the signature of a call that has none, because another model made it: the API's own word for that."""
+"""The API's placeholder for the signature of a call by another model."""
 
 
 def to_contents(messages: Iterable[Message], model: Model) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ def _signature(signature: str | None) -> dict[str, str]:
 
 
 def _add_results(contents: list[dict[str, Any]], results: list[ToolResultMessage], model: Model) -> None:
-    """Add the results of one batch of calls as a turn, which the API wants whole; for older models images follow it."""
+    """Add the results of one batch of calls as one turn; for older models images follow it."""
     if not results:
         return
     within = knows_images_in_results(model.id)

@@ -18,10 +18,10 @@ __all__ = ["to_payload"]
 
 
 def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
-    """Return the body as plain data; the model's name stands in the path.
+    """Return the body as plain data; the model's name is in the path.
 
     Raises:
-        RequestFailed: The model's data make a request that the API would not understand, or a tool requires
+        RequestFailed: The model's data lead to an invalid request, or a tool requires
             constrained sampling, and that cannot be.
     """
     payload: dict[str, Any] = {"contents": to_contents(context.messages, model)}

@@ -1,4 +1,4 @@
-"""Which project an account works in: the one it has, or the one that it gets by being set up for Code Assist."""
+"""Finds the project of an account: an existing one, or the one created when it is set up for Code Assist."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _FREE = "free-tier"
 _LEGACY = "legacy-tier"
 
 _TRIES = 24
-"""How often pi looks whether an account is ready; two minutes at the usual interval."""
+"""Maximum number of polls for the setup; two minutes at the usual interval."""
 
 _GUARDED = "SECURITY_POLICY_VIOLATED"
-"""What an organisation says that guards its data (VPC Service Controls): its accounts are of the standard tier."""
+"""Error of an organisation with VPC Service Controls, whose accounts are of the standard tier."""
 
 
 async def find_project(http: Http, provider: str, host: str, access: str, *, interval: float) -> str:
     """Return the project's id, after setting the account up where it is new.
 
-    ``GOOGLE_CLOUD_PROJECT`` (or ``GOOGLE_CLOUD_PROJECT_ID``) names the project of an account that has to bring one.
+    ``GOOGLE_CLOUD_PROJECT`` (or ``GOOGLE_CLOUD_PROJECT_ID``) names the project of an account that needs one of its own.
 
     Args:
-        http: The login's own.
-        provider: Whose login it is; its addresses may be overridden.
-        host: Of Cloud Code Assist.
+        http: The login's HTTP client.
+        provider: Provider of the login; its URLs may be overridden.
+        host: Host of Cloud Code Assist.
         access: The access token.
-        interval: Seconds between two looks at an account that is being set up.
+        interval: Polling interval in seconds while an account is set up.
 
     Raises:
-        UserError: The account has to bring a project, or was not ready in time.
-        RequestFailed: The service refused, or could not be asked.
+        UserError: The account needs a project of its own, or the setup timed out.
+        RequestFailed: The service refused, or could not be reached.
     """
     named = _named()
     service = _Service(http, provider, host, access)
@@ -50,7 +50,7 @@ async def find_project(http: Http, provider: str, host: str, access: str, *, int
     if account.get("currentTier"):
         return found or _needed(named)
     tier = _first_tier(account)
-    if tier == _FREE:  # Google makes a project for it, and refuses another
+    if tier == _FREE:  # Google creates a project for it, and rejects another
         wanted: dict[str, Any] = {"tierId": tier, "metadata": dict(METADATA)}
     else:
         project = _needed(named)
@@ -60,7 +60,7 @@ async def find_project(http: Http, provider: str, host: str, access: str, *, int
 
 
 class _Service:
-    """Cloud Code Assist, as far as accounts go."""
+    """The account endpoints of Cloud Code Assist."""
 
     def __init__(self, http: Http, provider: str, host: str, access: str) -> None:
         self._http = http
@@ -72,7 +72,7 @@ class _Service:
         }
 
     async def account(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return what is known of the account: its tier, its project, the tiers it may have."""
+        """Return the account: its tier, its project, the tiers it may have."""
         from pi_provider_kit.oauth import TokenRefused
 
         try:
@@ -83,7 +83,7 @@ class _Service:
             raise
 
     async def set_up(self, wanted: dict[str, Any], interval: float) -> dict[str, Any]:
-        """Set the account up and return what became of it."""
+        """Set the account up and return the result."""
         operation = await self._ask(":onboardUser", wanted)
         for _ in range(_TRIES):
             name = operation.get("name")

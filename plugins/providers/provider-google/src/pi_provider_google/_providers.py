@@ -20,7 +20,7 @@ __all__ = ["CodeAssist", "GenerativeAI", "Vertex"]
 
 
 class _Google:
-    """What the three have in common."""
+    """Base class of the three."""
 
     def __init__(self, http: Http | None = None) -> None:
         self._http = http or Http()  # costs nothing until the first request
@@ -51,7 +51,7 @@ class GenerativeAI(_Google):
 
 
 class Vertex(_Google):
-    """Implements the API id ``google-vertex``: Vertex AI with a key, or as who the machine is signed in."""
+    """Implements the API id ``google-vertex``: Vertex AI with a key, or the machine's credentials."""
 
     api = "google-vertex"
 
@@ -76,7 +76,7 @@ class CodeAssist(_Google):
         """See ``Provider.stream``.
 
         Raises:
-            MissingKey: Nobody is logged in.
+            MissingKey: There is no login.
         """
         from pi_hookspecs.errors import MissingKey
         from pi_provider_google._code_assist import code_assist_call

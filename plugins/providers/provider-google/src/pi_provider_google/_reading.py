@@ -1,6 +1,6 @@
-"""The API's chunks become an answer: parts that follow each other grow into blocks, and the last reason tells the end.
+"""Converts the API's chunks to an answer: consecutive parts are joined to blocks, the last finish reason applies.
 
-A stream has no event that ends it. Some hosts repeat a finish reason in every chunk, so that it is read to its end.
+A stream has no final event. Some hosts repeat a finish reason in every chunk, so it is read to its end.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _UNEXPLAINED = ("OTHER", "FINISH_REASON_UNSPECIFIED", "CONTINUATION")
 
 
 class Reading:
-    """One answer as it is read, see ``AnswerReader`` of the kit; only the end of the stream finishes it.
+    """Reads one answer; implements ``AnswerReader`` of the kit; only the end of the stream finishes it.
 
     Args:
-        model: Who answers.
+        model: The model.
     """
 
     def __init__(self, model: Model) -> None:
@@ -46,7 +46,7 @@ class Reading:
         self.builder = AnswerBuilder(model)
         self._started = False
         self._kind = ""
-        """Of the open block: ``text``, ``thinking``, or nothing where none is open."""
+        """Kind of the open block: ``text``, ``thinking``, or empty."""
         self._at = -1
         self._signature: str | None = None
         self._pieces = WholeText()
@@ -59,7 +59,7 @@ class Reading:
         """Yield what one event (the data of a server-sent event) adds.
 
         Raises:
-            RequestFailed: The event tells of a failure, or cannot be understood.
+            RequestFailed: The event reports a failure, or is invalid.
         """
         event = _parsed(data)
         if isinstance(event.get("response"), dict):  # Cloud Code Assist wraps every chunk
@@ -89,10 +89,10 @@ class Reading:
         if self._finish not in _WELL:
             raise _refusal(self._finish, self._why)
         yield from self._close()
-        # A call comes whole: it runs even where the answer then became too long.
+        # A call arrives complete: it runs even if the answer was then cut at the length limit.
         yield self.builder.done("length" if self._finish == "MAX_TOKENS" and not self._ids else "stop")
 
-    # What stands beside the answer
+    # Metadata
 
     def _note(self, event: dict[str, Any]) -> None:
         builder = self.builder
@@ -144,7 +144,7 @@ class Reading:
         yield self.builder.tool_call_end(started.content_index, thought_signature=signature)
 
     def _id(self, given: str, name: str) -> str:
-        """Return the id of a call: the API's, or one of ours where it gives none or gives one twice."""
+        """Return the id of a call: the API's, or a generated one where it is missing or repeated."""
         number = len(self._ids) + 1
         call_id = given if given and given not in self._ids else f"{name}_{self._moment}_{number}"
         self._ids.add(call_id)
@@ -160,9 +160,9 @@ class Reading:
 
 
 def usage_of(model: Model, said: dict[str, Any]) -> Usage:
-    """Return the usage that a chunk's ``usageMetadata`` counts.
+    """Return the usage of a chunk's ``usageMetadata``.
 
-    ``promptTokenCount`` includes what came from the cache; thoughts are output, but not in ``candidatesTokenCount``.
+    ``promptTokenCount`` includes tokens read from the cache; thoughts are output, but not in ``candidatesTokenCount``.
     """
     read = token_count(said.get("cachedContentTokenCount"))
     thoughts = token_count(said.get("thoughtsTokenCount"))
@@ -181,7 +181,7 @@ def usage_of(model: Model, said: dict[str, Any]) -> Usage:
 
 
 def failure_of(event: dict[str, Any]) -> HttpFailed:
-    """Return the failure that an ``error`` in the midst of the stream tells of, in its own JSON."""
+    """Return the failure of an ``error`` within the stream, with its own JSON."""
     error = event["error"]
     code = error.get("code") if isinstance(error, dict) else None
     status = code if isinstance(code, int) and not isinstance(code, bool) else None

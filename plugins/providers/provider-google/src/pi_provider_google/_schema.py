@@ -14,13 +14,13 @@ _KEPT = frozenset(
 )
 
 _DEPTH = 32
-"""Levels that are followed; a schema that refers to itself ends there."""
+"""Maximum depth; a recursive schema is cut there."""
 
 
 def openapi_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema without what the API does not know.
+    """Return the schema without unsupported keywords.
 
-    References are put in place, ``const`` becomes an ``enum`` of one, ``oneOf`` becomes ``anyOf``, and a type that may
+    References are inlined, ``const`` becomes an ``enum`` of one, ``oneOf`` becomes ``anyOf``, and a type that may
     be null is ``nullable``. A schema of anything (``true``) becomes an object.
     """
     definitions = {**_dict(schema.get("definitions")), **_dict(schema.get("$defs"))}
@@ -51,7 +51,7 @@ def _converted(schema: Any, definitions: dict[str, Any], depth: int) -> dict[str
 
 
 def _set_type(result: dict[str, Any]) -> None:
-    """Make one type of a list of them; null among them is ``nullable``."""
+    """Replace a list of types by one type; null among them is ``nullable``."""
     kinds = result.get("type")
     if isinstance(kinds, list):
         others = [kind for kind in kinds if kind != "null"]

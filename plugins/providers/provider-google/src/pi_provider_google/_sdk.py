@@ -1,7 +1,7 @@
 """The other transport: Google's own client makes the request, and its chunks feed the same codec.
 
-It earns its import where the user asks for it. What it is told is the finished body; its retries are off, and its
-answers are taken before it parses them into models, which would lose what they do not know.
+It is imported only where the user selects it. It gets the complete body; its retries are off, and its
+responses are taken before it parses them into models, which would drop unknown fields.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
             async with border.http(httpx) as http:
                 known = border.options(genai.types, http, tls_context(httpx))
                 client = genai.Client(**_who(call), http_options=known)
-                # The public method would take the body apart and the answer too.
-                api = client.aio._api_client  # noqa: SLF001 - as said above
+                # The public method would parse the body and the response.
+                api = client.aio._api_client  # noqa: SLF001 - see above
                 request = api.async_request_streamed("post", call.path, dict(call.payload))
                 chunks = await watch(request, timeouts.opening)  # the client's own limits are for single reads
                 while (chunk := await watch(anext(chunks, None), timeouts.progress)) is not None:
-                    watch.raise_if_aborted()  # one read may bring many chunks
+                    watch.raise_if_aborted()  # one read may contain many chunks
                     yield (chunk.body or "{}").encode()
     except _Whole as answer:
         for event in answer.events:
             yield compact_json(event).encode()
     except (PiError, GeneratorExit):
         raise
-    except errors.APIError as error:  # an event in the midst of the answer: refusals never come so far
+    except errors.APIError as error:  # an event within the answer: rejected requests do not get here
         from pi_provider_google._reading import failure_of
 
         raise failure_of(error.details) from error
@@ -69,10 +69,10 @@ async def sdk_events(call: Call, options: StreamOptions, user_agent: str) -> Asy
 
 
 class _Whole(Exception):
-    """The answer came whole, as JSON; the client would try to read it as a stream.
+    """The response is one JSON document, which the client would try to read as a stream.
 
     Attributes:
-        events: What a stream would have brought.
+        events: The events of a stream.
     """
 
     def __init__(self, events: list[dict[str, Any]]) -> None:
@@ -81,7 +81,7 @@ class _Whole(Exception):
 
 
 class _Border:
-    """What goes out and comes in on the client's connection: its waits, and refusals as the kit words them."""
+    """Hooks on the client's connection: timeouts, and errors in the kit's format."""
 
     def __init__(self, call: Call, options: StreamOptions, timeouts: Timeouts, user_agent: str) -> None:
         self.status: int | None = None
@@ -92,7 +92,7 @@ class _Border:
         self._secrets = [secret for secret in (options.api_key, *call.secrets) if secret]
 
     def http(self, httpx: Any) -> Any:
-        """Return the client's HTTP: without redirects, which would carry the key elsewhere."""
+        """Return the client's HTTP client, without redirects, which would send the key to another host."""
         hooks = {"request": [self._asked], "response": [self._answered]}
         return httpx.AsyncClient(follow_redirects=False, event_hooks=hooks, verify=tls_context(httpx))
 
@@ -103,11 +103,11 @@ class _Border:
             base_url_resource_scope=types.ResourceScope.COLLECTION,
             headers=self._headers,
             httpx_async_client=http,
-            client_args={"verify": certificates},  # of the client that blocks, which is made and not used
+            client_args={"verify": certificates},  # for the blocking client, which is created but not used
         )
 
     async def _asked(self, request: Any) -> None:
-        # The client knows one timeout for all, and tells the server to stop after it.
+        # The client has a single timeout, and sends it to the server as a deadline.
         idle = self._timeouts.idle
         waits = {"connect": self._timeouts.connect, "read": idle, "write": idle, "pool": self._timeouts.connect}
         request.extensions["timeout"] = waits
@@ -135,7 +135,7 @@ class _Border:
 
 
 def _who(call: Call) -> dict[str, Any]:
-    """Return how the client is told who asks; a token becomes credentials that are not refreshed."""
+    """Return the client's credential arguments; a token becomes credentials that are not refreshed."""
     who = dict(call.sdk or {})
     token = who.pop("token", None)
     if token is not None:

@@ -1,4 +1,4 @@
-"""How hard to think, in the API's words, and the output limit that goes with it."""
+"""Reasoning effort in the API's terms, and the output limit for it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["limits"]
 
 _DYNAMIC = -1
-"""The budget of a model that is to choose it."""
+"""Budget value that lets the model choose."""
 
 
 def limits(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
     """Return ``maxOutputTokens``, and ``thinkingConfig`` for a model that reasons.
 
-    What the model thinks counts as output, so that a budget comes on top of what the answer may take.
+    Thinking counts as output, so the budget is added to the limit of the answer.
 
     Raises:
-        RequestFailed: The model's data map the level to a word that the API does not know.
+        RequestFailed: The model's data map the level to a value that the API does not support.
     """
     room = default_max_tokens(model, estimate_context_tokens(context))
     most = min(options.max_tokens or room, room)
@@ -62,7 +62,7 @@ def _config(model: Model, level: ThinkingLevel, options: StreamOptions) -> dict[
 
 
 def _word(model: Model, level: ThinkingLevel) -> str:
-    """Return the API's word where the model's data have none; a model that cannot stop thinking thinks its least."""
+    """Return the API's level where the model's data have none; the lowest for "off" if the model always thinks."""
     if level in ("off", "minimal"):
         return "LOW" if "-pro" in model.id else "MINIMAL"
     return level.upper()

@@ -1,4 +1,4 @@
-"""Our tools as function declarations, and which of them must be called."""
+"""Our tools as function declarations, and the tool choice."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 __all__ = ["is_strict", "to_tool_config", "to_tools"]
 
 _MODES = {"auto": "AUTO", "none": "NONE", "any": "ANY", "required": "ANY"}
-"""This API's and Anthropic's words, and OpenAI's ``required``."""
+"""Tool choices of this API and Anthropic, and OpenAI's ``required``."""
 
 
 def to_tools(tools: Iterable[Tool], model: Model) -> list[dict[str, Any]]:
     """Return the tools, all in one entry; none where there are none.
 
-    Schemas are sent as they are, or in their strict form where a tool asks for that and the model can. Models of other
-    vendors get the subset of OpenAPI that the API translates for them.
+    Schemas are sent as they are, or in their strict form where a tool requests it and the model supports it. Models of
+    other vendors get the subset of OpenAPI that the API converts for them.
 
     Raises:
-        RequestFailed: A tool requires constrained sampling, and that cannot be.
+        RequestFailed: A tool requires constrained sampling, which is not possible.
     """
     declared = [_declaration(tool, model) for tool in tools]
     return [{"functionDeclarations": declared}] if declared else []
 
 
 def is_strict(tool: Tool, model: Model) -> bool:
-    """Whether the tool's calls are held to its schema."""
+    """Whether the tool's calls are constrained to its schema."""
     return strict_parameters(tool, model, supported=takes_strict_tools(model.id)) is not None
 
 
 def to_tool_config(choice: Any, *, strict: bool = False) -> dict[str, Any] | None:
-    """Return how calls are to be made; None is the API's default.
+    """Return the tool config; None is the API's default.
 
     Args:
-        choice: In the words of one of the APIs; None where the model is free to call or not.
-        strict: Whether a tool is strict. Calls are then held to the schemas of all tools, unless the choice forbids or
-            forces them, which is said in the same place.
+        choice: In the format of one of the APIs; None for automatic.
+        strict: Whether a tool is strict. Calls are then constrained to the schemas of all tools, unless the choice
+            forbids or forces calls, which uses the same field.
     """
     config = _chosen(choice)
     if strict and (config is None or config["functionCallingConfig"]["mode"] == "AUTO"):

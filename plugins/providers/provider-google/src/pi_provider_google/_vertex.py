@@ -1,4 +1,4 @@
-"""Where Vertex AI is for a project, and who asks: a key, a token, or whoever the machine is signed in as."""
+"""Vertex AI's endpoint for a project, and its credentials: a key, a token, or those of the machine."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _VERSION = "v1"
 _GOOGLES_OWN = re.compile(
     r"https://(?:(?P<location>[a-z0-9-]+|\{\w+\})-)?aiplatform(?:\.(?P<region>us|eu)\.rep)?\.googleapis\.com/?$"
 )
-"""A base URL whose place the environment says; the catalogue's is ``https://{location}-aiplatform.googleapis.com``."""
+"""A base URL whose location comes from the environment; the catalogue's is ``https://{location}-aiplatform.googleapis.com``."""
 
 _MULTI_REGIONS = ("us", "eu")
 
 _TOKENS = ("ya29.", "eyJ")
-"""How access tokens begin; keys do not."""
+"""Prefix of access tokens, which keys do not have."""
 
 
 async def vertex_call(
@@ -38,12 +38,12 @@ async def vertex_call(
 ) -> Call:
     """Return the request: in express mode with a key, else for a project in a location with a token.
 
-    ``GOOGLE_CLOUD_PROJECT`` (or ``GCLOUD_PROJECT``) counts before the project of the credentials,
-    ``GOOGLE_CLOUD_LOCATION`` before the place in the base URL.
+    ``GOOGLE_CLOUD_PROJECT`` (or ``GCLOUD_PROJECT``) takes precedence over the project of the credentials,
+    ``GOOGLE_CLOUD_LOCATION`` over the location in the base URL.
 
     Raises:
-        RequestFailed: There are no credentials, or nothing says which project or location.
-        Aborted: ``options.signal`` was set while a token was asked for.
+        RequestFailed: There are no credentials, or no project or location is configured.
+        Aborted: ``options.signal`` was set while a token was requested.
     """
     environ = os.environ if environ is None else environ
     key = options.api_key
@@ -84,10 +84,10 @@ def host_of(base_url: str, location: str | None) -> str:
 
 
 def location_of(base_url: str, environ: Mapping[str, str]) -> str:
-    """Return where the model is asked.
+    """Return the location of the model.
 
     Raises:
-        RequestFailed: Nothing says so.
+        RequestFailed: No location is configured.
     """
     found = _GOOGLES_OWN.match(base_url)
     named = (found["location"] or found["region"] or "") if found else ""

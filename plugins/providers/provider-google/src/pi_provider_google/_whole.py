@@ -1,4 +1,4 @@
-"""An answer that came whole: one response of a host that does not stream, or a list of one that ignores ``alt=sse``."""
+"""Converts an answer that is not streamed: one response, or a list from a host that ignores ``alt=sse``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["whole_events"]
 
 
 def whole_events(answer: Any) -> list[dict[str, Any]]:
-    """Return the chunks of an answer; none for what is not one."""
+    """Return the chunks of an answer; none for other data."""
     chunks = dicts(answer if isinstance(answer, list) else [answer])
     return chunks if any(_is_response(chunk) for chunk in chunks) else []
 

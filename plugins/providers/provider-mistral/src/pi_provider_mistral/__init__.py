@@ -1,4 +1,4 @@
-"""Answers for the API id ``mistral-conversations``: the models of Mistral, through their own chat API."""
+"""Implements the API id ``mistral-conversations``: the models of Mistral, through their own chat API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Answer for the API id ``mistral-conversations``."""
+    """Implement the API id ``mistral-conversations``."""
     from pi_provider_mistral._provider import MistralConversations
 
     return [MistralConversations()]

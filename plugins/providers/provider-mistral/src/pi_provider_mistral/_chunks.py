@@ -1,4 +1,4 @@
-"""What stands in one chunk of an answer, as data: parsed as leniently as is safe, tokens counted, errors recognised."""
+"""Parses one chunk of an answer leniently: data, usage and errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def parse_chunk(data: bytes) -> dict[str, Any]:
     """Return an event's JSON object.
 
     Raises:
-        HttpFailed: It is none.
+        HttpFailed: It is not a JSON object.
     """
     try:
         chunk = parse_json(data)
@@ -30,7 +30,7 @@ def parse_chunk(data: bytes) -> dict[str, Any]:
 
 
 def failure_of(chunk: dict[str, Any]) -> HttpFailed | None:
-    """Return what a chunk tells of that is an error, worded as one that came instead of the answer."""
+    """Return the failure that a chunk reports, in the format of an HTTP error; None if it reports none."""
     if chunk.get("object") != "error" and not chunk.get("error"):
         return None
     error = chunk.get("error") or chunk

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["to_messages"]
 
 _ERROR = "[tool error] "
-"""What the result of a failed call begins with: the API has no field for it."""
+"""Prefix of a failed call's result: the API has no field for it."""
 
 
 def to_messages(model: Model, context: Context) -> list[dict[str, Any]]:
-    """Return the system prompt and the conversation as the API takes them."""
+    """Return the system prompt and the conversation in the API's format."""
     prompt = system_prompt_of(context)
     sent: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt.strip() else []
     for message in transform_messages(context.messages, model, mistral_id):
@@ -37,7 +37,7 @@ def to_messages(model: Model, context: Context) -> list[dict[str, Any]]:
 
 
 def _parts(content: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return what can be sent of the blocks, in order."""
+    """Return the sendable parts of the blocks, in order."""
     return [part for block in content if (part := _part(block)) is not None]
 
 
@@ -71,7 +71,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _result(message: ToolResultMessage) -> dict[str, Any]:
-    """Return the result: its text, which is never empty, and behind it its images."""
+    """Return the result: its text, which is never empty, then its images."""
     images = _parts(block for block in message.content if isinstance(block, ImageContent))
     text = "\n".join(block.text for block in message.content if isinstance(block, TextContent))
     if not text.strip():

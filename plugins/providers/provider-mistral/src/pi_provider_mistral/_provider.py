@@ -1,4 +1,4 @@
-"""The API id ``mistral-conversations`` behind the provider contract: one request, and how it ends."""
+"""The API id ``mistral-conversations`` behind the provider contract: one request and its answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MistralConversations:
     """Implements the API id ``mistral-conversations``.
 
     Args:
-        http: The way to the network, for tests and unusual networks.
+        http: The HTTP client, for tests and unusual networks.
     """
 
     api = "mistral-conversations"

@@ -1,4 +1,4 @@
-"""The chunks of an answer become our events: text, thinking chunks, calls, and why the answer stopped."""
+"""Converts the chunks of an answer to our events: text, thinking, calls, and the stop reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REASONS: dict[str, StopReason] = {
 """``model_length`` is a full window. Every other reason is a failure, as with Completions."""
 
 _NO_ID = ("", "null")
-"""What stands in the place of an id that the server did not give; the vendor's own client writes ``"null"``."""
+"""Placeholders for a missing id; the vendor's own client writes ``"null"``."""
 
 
 @define(eq=False)
@@ -39,7 +39,7 @@ class _Call:
 
 
 class Reading:
-    """One answer as it is read, see ``AnswerReader`` of the kit.
+    """Reads one answer; implements ``AnswerReader`` of the kit.
 
     Args:
         builder: Makes our events.
@@ -47,11 +47,11 @@ class Reading:
 
     def __init__(self, builder: AnswerBuilder) -> None:
         self.finished = False
-        """Whether the answer is complete; nothing more need be read then."""
+        """Whether the answer is complete."""
         self.builder = builder
         self._started = False
         self._kind: Literal["text", "thinking", ""] = ""
-        """What the open block is; calls stay open beside it until the end."""
+        """Kind of the open block; calls stay open in addition until the end."""
         self._block = -1
         self._pieces = WholeText()
         self._signature: str | None = None
@@ -63,7 +63,7 @@ class Reading:
         """Yield what one event (the data of a server-sent event) adds.
 
         Raises:
-            RequestFailed: The event tells of a failure, or cannot be understood.
+            RequestFailed: The event reports a failure, or is invalid.
         """
         if self.finished:
             return
@@ -101,7 +101,7 @@ class Reading:
         reason = self._reason
         yield self.builder.done("stop" if reason == "toolUse" and not self._calls else reason)
 
-    # What stands beside the answer
+    # Metadata
 
     def _note(self, chunk: dict[str, Any]) -> None:
         builder, extras = self.builder, self.builder.extras
@@ -124,7 +124,7 @@ class Reading:
     def _delta(self, delta: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
         content = delta.get("content")
         if isinstance(content, str):
-            yield from self._grow("text", content)
+            yield from self._append("text", content)
         elif isinstance(content, list):
             for part in content:
                 yield from self._part(part)
@@ -132,20 +132,20 @@ class Reading:
             yield from self._call(piece)
 
     def _part(self, part: Any) -> Iterator[AssistantMessageEvent]:
-        """Take one part of content that is a list; kinds that are no text (references, files) are passed over."""
+        """Take one part of content that is a list; kinds other than text (references, files) are ignored."""
         if isinstance(part, str):
-            yield from self._grow("text", part)
+            yield from self._append("text", part)
         elif isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
-            yield from self._grow("text", part["text"])
+            yield from self._append("text", part["text"])
         elif isinstance(part, dict) and part.get("type") == "thinking":
             for thought in dicts(part.get("thinking")):
                 if isinstance(thought.get("text"), str):
-                    yield from self._grow("thinking", thought["text"])
+                    yield from self._append("thinking", thought["text"])
             if isinstance(part.get("signature"), str) and part["signature"]:
                 yield from self._open("thinking")
                 self._signature = part["signature"]
 
-    def _grow(self, kind: Literal["text", "thinking"], text: str) -> Iterator[AssistantMessageEvent]:
+    def _append(self, kind: Literal["text", "thinking"], text: str) -> Iterator[AssistantMessageEvent]:
         if not text:
             return
         yield from self._open(kind)
@@ -189,7 +189,7 @@ class Reading:
             yield self.builder.tool_call(call.block, arguments)
 
     def _latest(self, number: int) -> _Call | None:
-        """Return the call that a piece without a name goes on with."""
+        """Return the call that a piece without a name continues."""
         return next((call for call in reversed(self._calls.values()) if call.number == number), None)
 
     def _begin(self, key: tuple[str, int], name: Any) -> Iterator[AssistantMessageEvent]:
@@ -201,7 +201,7 @@ class Reading:
         yield event
 
     def _new_id(self, call_id: str) -> str:
-        """Return the server's id of a call, or one of ours where it has none or one that was there before."""
+        """Return the server's id of a call, or a generated one where it is missing or repeated."""
         number = len(self._calls)
         while not call_id or call_id in self._ids:
             call_id = mistral_id(f"{self.builder.extras.get('response_id', '')}:{number}")
@@ -211,7 +211,7 @@ class Reading:
 
 
 def _key(piece: dict[str, Any]) -> tuple[str, int]:
-    """Return what tells a call from others: its id together with its number, for servers that give only one of them."""
+    """Return the key of a call: its id and its number, because some servers send only one of them."""
     call_id, number = piece.get("id"), piece.get("index")
     call_id = "" if not isinstance(call_id, str) or call_id in _NO_ID else call_id
     return call_id, number if isinstance(number, int) else 0

@@ -1,4 +1,4 @@
-"""The address, the headers and the body of a request, and what it says of thinking, caching and tools."""
+"""URL, headers and body of a request, with thinking, caching and tools."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 __all__ = ["ERROR_TEXT", "chat_url", "to_headers", "to_payload"]
 
 ERROR_TEXT = "Mistral API error ({status}): {body}"
-"""How an error of the API reads."""
+"""Template of the API's errors."""
 
 _EFFORT = "high"
-"""What a level is called that the model's data do not map."""
+"""Default effort of a level that the model's data do not map."""
 
 
 def chat_url(base_url: str) -> str:
-    """Return where conversations are sent; a base URL may end in ``/v1`` or not."""
+    """Return the URL of conversations; a base URL may end in ``/v1``."""
     return f"{base_url.rstrip('/').removesuffix('/v1')}/v1/chat/completions"
 
 
 def to_headers(model: Model, options: StreamOptions) -> dict[str, str]:
-    """Return the headers. ``x-affinity`` keeps a session where its prefix is cached; a user's own one wins."""
+    """Return the headers. ``x-affinity`` routes a session to its cached prefix; the user's own one takes precedence."""
     headers: dict[str, str] = {}
     session = _cached_session(options)
     if session is not None:
@@ -45,7 +45,7 @@ def to_headers(model: Model, options: StreamOptions) -> dict[str, str]:
 
 
 def _cached_session(options: StreamOptions) -> str | None:
-    """Return the session whose prefix is to be found again in the API's cache."""
+    """Return the session id for the API's prompt cache."""
     return None if options.cache_retention == "none" else options.session_id or None
 
 
@@ -77,7 +77,7 @@ def to_payload(model: Model, context: Context, options: StreamOptions) -> dict[s
 
 
 def _thinking(model: Model, options: StreamOptions) -> dict[str, Any]:
-    """Return how to think: an effort where the model knows efforts, else the prompt mode, which knows on and off."""
+    """Return the reasoning fields: an effort where the model supports it, else the prompt mode, on or off."""
     if not model.reasoning:
         return {}
     level = clamp_thinking_level(model, options.reasoning)
@@ -99,10 +99,10 @@ def _tool(tool: Tool, model: Model) -> dict[str, Any]:
 
 
 def _tool_choice(choice: Any) -> Any:
-    """Return the choice in this API's words: ``auto``, ``none``, ``any``, ``required`` or one function."""
+    """Return the choice in this API's format: ``auto``, ``none``, ``any``, ``required`` or one function."""
     if isinstance(choice, dict):
         name = choice.get("name") or (choice.get("function") or {}).get("name")
         if name:
             return {"type": "function", "function": {"name": name}}
-        return choice.get("type", "auto")  # Anthropic's way of saying it: {"type": "any"}
+        return choice.get("type", "auto")  # Anthropic's format: {"type": "any"}
     return choice

@@ -1,4 +1,4 @@
-"""An answer that came whole, because a host did not stream it, as the chunk that a stream would have had."""
+"""Converts an answer of a host that does not stream, as the chunk of a stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["whole_events"]
 
 
 def whole_events(answer: Any) -> list[dict[str, Any]]:
-    """Return one chunk that says all of a completion; none for what is not one."""
+    """Return one chunk with all of a completion; none for other data."""
     if not isinstance(answer, dict):
         return []
     choices = [choice for choice in dicts(answer.get("choices")) if isinstance(choice.get("message"), dict)]

@@ -16,7 +16,7 @@ __all__ = ["register_models", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Answer for the API id ``offline-rules``."""
+    """Implement the API id ``offline-rules``."""
     from pi_provider_offline._provider import OfflineRules
 
     return [OfflineRules()]

@@ -26,7 +26,7 @@ async def code_of_device(http: Http, ui: Any, provider: str, client_id: str) -> 
 
     Raises:
         UserError: The account does not allow it, or the user came too late.
-        RequestFailed: The server refused, or could not be asked.
+        RequestFailed: The server refused, or could not be reached.
     """
     device = await _device(http, provider, client_id)
     show_code(ui, provider, device)

@@ -48,7 +48,7 @@ class CodexLogin:
         """Return a fresh credential.
 
         Raises:
-            RequestFailed: The server refused, or could not be asked.
+            RequestFailed: The server refused, or could not be reached.
         """
         fields = {"grant_type": "refresh_token", "refresh_token": credential["refresh"], "client_id": CLIENT_ID}
         return await self._credential(fields)

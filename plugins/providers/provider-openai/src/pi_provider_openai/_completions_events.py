@@ -109,7 +109,7 @@ class CompletionsFeeder(Feeder):
         self.finished = True
         yield self.builder.done(reason)
 
-    # What stands beside the answer
+    # Metadata
 
     def _note(self, chunk: dict[str, Any]) -> None:
         extras = self.builder.extras

@@ -49,14 +49,14 @@ class Feeder(ABC):
     def __init__(self, model: Model) -> None:
         self.builder = Answer(model)
         self.finished = False
-        """Whether the answer is complete; nothing more need be read then."""
+        """Whether the answer is complete."""
         self._started = False
 
     def feed(self, data: bytes) -> Iterator[AssistantMessageEvent]:
         """Yield what one event (the data of a server-sent event) adds.
 
         Raises:
-            RequestFailed: The event tells of a failure, or cannot be understood.
+            RequestFailed: The event reports a failure, or is invalid.
         """
         if self.finished:
             return
@@ -75,7 +75,7 @@ class Feeder(ABC):
         """Yield what one event adds, its JSON read.
 
         Raises:
-            RequestFailed: The event tells of a failure, or cannot be understood.
+            RequestFailed: The event reports a failure, or is invalid.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""An answer that came whole, because a host did not stream it, as the events that a stream would have had."""
+"""An answer that came whole, because a host did not stream it, as the events of a stream."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ENDED = ("completed", "incomplete", "failed", "cancelled")
 
 
 def whole_completion(answer: Any) -> list[dict[str, Any]]:
-    """Return the chunk that says all of a completion; none for what is not one."""
+    """Return the chunk that says all of a completion; none for other data."""
     if not isinstance(answer, dict) or not any("message" in choice for choice in dicts(answer.get("choices"))):
         return []
     return [answer]  # the codec reads a message as it reads a delta

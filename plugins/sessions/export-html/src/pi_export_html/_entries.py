@@ -104,8 +104,8 @@ class Transcript:
     def _answer(self, number: int, message: AssistantMessage) -> Html:
         parts = [self._block(number, block) for block in message.content]
         if message.error_message or message.stop_reason in ("error", "aborted", "length"):
-            headline = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
-            reason = headline.get(message.stop_reason, "Error")
+            notes = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
+            reason = notes.get(message.stop_reason, "Error")
             said = f": {message.error_message}" if message.error_message else ""
             parts.append(tag("p", f"{reason}{said}", class_="error"))
         took = seconds(message.duration_ms) if message.duration_ms is not None else ""
@@ -213,7 +213,7 @@ def _command(message: BashExecutionMessage) -> Html:
     elif message.exit_code:
         notes.append(f"exit code {message.exit_code}")
     if message.exclude_from_context:
-        notes.append("not headline to the model")
+        notes.append("not told to the model")
     if message.truncated:
         notes.append(f"cut; all of it: {message.full_output_path}" if message.full_output_path else "cut")
     return join(
