@@ -1,4 +1,4 @@
-"""Speaks to OpenAI, Azure OpenAI, the ChatGPT backend and every host that is compatible with Chat Completions."""
+"""Implements the APIs of OpenAI, Azure OpenAI, the ChatGPT backend and hosts compatible with Chat Completions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["register_credentials", "register_logins", "register_providers"]
 
 @hookimpl
 def register_providers() -> Sequence[Provider]:
-    """Answer for the API ids of Chat Completions, Responses, Azure and Codex."""
+    """Implement the API ids of Chat Completions, Responses, Azure and Codex."""
     from pi_provider_openai._providers import AzureResponses, CodexResponses, Completions, Responses
 
     return [Completions(), Responses(), AzureResponses(), CodexResponses()]
@@ -24,7 +24,7 @@ def register_providers() -> Sequence[Provider]:
 
 @hookimpl
 def register_credentials() -> Sequence[CredentialSource]:
-    """Answer with an Entra token for Azure where no key is configured."""
+    """Provide an Entra token for Azure where no key is configured."""
     from pi_provider_openai._entra import EntraToken
 
     return [EntraToken()]
@@ -32,7 +32,7 @@ def register_credentials() -> Sequence[CredentialSource]:
 
 @hookimpl
 def register_logins() -> Sequence[Login]:
-    """Sign in to provider ``openai-codex`` with a ChatGPT plan."""
+    """Add the login of provider ``openai-codex`` with a ChatGPT plan."""
     from pi_provider_openai._codex_login import CodexLogin
 
     return [CodexLogin()]

@@ -1,4 +1,4 @@
-"""Where an Azure deployment is, what it is called, and what Azure wants otherwise than OpenAI."""
+"""Azure's endpoint and deployment names, and its differences from OpenAI."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["AzureConfig", "azure_config", "azure_payload", "deployment_of"]
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".ai.azure.com")
 
 _BARE_PATHS = ("", "/openai", "/openai/v1/responses")
-"""Paths of a resource that mean its API."""
+"""Paths of a resource's API."""
 
 
 class AzureConfig(NamedTuple):
-    """Which deployment is asked, and in which version of the API."""
+    """A deployment, and the API's version."""
 
     base_url: str
     deployment: str
@@ -32,14 +32,14 @@ class AzureConfig(NamedTuple):
 
 
 def azure_config(model: Model, environ: Mapping[str, str] | None = None) -> AzureConfig:
-    """Return where the model is.
+    """Return the configuration of a model.
 
-    ``AZURE_OPENAI_BASE_URL`` counts before ``AZURE_OPENAI_RESOURCE_NAME``, that before the model's own base URL;
+    Precedence: ``AZURE_OPENAI_BASE_URL``, ``AZURE_OPENAI_RESOURCE_NAME``, the model's own base URL;
     ``AZURE_OPENAI_API_VERSION`` is ``v1`` by default; ``AZURE_OPENAI_DEPLOYMENT_NAME_MAP`` is
     ``model=deployment,...``, a model it does not name is deployed under its id.
 
     Raises:
-        RequestFailed: Nothing says where the resource is.
+        RequestFailed: No resource is configured.
     """
     environ = os.environ if environ is None else environ
     resource = environ.get("AZURE_OPENAI_RESOURCE_NAME", "").strip()

@@ -1,4 +1,4 @@
-"""What the backend of ChatGPT plans wants otherwise than Responses: instructions, an account, other efforts."""
+"""Differences of the ChatGPT backend from Responses: instructions, an account, other efforts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BASE_URL = "https://chatgpt.com/backend-api"
 _CLAIM = "https://api.openai.com/auth"
 
 _INSTRUCTIONS = "You are a helpful assistant."
-"""Sent where there is no system prompt: the backend refuses a request without instructions."""
+"""Sent where there is no system prompt: the backend rejects a request without instructions."""
 
 
 def codex_payload(model: Model, context: Context, options: StreamOptions) -> dict[str, Any]:
@@ -82,13 +82,13 @@ def codex_headers(model: Model, options: StreamOptions, token: str) -> dict[str,
 
 
 def codex_base_url(base_url: str) -> str:
-    """Return what ``/responses`` is put behind, however much of it the user wrote."""
+    """Return the base URL for ``/responses``, completing a partial one."""
     base_url = (base_url.strip() or _BASE_URL).rstrip("/").removesuffix("/responses")
     return base_url if base_url.endswith("/codex") else f"{base_url}/codex"
 
 
 def account_of(token: str) -> str:
-    """Return the account that a token of ChatGPT is for.
+    """Return the account of a ChatGPT token.
 
     Raises:
         RequestFailed: It names none; the token is not in the message.
@@ -105,7 +105,7 @@ def account_of(token: str) -> str:
 
 
 def codex_limit(problem: Exception) -> Exception:
-    """Return the failure with the time at which a plan's limit is lifted; the backend says it in the body alone."""
+    """Return the failure with the reset time of a plan's limit, which is only in the body."""
     if not isinstance(problem, HttpFailed) or problem.retry_after_ms is not None or not problem.body:
         return problem
     try:
@@ -122,7 +122,7 @@ def codex_limit(problem: Exception) -> Exception:
 
 
 def _effort(model_id: str, effort: str) -> str:
-    """Return the effort that a model of the backend knows, where the model's data does not say it."""
+    """Return the effort supported by a model of the backend, where the model's data have none."""
     name = model_id.rpartition("/")[2]
     if name.startswith("gpt-5.1-codex-mini"):
         return "high" if effort in ("high", "xhigh", "max") else "medium"

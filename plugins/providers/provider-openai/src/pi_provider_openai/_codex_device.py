@@ -1,4 +1,4 @@
-"""Signing in to ChatGPT on another screen: device codes of its own form, which end as the browser's way does."""
+"""Device login to ChatGPT, with a variant of device codes that ends as the browser flow does."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PAGE = "https://auth.openai.com/codex/device"
 REDIRECT_URI = "https://auth.openai.com/deviceauth/callback"
 
 _NOT_YET = (403, 404)
-"""What the server says while the user has not entered the code."""
+"""Statuses while the user has not entered the code."""
 
 
 async def code_of_device(http: Http, ui: Any, provider: str, client_id: str) -> dict[str, str]:
     """Show a code, wait until it was entered, and return what to exchange: code, verifier and redirect URI.
 
     Raises:
-        UserError: The account does not allow it, or the user came too late.
+        UserError: The account does not allow it, or the code expired.
         RequestFailed: The server refused, or could not be reached.
     """
     device = await _device(http, provider, client_id)

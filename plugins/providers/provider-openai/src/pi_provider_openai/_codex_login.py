@@ -1,4 +1,4 @@
-"""Signing in with a ChatGPT plan."""
+"""Login with a ChatGPT plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCOPE = "openid profile email offline_access"
 CALLBACK_PORT = 1455
 CALLBACK_PATH = "/auth/callback"
 WAYS = ("Enter a code on another screen", "Paste the address at which a browser ends up")
-"""Where pi opens no pages itself."""
+"""Choices where pi cannot open pages."""
 
 
 class CodexLogin:
@@ -27,7 +27,7 @@ class CodexLogin:
         self._http = http or Http()
 
     async def login(self, ui: Any) -> dict[str, Any]:
-        """Let the browser come back with a code, or the user enter or paste one, and return the credential.
+        """Get a code from the callback, the device flow or pasted by the user, and return the credential.
 
         Raises:
             UserError: The user did not sign in, or did not consent.
@@ -35,7 +35,7 @@ class CodexLogin:
         """
         from pi_provider_kit.oauth import opens_pages
 
-        # Nobody to ask is no reason to give up: a code can be entered wherever the user sees it.
+        # Without dialogs the device code still works: the user can enter it on another computer.
         if not opens_pages(ui) and await ui.select(f"How do you want to sign in to {self.name}?", WAYS) != WAYS[1]:
             from pi_provider_openai._codex_device import code_of_device
 

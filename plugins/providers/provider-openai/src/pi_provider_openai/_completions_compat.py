@@ -1,4 +1,4 @@
-"""Which quirks a host of Chat Completions has: found by its address, corrected by what the model says."""
+"""Quirks of hosts of Chat Completions: by host name, overridden by the model's ``compat``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DEFAULTS: dict[str, Any] = {
     "vllmPriority": None,
     "zaiToolStream": False,
 }
-"""Every flag, as OpenAI itself and hosts that nothing is known of have it; names and values as in models.json.
+"""Default of every flag, for OpenAI itself and unknown hosts; names and values as in models.json.
 
 - ``promptCacheKeyMode``: ``session`` sends the session's id as ``prompt_cache_key``, ``long`` only for the retention
   ``long``, ``none`` never. (The contract names the flag and not its values.)
@@ -137,9 +137,9 @@ def host_of(base_url: str) -> str:
 
 
 def compat_of(model: Model) -> dict[str, Any]:
-    """Return every flag's value: the default, then what the host is known for, then ``model.compat``.
+    """Return every flag's value: the default, the host's, then ``model.compat``.
 
-    The model's ``compat`` holds its provider's already. A flag set to null counts as not set.
+    The model's ``compat`` includes its provider's. A flag set to null counts as not set.
     """
     host = host_of(model.base_url)
     flags = dict(DEFAULTS)

@@ -1,4 +1,4 @@
-"""Chunks of Chat Completions become an answer, however hosts bend the format."""
+"""Converts chunks of Chat Completions to an answer, with the deviations of many hosts."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _REASONS: dict[str, StopReason] = {
     "tool_calls": "toolUse",
     "function_call": "toolUse",
 }
-"""Finish reasons and what they mean; every other reason is a failure."""
+"""Finish reasons; every other reason is a failure."""
 
 _MOST_DOLLARS = 10**9
 
 
 @define(eq=False)
 class _Call:
-    """A tool call as far as it has come; it has an index in the message once its name is known."""
+    """A partial tool call; it has an index in the message once its name is known."""
 
     id: str = ""
     name: str = ""
@@ -60,8 +60,8 @@ class CompletionsFeeder(Feeder):
     """A ``Feeder`` for one answer.
 
     Args:
-        model: Who answers.
-        needs_finish_reason: Whether the host says why it stops; one that does not may just end the stream.
+        model: The model.
+        needs_finish_reason: Whether the host sends a finish reason; one that does not may just end the stream.
         tools: Names of tools that a model may call by writing XML into its text; empty where that is never a call.
     """
 
@@ -129,7 +129,7 @@ class CompletionsFeeder(Feeder):
         raw = str(choice["finish_reason"])
         self.builder.extras["raw_stop_reason"] = raw
         if raw not in _REASONS:
-            if choice.get("error"):  # OpenRouter says there what happened upstream
+            if choice.get("error"):  # OpenRouter reports upstream errors there
                 raise _failure(choice["error"])
             raise HttpFailed(f"Provider finish_reason: {raw}", kind="filtered" if raw == "content_filter" else "event")
         self._reason = _REASONS[raw]
@@ -159,7 +159,7 @@ class CompletionsFeeder(Feeder):
         if not text:
             return
         if self._text is None:
-            if not self._details:  # what belongs to the thinking may still come
+            if not self._details:  # more of the thinking may follow
                 yield from self._close_thinking()
             event = self.builder.text_start()
             self._text = event.content_index
@@ -223,8 +223,8 @@ class CompletionsFeeder(Feeder):
     def _which(self, index: Any, call_id: str, name: str) -> _Call:
         """Return the call that a piece belongs to.
 
-        The index counts, but servers exist that give every call the index 0 and each its own id, and some that give
-        none: a piece with a name and an id of its own then begins a call.
+        Usually the index, but some servers give every call the index 0 and its own id, and some give none: then a piece
+        with a name and a new id begins a call.
         """
         key = index if isinstance(index, int) else call_id or None
         known = self._by_index.get(key) if key is not None else self._calls[-1] if self._calls and not name else None
@@ -248,7 +248,7 @@ class CompletionsFeeder(Feeder):
             yield self.builder.tool_call(call.index, arguments)
 
     def _own_id(self, number: int) -> str:
-        """Return an id for a call that the host gave none."""
+        """Return a generated id for a call without one."""
         return sanitized_id(f"call_{number}_{self.builder.extras.get('response_id', '')}".rstrip("_"), 40)
 
     # Ends
@@ -267,7 +267,7 @@ class CompletionsFeeder(Feeder):
 
     def _close_calls(self) -> Iterator[AssistantMessageEvent]:
         for call in self._calls:
-            if call.index is None and call.name:  # neither an id nor arguments came
+            if call.index is None and call.name:  # it has neither an id nor arguments
                 yield from self._open_call(call)
             if call.index is None and self._reason == "length":  # the limit cut it before its name
                 continue
@@ -277,7 +277,7 @@ class CompletionsFeeder(Feeder):
             yield self.builder.tool_call_end(call.index, thought_signature=compact_json(detail) if detail else None)
 
     def _written_calls(self) -> Iterator[AssistantMessageEvent]:
-        """Make calls of what a local model wrote as XML at the end of its text."""
+        """Convert XML at the end of a local model's text to calls."""
         if not self._tools:
             return
         from pi_provider_kit import xml_calls
@@ -296,10 +296,10 @@ class CompletionsFeeder(Feeder):
 
 
 def completions_usage(usage: dict[str, Any], model: Model) -> Usage:
-    """Return the tokens that a chunk's ``usage`` counts, with their cost.
+    """Return the tokens of a chunk's ``usage``, with their cost.
 
-    ``prompt_tokens`` includes what the cache gave and took; hosts name that in three ways. OpenRouter's ``cost`` is
-    what was billed.
+    ``prompt_tokens`` includes cache reads and writes, for which hosts have three formats. OpenRouter's ``cost`` is the
+    billed amount.
     """
     inputs = usage.get("prompt_tokens_details")
     inputs = inputs if isinstance(inputs, dict) else {}
@@ -326,7 +326,7 @@ def _dollars(billed: Any) -> float | None:
 
 
 def _failure(error: Any) -> RequestFailed:
-    """Return what an ``error`` in the midst of the stream tells; worded as one that came instead of the answer."""
+    """Return the failure of an ``error`` within the stream, in the format of an HTTP error."""
     if not isinstance(error, dict):
         return HttpFailed(str(error), kind="event")
     code, status = error.get("code"), status_of(error)

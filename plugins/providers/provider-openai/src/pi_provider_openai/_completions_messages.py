@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["REASONING_FIELDS", "mark_for_cache", "to_messages"]
 
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
-"""Where hosts put reasoning; a thinking block's signature is the name of the field that it came in."""
+"""Fields of reasoning; a thinking block's signature is the name of the field that it was received in."""
 
 _BRIDGE = {"role": "assistant", "content": "I have processed the tool results."}
 
@@ -27,7 +27,7 @@ _IMAGES_FOLLOW = "Attached image(s) from tool result:"
 
 
 def to_messages(model: Model, context: Context, compat: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the system prompt and the conversation as the host takes them."""
+    """Return the system prompt and the conversation in the host's format."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
@@ -148,7 +148,7 @@ def _json(signature: str | None) -> Any:
 def mark_for_cache(
     messages: list[dict[str, Any]], tools: list[dict[str, Any]], retention: str, compat: Mapping[str, Any]
 ) -> None:
-    """Mark the system prompt, the last tool and the end of the conversation as Anthropic's models ask."""
+    """Add cache marks to the system prompt, the last tool and the end of the conversation, for Anthropic's models."""
     if compat["cacheControlFormat"] != "anthropic" or retention == "none":
         return
     mark = {"type": "ephemeral"}
@@ -165,7 +165,7 @@ def mark_for_cache(
 
 
 def _mark(message: dict[str, Any], mark: dict[str, str]) -> bool:
-    """Mark the last text of a message; tell whether there was one."""
+    """Mark the last text of a message; return whether there was one."""
     content = message["content"]
     if isinstance(content, str) and content:
         content = message["content"] = [{"type": "text", "text": content}]

@@ -103,7 +103,7 @@ def _routing(compat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tool_choice(choice: Any) -> Any:
-    """Return the choice in this API's words; ``any`` and ``{"type": "tool", "name": ...}`` are Anthropic's."""
+    """Return the choice in this API's format; ``any`` and ``{"type": "tool", "name": ...}`` are Anthropic's."""
     if choice == "any":
         return "required"
     if isinstance(choice, dict) and choice.get("type") in ("tool", "function") and "name" in choice:

@@ -1,4 +1,4 @@
-"""How a host of Chat Completions is told to think: a dozen formats for one wish."""
+"""Reasoning fields of Chat Completions: a dozen formats of different hosts."""
 
 from __future__ import annotations
 
@@ -17,108 +17,108 @@ if TYPE_CHECKING:
 __all__ = ["completions_thinking", "thinking_fields"]
 
 _ANSWER = 1024
-"""Tokens that thinking leaves for the answer."""
+"""Minimum tokens for the answer."""
 
 
 def completions_thinking(model: Model, options: StreamOptions, compat: Mapping[str, Any]) -> Thinking:
-    """Return what is wished for; ``effort`` is None for "off" where the model cannot be turned off."""
+    """Return the requested reasoning; ``effort`` is None for "off" where the model cannot be turned off."""
     return thinking_of(model, options, compat["reasoningEffortMap"])
 
 
 def thinking_fields(model: Model, options: StreamOptions, compat: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """Return the fields of the request that say how to think; none for a model that does not reason.
+    """Return the reasoning fields of the request; empty for a model without reasoning.
 
     Args:
-        model: Who is asked.
+        model: The model.
         options: Their ``reasoning`` and ``thinking_budgets``.
         compat: Every flag of the host.
         limit: Tokens that thinking and answer may take together.
     """
     if not model.reasoning:
         return {}
-    wish = _Wish(model, options, compat, limit)
-    fields = _FORMATS.get(compat["thinkingFormat"], _openai)(wish)
+    requested = _Requested(model, options, compat, limit)
+    fields = _FORMATS.get(compat["thinkingFormat"], _openai)(requested)
     name = compat["thinkingTokenBudgetField"]
     if name is None and compat["supportsThinkingTokenBudget"]:
         name = "thinking_token_budget"
-    if name and wish.budget:
-        fields[name] = wish.budget
+    if name and requested.budget:
+        fields[name] = requested.budget
     return fields
 
 
-class _Wish:
-    """What is wished for, as the formats ask for it."""
+class _Requested:
+    """The requested reasoning, with the values that the formats need."""
 
     def __init__(self, model: Model, options: StreamOptions, compat: Mapping[str, Any], limit: int) -> None:
         thinking = completions_thinking(model, options, compat)
         self.compat = compat
         self.on = thinking.level is not None
         self.word = thinking.effort
-        """The host's word for the level, or for "off"; None where it cannot be turned off."""
+        """The host's value for the level, or for "off"; None where it cannot be turned off."""
         self.own_word = (model.thinking_level_map or {}).get(thinking.level or "off")
-        """The same where the model's own map has it."""
+        """The same, only from the model's own map."""
         budget = thinking_budget(thinking.level, options.thinking_budgets) if thinking.level else 0
         self.budget = min(budget, max(0, limit - _ANSWER))
 
     def effort(self) -> dict[str, Any]:
-        """Return ``reasoning_effort`` where the host knows it and the model is to think."""
+        """Return ``reasoning_effort`` where the host supports it and reasoning is on."""
         return {"reasoning_effort": self.word} if self.on and self.compat["supportsReasoningEffort"] else {}
 
 
-def _openai(wish: _Wish) -> dict[str, Any]:
-    if wish.on:
-        return wish.effort()
-    known = wish.own_word is not None and wish.compat["supportsReasoningEffort"]
-    return {"reasoning_effort": wish.own_word} if known else {}
+def _openai(requested: _Requested) -> dict[str, Any]:
+    if requested.on:
+        return requested.effort()
+    known = requested.own_word is not None and requested.compat["supportsReasoningEffort"]
+    return {"reasoning_effort": requested.own_word} if known else {}
 
 
-def _zai(wish: _Wish) -> dict[str, Any]:
-    thinking = {"type": "enabled", "clear_thinking": False} if wish.on else {"type": "disabled"}
-    return {"thinking": thinking, **wish.effort()}
+def _zai(requested: _Requested) -> dict[str, Any]:
+    thinking = {"type": "enabled", "clear_thinking": False} if requested.on else {"type": "disabled"}
+    return {"thinking": thinking, **requested.effort()}
 
 
-def _qwen(wish: _Wish) -> dict[str, Any]:
-    return {"enable_thinking": wish.on, **wish.effort()}
+def _qwen(requested: _Requested) -> dict[str, Any]:
+    return {"enable_thinking": requested.on, **requested.effort()}
 
 
-def _qwen_chat_template(wish: _Wish) -> dict[str, Any]:
-    return {"chat_template_kwargs": {"enable_thinking": wish.on, "preserve_thinking": True}}
+def _qwen_chat_template(requested: _Requested) -> dict[str, Any]:
+    return {"chat_template_kwargs": {"enable_thinking": requested.on, "preserve_thinking": True}}
 
 
-def _chat_template(wish: _Wish) -> dict[str, Any]:
-    values = _template_values(wish, wish.compat["chatTemplateKwargs"])
+def _chat_template(requested: _Requested) -> dict[str, Any]:
+    values = _template_values(requested, requested.compat["chatTemplateKwargs"])
     return {"chat_template_kwargs": values} if values else {}
 
 
-def _baseten(wish: _Wish) -> dict[str, Any]:
-    values = _template_values(wish, wish.compat["chatTemplateArgs"])
+def _baseten(requested: _Requested) -> dict[str, Any]:
+    values = _template_values(requested, requested.compat["chatTemplateArgs"])
     fields: dict[str, Any] = {"chat_template_args": values} if values else {}
-    return {**fields, **_openai(wish)}
+    return {**fields, **_openai(requested)}
 
 
-def _deepseek(wish: _Wish) -> dict[str, Any]:
-    if wish.on:
-        return {"thinking": {"type": "enabled"}, **wish.effort()}
-    return {"thinking": {"type": "disabled"}} if wish.word is not None else {}
+def _deepseek(requested: _Requested) -> dict[str, Any]:
+    if requested.on:
+        return {"thinking": {"type": "enabled"}, **requested.effort()}
+    return {"thinking": {"type": "disabled"}} if requested.word is not None else {}
 
 
-def _openrouter(wish: _Wish) -> dict[str, Any]:
-    return {"reasoning": {"effort": wish.word}} if wish.word is not None else {}
+def _openrouter(requested: _Requested) -> dict[str, Any]:
+    return {"reasoning": {"effort": requested.word}} if requested.word is not None else {}
 
 
-def _ant_ling(wish: _Wish) -> dict[str, Any]:
-    return {"reasoning": {"effort": wish.own_word}} if wish.on and wish.own_word is not None else {}
+def _ant_ling(requested: _Requested) -> dict[str, Any]:
+    return {"reasoning": {"effort": requested.own_word}} if requested.on and requested.own_word is not None else {}
 
 
-def _together(wish: _Wish) -> dict[str, Any]:
-    return {"reasoning": {"enabled": wish.on}, **wish.effort()}
+def _together(requested: _Requested) -> dict[str, Any]:
+    return {"reasoning": {"enabled": requested.on}, **requested.effort()}
 
 
-def _string(wish: _Wish) -> dict[str, Any]:
-    return {"thinking": wish.word} if wish.word is not None else {}
+def _string(requested: _Requested) -> dict[str, Any]:
+    return {"thinking": requested.word} if requested.word is not None else {}
 
 
-_FORMATS: dict[str, Callable[[_Wish], dict[str, Any]]] = {
+_FORMATS: dict[str, Callable[[_Requested], dict[str, Any]]] = {
     "openai": _openai,
     "zai": _zai,
     "qwen": _qwen,
@@ -133,19 +133,19 @@ _FORMATS: dict[str, Callable[[_Wish], dict[str, Any]]] = {
 }
 
 
-def _template_values(wish: _Wish, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a server's chat template is given; ``{"$var": NAME}`` stands for what is wished for.
+def _template_values(requested: _Requested, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a server's chat template; ``{"$var": NAME}`` is replaced by a value.
 
     The variables are ``thinking.enabled``, ``thinking.budget`` (tokens) and ``thinking.effort``; with ``omitWhenOff``
-    a value is left out where the model is not to think.
+    a value is left out where reasoning is off.
     """
     given: dict[str, Any] = {}
     for name, value in values.items():
         if not isinstance(value, dict):
             given[name] = value
-        elif wish.on or not value.get("omitWhenOff"):
-            known = {"thinking.enabled": wish.on, "thinking.budget": wish.budget or None}
-            word = wish.word if wish.on else wish.own_word
+        elif requested.on or not value.get("omitWhenOff"):
+            known = {"thinking.enabled": requested.on, "thinking.budget": requested.budget or None}
+            word = requested.word if requested.on else requested.own_word
             if (found := known.get(value.get("$var", ""), word)) is not None:
                 given[name] = found
     return given

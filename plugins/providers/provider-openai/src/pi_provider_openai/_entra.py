@@ -16,22 +16,22 @@ _WHERE = ("AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_RESOURCE_NAME")
 
 
 class EntraToken:
-    """Answers for the token of provider ``azure-openai-responses``, where the user has no key.
+    """Credential source of provider ``azure-openai-responses``, where the user has no key.
 
-    ``AZURE_OPENAI_AD_TOKEN`` is taken as it is. Else the package azure-identity is asked, if it is installed and a
-    resource is named: looking for a managed identity takes seconds on a machine that has none.
+    ``AZURE_OPENAI_AD_TOKEN`` is used as it is. Else the package azure-identity is used, if it is installed and a
+    resource is configured: the search for a managed identity takes seconds on a machine without one.
     """
 
     name = "azure-openai-responses"
 
     def available(self, provider: str) -> bool:
-        """Whether a token is there, or may be had; nobody is asked for one, and azure-identity is not imported."""
+        """Whether there is a token, or may be one; none is requested, and azure-identity is not imported."""
         if provider != self.name:
             return False
         return _own_token() is not None or (_is_named() and _identity_is_installed())
 
     async def credential(self, provider: str) -> str | None:
-        """Return a token that is valid now, None where there is none.
+        """Return a valid token, None where there is none.
 
         Raises:
             UserError: azure-identity is installed and got no token.
@@ -46,7 +46,7 @@ class EntraToken:
 
 
 async def entra_token() -> str:
-    """Return a token for Azure's models; azure-identity keeps it until it expires.
+    """Return a token for Azure's models; azure-identity caches it until it expires.
 
     Raises:
         UserError: The package is not installed, or got no token.
@@ -85,7 +85,7 @@ def _identity_is_installed() -> bool:
 
 
 _credentials: dict[Any, Any] = {}
-"""The credential by the module that made it: it holds the tokens."""
+"""The credential by the module that made it: it caches the tokens."""
 
 
 def _credential(identity: Any) -> Any:

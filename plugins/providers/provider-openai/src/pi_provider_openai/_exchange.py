@@ -1,4 +1,4 @@
-"""One request and its answer: which transport carries it, and how what goes wrong ends the answer."""
+"""One request and its answer: transport and errors."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Call:
     """A request that either transport can make.
 
     Attributes:
-        base_url: What the path is put behind.
+        base_url: The base URL.
         path: ``/chat/completions`` or ``/responses``.
         payload: The body.
         headers: Without the key.
-        key: The key or token; None where the host takes none.
+        key: The key or token; None where the host needs none.
         azure_version: The ``api-version`` of Azure; None for other hosts.
-        error_text: How an HTTP error reads, with ``{status}`` and ``{body}``.
+        error_text: Template of HTTP errors, with ``{status}`` and ``{body}``.
     """
 
     base_url: str
@@ -50,13 +50,13 @@ class Call:
 
     @property
     def from_whole(self) -> Callable[[Any], list[dict[str, Any]]]:
-        """Turns an answer that came whole into events, see ``HttpRequest.from_whole``."""
+        """Function that converts an answer that is not streamed to events, see ``HttpRequest.from_whole``."""
         from pi_provider_openai._whole import whole_completion, whole_response
 
         return whole_completion if self.path == "/chat/completions" else whole_response
 
     def http_request(self, payload: Any, on_sent: Callable[[], object] | None = None) -> HttpRequest:
-        """Return the request as the kit makes it, see ``HttpRequest.on_sent``."""
+        """Return the request for the kit, see ``HttpRequest.on_sent``."""
         url = f"{self.base_url.rstrip('/')}{self.path}"
         headers = dict(self.headers)
         if self.azure_version is not None:
@@ -89,17 +89,17 @@ def answered(
     Args:
         http: The provider's connections.
         prepare: Builds the call; it may raise ``RequestFailed``.
-        reader: Returns what understands the answer; it is called when the request has left.
-        model: Who is asked.
-        options: How it is asked, see ``wants_sdk`` for the transport.
-        explain: Makes more of a failure than the API said.
+        reader: Returns the reader of the answer; called when the request was sent.
+        model: The model.
+        options: Options of the request, see ``wants_sdk`` for the transport.
+        explain: Adds an explanation to a failure.
     """
     reader = cache(reader)
     return read_answer(_events(http, prepare, reader, model, options), reader, options, explain=explain)
 
 
 def wants_sdk(model: Model, options: StreamOptions) -> bool:
-    """Whether the vendor's own client is to carry the request: the options say so, else the model's data do."""
+    """Whether to use the vendor's own client, according to the options, else the model's data."""
     wanted = options.transport or (model.compat or {}).get("transport") or model.extra.get("transport")
     return bool(wanted == "sdk")
 

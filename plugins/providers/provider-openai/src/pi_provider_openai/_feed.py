@@ -1,4 +1,4 @@
-"""What the feeders of both APIs share: they are given one event after another and yield what became of the answer."""
+"""Base classes of the readers of both APIs, which convert one event after another."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Answer", "Feeder"]
 
 
 class Answer(AnswerBuilder):
-    """A builder whose blocks can be put right, because hosts say some things only when a block is over."""
+    """A builder whose blocks can be changed later, because hosts send some data only at the end of a block."""
 
     def received(self, index: int) -> str:
         """Return the text of a block so far."""
         return "".join(self._blocks[index].parts)
 
     def replace(self, index: int, text: str) -> None:
-        """Put another text into an open block."""
+        """Replace the text of an open block."""
         self._blocks[index].parts[:] = [text]
 
     def change(self, index: int, **fields: Any) -> None:
@@ -40,11 +40,11 @@ class Answer(AnswerBuilder):
     def call(self, index: int) -> ToolCall:
         """Return a closed call."""
         call: Any = self._blocks[index].finished
-        return call  # type: ignore[no-any-return] # what the index leads to
+        return call  # type: ignore[no-any-return] # the block at the index
 
 
 class Feeder(ABC):
-    """Turns an API's events into ours. It knows nothing of where the events come from."""
+    """Converts an API's events to ours. It is independent of the transport."""
 
     def __init__(self, model: Model) -> None:
         self.builder = Answer(model)
@@ -72,7 +72,7 @@ class Feeder(ABC):
 
     @abstractmethod
     def take(self, event: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
-        """Yield what one event adds, its JSON read.
+        """Yield the events for one parsed event.
 
         Raises:
             RequestFailed: The event reports a failure, or is invalid.
@@ -81,7 +81,7 @@ class Feeder(ABC):
 
     @abstractmethod
     def end(self) -> Iterator[AssistantMessageEvent]:
-        """Yield what is left when the stream is over.
+        """Yield the remaining events at the end of the stream.
 
         Raises:
             RequestFailed: The answer is not complete.

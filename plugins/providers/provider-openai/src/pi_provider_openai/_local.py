@@ -1,4 +1,4 @@
-"""Model servers on this machine or a private network: which host is one, whether it runs, which models it has."""
+"""Model servers on this machine or a private network: detection, reachability, and their models."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["is_local", "ollama_url", "with_models"]
 
 _OLLAMA = "http://127.0.0.1:11434/v1"
-"""Where Ollama is unless somebody says otherwise."""
+"""Default address of Ollama."""
 
 
 def is_local(base_url: str) -> bool:
-    """Whether the host is this machine or one of a private network: a server of somebody's own."""
+    """Whether the host is this machine or in a private network."""
     host = host_of(base_url)
     if host == "localhost" or host.endswith((".localhost", ".local")):
         return True
@@ -35,10 +35,10 @@ def is_local(base_url: str) -> bool:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that a host is written as; None for a name."""
+    """Return the IP address of a host; None for a name."""
     if not host or not (host[0].isdigit() or ":" in host):
         return None
-    import ipaddress  # costs more than most requests need to know
+    import ipaddress  # imported late, because few requests need it
 
     try:
         return ipaddress.ip_address(host)
@@ -47,9 +47,9 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> ProviderInfo:
-    """Return a provider's row with the models that its server lists; without any where nothing answers in time.
+    """Return a provider with the models of its server; without models where it does not answer in time.
 
-    Ollama is looked for where ``OLLAMA_HOST`` says, unless its row was moved elsewhere.
+    Ollama's address is that of ``OLLAMA_HOST``, unless another one is configured.
     """
     if row.id == "ollama" and row.base_url == _OLLAMA:
         row = evolve(row, base_url=ollama_url(os.environ.get("OLLAMA_HOST", "")))
@@ -59,7 +59,7 @@ async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> 
         async with asyncio.timeout(seconds):
             is_there = await _listens(row.base_url)
         if is_there:
-            await http.transport()  # httpx is imported only for a server that is there, and not in the server's time
+            await http.transport()  # httpx is imported only for a reachable server, outside of its deadline
             async with asyncio.timeout(seconds):
                 listed = await _listed(http, row, options)
     rows = listed.get("data") if isinstance(listed, dict) else None
@@ -69,7 +69,7 @@ async def with_models(http: Http, row: ProviderInfo, options: StreamOptions) -> 
 
 
 async def _listed(http: Http, row: ProviderInfo, options: StreamOptions) -> Any:
-    """Return what ``GET .../models`` answers; None where something else than a model server does."""
+    """Return what ``GET .../models`` answers; None where it is not a model server."""
     from pi_hookspecs.errors import RequestFailed
     from pi_provider_kit import HttpRequest, fetch_json
 
@@ -82,12 +82,12 @@ async def _listed(http: Http, row: ProviderInfo, options: StreamOptions) -> Any:
 
 
 async def _listens(base_url: str) -> bool:
-    """Return whether somebody takes connections at a URL."""
+    """Return whether a server accepts connections at a URL."""
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         places = [host] if _address(host) is not None else await _looked_up(host)
-    except ValueError:  # no port's number
+    except ValueError:  # invalid port
         return False
     for place in places:
         with suppress(OSError):
@@ -98,9 +98,9 @@ async def _listens(base_url: str) -> bool:
 
 
 async def _looked_up(name: str) -> list[str]:
-    """Return the addresses of a name, none where it has none.
+    """Return the addresses of a name; empty where it has none.
 
-    It is looked up in a thread that nobody waits for; asyncio would wait for its own in the end.
+    The lookup runs in a daemon thread; asyncio would wait for its own thread at exit.
     """
     import socket
     import threading
@@ -109,12 +109,12 @@ async def _looked_up(name: str) -> list[str]:
     answer: asyncio.Future[list[str]] = loop.create_future()
 
     def tell(found: list[str]) -> None:
-        if not answer.done():  # called off meanwhile
+        if not answer.done():  # cancelled meanwhile
             answer.set_result(found)
 
     def look_up() -> None:
         found: list[str] = []
-        with suppress(OSError, ValueError):  # ValueError: no host can be called that
+        with suppress(OSError, ValueError):  # ValueError: invalid host name
             found = [str(each[4][0]) for each in socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)]
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(tell, found)
@@ -126,7 +126,7 @@ async def _looked_up(name: str) -> list[str]:
 def ollama_url(host: str) -> str:
     """Return the base URL that ``OLLAMA_HOST`` means: ``[SCHEME://]HOST[:PORT][/PATH]``, any part left out.
 
-    A server that listens at all addresses (``0.0.0.0``) is asked at this machine's own.
+    A server that listens at all addresses (``0.0.0.0``) is reached at this machine's own.
     """
     scheme, separator, rest = host.strip().strip("\"'").rpartition("://")
     place, _, path = rest.partition("/")
@@ -135,16 +135,16 @@ def ollama_url(host: str) -> str:
     try:
         parts = urlsplit(f"//{place}")
         name, port = parts.hostname or "127.0.0.1", parts.port
-    except ValueError:  # no port's number; Ollama itself takes its usual one then
+    except ValueError:  # invalid port; Ollama itself uses its default then
         return _OLLAMA
     usual = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104 - the address that is not asked
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104 - never connected to
     shown = f"[{name}]" if ":" in name else name
     return f"{scheme or 'http'}://{shown}:{usual if port is None else port}{f'/{path}'.rstrip('/')}/v1"
 
 
 def _model(listed: dict[str, Any], row: ProviderInfo) -> Model:
-    """Return a model; what the server does not say of it is the default."""
+    """Return a model; missing fields have the default."""
     meta = listed.get("meta")
     windows = (
         listed.get("max_model_len"),  # vLLM

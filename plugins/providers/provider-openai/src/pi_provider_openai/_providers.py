@@ -22,7 +22,7 @@ __all__ = ["AzureResponses", "CodexResponses", "Completions", "Responses"]
 
 
 class _OpenAI:
-    """What the four have in common."""
+    """Base class of the four."""
 
     def __init__(self, http: Http | None = None) -> None:
         self._http = http or Http()  # costs nothing until the first request
@@ -67,7 +67,7 @@ class Completions(_OpenAI):
 
 
 class Responses(_OpenAI):
-    """Implements the API id ``openai-responses``: nothing is stored, reasoning goes back encrypted."""
+    """Implements the API id ``openai-responses``: nothing is stored, reasoning is sent back encrypted."""
 
     api = "openai-responses"
 
@@ -134,7 +134,7 @@ class CodexResponses(_OpenAI):
         """See ``Provider.stream``.
 
         Raises:
-            MissingKey: Nobody is logged in.
+            MissingKey: There is no login.
         """
         from pi_hookspecs.errors import MissingKey
         from pi_provider_openai._codex import codex_base_url, codex_headers, codex_limit, codex_payload
@@ -166,6 +166,6 @@ def _responses_reader(model: Model, **settings: str) -> AnswerReader[bytes]:
 
 
 def _named_error(model: Model) -> str:
-    """Return how errors of Responses read: ``<provider> API error (<status>): <body>``."""
+    """Return the error template of Responses: ``<provider> API error (<status>): <body>``."""
     provider = model.provider.replace("{", "{{").replace("}", "}}")
     return f"{provider} API error ({{status}}): {{body}}"

@@ -1,4 +1,4 @@
-"""``reasoning_details``: how OpenRouter and its like stream reasoning that has to be sent back as it was."""
+"""``reasoning_details``: the format of OpenRouter and similar hosts for reasoning that must be sent back unchanged."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 __all__ = ["add_detail"]
 
 _GROWS = {"reasoning.text": "text", "reasoning.summary": "summary"}
-"""Kinds that come in pieces, and where their text is."""
+"""Streamed kinds, and the field of their text."""
 
 _KINDS = (*_GROWS, "reasoning.encrypted")
 
 
 def add_detail(details: list[dict[str, Any]], piece: dict[str, Any]) -> bool:
-    """Add a piece to what has come; a piece of the text that came last continues it.
+    """Add a piece; one of the same kind as the last continues its text.
 
     Returns:
-        Whether it was of a known kind; others are left out, as no host would take them back.
+        Whether it was of a known kind; others are left out, because no host accepts them back.
     """
     kind = piece.get("type")
     if kind not in _KINDS:

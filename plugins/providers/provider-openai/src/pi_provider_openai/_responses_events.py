@@ -1,4 +1,4 @@
-"""Events of Responses become an answer; items may come interleaved, twice, or only when they are over."""
+"""Converts events of Responses to an answer; items may be interleaved, repeated, or sent only at their end."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _KINDS: dict[str, Literal["text", "thinking", "call"]] = {
 
 @define(eq=False)
 class _Item:
-    """An item of the output and the block that it becomes."""
+    """An item of the output and its block."""
 
     kind: Literal["text", "thinking", "call"]
     index: int
     id: str = ""
     part: Any = None
-    """The summary or content part that came last."""
+    """The last summary or content part."""
     closed: bool = False
     has_all: bool = False
-    """Whether a call's arguments were said to be complete."""
+    """Whether a call's arguments were marked complete."""
     pieces: WholeText = field(factory=WholeText)
     signed: dict[str, Any] | None = None
-    """The reasoning item that the block's signature holds."""
+    """The reasoning item in the block's signature."""
 
 
 class ResponsesFeeder(Feeder):
     """A ``Feeder`` for one answer.
 
     Args:
-        model: Who answers.
-        says: What stands before the text of an error that comes in the stream.
+        model: The model.
+        says: Prefix of an error within the stream.
     """
 
     def __init__(self, model: Model, *, says: str = "") -> None:
@@ -62,7 +62,7 @@ class ResponsesFeeder(Feeder):
         self._says = says
         self._items: dict[Any, _Item] = {}
         self._nameless: dict[Any, list[str]] = {}
-        """Arguments so far of calls whose name is still to come."""
+        """Arguments so far of calls whose name was not received yet."""
         self._takes: dict[str, Callable[[dict[str, Any]], Iterator[AssistantMessageEvent]]] = {
             "response.output_text.delta": self._text,
             "response.refusal.delta": self._text,
@@ -155,7 +155,7 @@ class ResponsesFeeder(Feeder):
             start = self.builder.thinking_start()
         elif kind == "call" and isinstance(item.get("name"), str) and item["name"]:
             start = self.builder.tool_call_start(_call_id(item, key), item["name"])
-        else:  # an item that pi has no use for, or is not yet known enough
+        else:  # an item that pi does not use, or that is still incomplete
             if kind == "call":
                 self._nameless.setdefault(key, [])
             return
@@ -172,7 +172,7 @@ class ResponsesFeeder(Feeder):
             yield from self._finish(_key(event), event["item"])
 
     def _finish(self, key: Any, item: dict[str, Any]) -> Iterator[AssistantMessageEvent]:
-        """Close the item's block with what the whole item says; one that was never begun comes at once."""
+        """Close the item's block with the complete item; emit a block that was never opened at once."""
         if key not in self._items:
             if item.get("type") == "function_call" and not item.get("name"):
                 raise RequestFailed(_NO_NAME)
@@ -200,7 +200,7 @@ class ResponsesFeeder(Feeder):
         yield end
 
     def _complete(self, known: _Item, text: Any) -> Iterator[AssistantMessageEvent]:
-        """Add what is missing of a block's text; where the host says something else in the end, that counts."""
+        """Add the missing part of a block's text; a different final text replaces it."""
         if not isinstance(text, str) or not (text := clean_text(text)):
             return
         received = self.builder.received(known.index)
@@ -252,7 +252,7 @@ class ResponsesFeeder(Feeder):
         yield self.builder.done("length" if incomplete else "stop")
 
     def _fill_in(self, output: list[dict[str, Any]], *, incomplete: bool) -> Iterator[AssistantMessageEvent]:
-        """Take from the end of the response what no event of its own said."""
+        """Add items that are only in the final response."""
         for number, item in enumerate(output):
             key = next((key for key, known in self._items.items() if known.id and known.id == item.get("id")), number)
             known = self._items.get(key)
@@ -260,11 +260,11 @@ class ResponsesFeeder(Feeder):
                 if not incomplete or item.get("type") != "function_call":
                     yield from self._finish(key, item)
             elif known.signed is not None and item.get("encrypted_content"):
-                # Azure may leave it out of the item itself, and without it the reasoning cannot be sent back.
+                # Azure may omit it from the item itself, and without it the reasoning cannot be sent back.
                 self.builder.change(known.index, thinking_signature=compact_json({**known.signed, **item}))
 
     def _close_rest(self, *, incomplete: bool) -> Iterator[AssistantMessageEvent]:
-        """Close what is still open. A call that the host did not complete is never run."""
+        """Close open blocks. A call that the host did not complete is never run."""
         for item in self._items.values():
             if item.closed:
                 continue
@@ -303,7 +303,7 @@ class ResponsesFeeder(Feeder):
 
 
 def responses_usage(usage: dict[str, Any], model: Model) -> Usage:
-    """Return the tokens of a response with their cost; ``input_tokens`` includes what the cache gave and took."""
+    """Return the tokens of a response with their cost; ``input_tokens`` includes cache reads and writes."""
     inputs = usage.get("input_tokens_details")
     inputs = inputs if isinstance(inputs, dict) else {}
     outputs = usage.get("output_tokens_details")
@@ -324,7 +324,7 @@ def responses_usage(usage: dict[str, Any], model: Model) -> Usage:
 
 
 def _key(event: dict[str, Any]) -> Any:
-    """Return what tells items apart: their place in the output, or their id where a host leaves that out."""
+    """Return the key of an item: its index in the output, or its id where a host omits the index."""
     index = event.get("output_index")
     if isinstance(index, int):
         return index
@@ -333,7 +333,7 @@ def _key(event: dict[str, Any]) -> Any:
 
 
 def _delta(item: _Item, event: dict[str, Any]) -> str:
-    """Return what an event adds to an item; nothing where it is half a character."""
+    """Return the text that an event adds to an item; empty for half a character."""
     delta = event.get("delta")
     return item.pieces.add(delta) if isinstance(delta, str) else ""
 
@@ -353,6 +353,6 @@ def _text_signature(item: dict[str, Any]) -> str | None:
 
 
 def _joined(parts: Any, between: str = "\n\n") -> str:
-    """Return the text of an item's parts; a refusal is text too."""
+    """Return the text of an item's parts; a refusal is text, too."""
     texts = (part.get("text", part.get("refusal")) for part in dicts(parts))
     return between.join(text for text in texts if isinstance(text, str))

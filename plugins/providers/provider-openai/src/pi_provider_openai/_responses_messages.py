@@ -1,4 +1,4 @@
-"""A conversation as the ``input`` of Responses: what this model said goes back unchanged, the rest is made to fit."""
+"""A conversation as the ``input`` of Responses: this model's own items are sent back unchanged, others converted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ITEM_ID = 64
 
 
 class TextSignature(NamedTuple):
-    """What a text block of Responses keeps for its replay."""
+    """Signature of a text block, for its replay."""
 
     id: str
     phase: str | None = None
@@ -34,7 +34,7 @@ class TextSignature(NamedTuple):
 
     @classmethod
     def read(cls, signature: str | None) -> TextSignature | None:
-        """Return what a signature says; one that is no V1 is the bare id of older sessions."""
+        """Parse a signature; one without a version is the bare id of older sessions."""
         if not signature:
             return None
         value = _json(signature) if signature.startswith("{") else None
@@ -46,7 +46,7 @@ class TextSignature(NamedTuple):
 def to_input(
     model: Model, context: Context, compat: Mapping[str, Any], *, with_prompt: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the items; the system prompt is the first of them unless it goes elsewhere."""
+    """Return the items; the system prompt is the first of them unless it is sent separately."""
     in_place = bool(compat["supportsMidConvoSystemMessages"])
     role = "developer" if model.reasoning and compat["supportsDeveloperRole"] else "system"
     prompt = clean_text(context.system_prompt) if in_place else system_prompt_of(context)
@@ -84,7 +84,7 @@ def _result(message: ToolResultMessage) -> dict[str, Any]:
 def _answer(message: AssistantMessage, number: int, *, ours: bool) -> Iterator[dict[str, Any]]:
     """Yield the items of one answer.
 
-    The ids of calls go back only together with the reasoning that they followed: the API checks that.
+    Ids of calls are sent back only together with the preceding reasoning: the API checks that.
     """
     reasoning = [_json(block.thinking_signature) for block in message.content if isinstance(block, ThinkingContent)]
     whole = ours and all(isinstance(item, dict) for item in reasoning)

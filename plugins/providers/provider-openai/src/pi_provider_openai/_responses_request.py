@@ -35,10 +35,10 @@ __all__ = [
 _AZURE = "azure-openai-responses"
 
 ENCRYPTED = "reasoning.encrypted_content"
-"""Asked for because nothing is stored: the next request brings the reasoning back."""
+"""Requested because nothing is stored: the next request sends the reasoning back."""
 
 _LEAST_OUTPUT = 16
-"""The API refuses a lower ``max_output_tokens``."""
+"""The API rejects a lower ``max_output_tokens``."""
 
 _DEFAULTS: dict[str, Any] = {
     "promptCacheKeyMode": "session",
@@ -54,7 +54,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def responses_compat(model: Model) -> dict[str, Any]:
-    """Return every flag's value; ``model.compat`` wins over what the API and the host are known for."""
+    """Return every flag's value; ``model.compat`` overrides the defaults of the API and the host."""
     host = host_of(model.base_url)
     flags = dict(_DEFAULTS)
     if model.api == _AZURE:
@@ -63,7 +63,7 @@ def responses_compat(model: Model) -> dict[str, Any]:
         flags["supportsStrictMode"] = True
     if model.provider == "openrouter" or host.endswith("openrouter.ai"):
         flags["sessionAffinityFormat"] = "openrouter"
-    if model.provider == "github-copilot":  # its gateway does not say which models take it
+    if model.provider == "github-copilot":  # its gateway does not report which models support it
         flags["supportsStructuredOutput"] = False
     flags.update({name: value for name, value in (model.compat or {}).items() if value is not None})
     return flags
@@ -111,7 +111,7 @@ def responses_headers(
 
 
 def responses_thinking(model: Model, options: StreamOptions, compat: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how to think: an effort and summaries, or the model's word for "off" without them."""
+    """Return the reasoning fields: an effort and summaries, or the model's value for "off" alone."""
     if not model.reasoning or not compat["supportsReasoningEffort"]:
         return {}
     level, effort = thinking_of(model, options)
@@ -124,7 +124,7 @@ def responses_thinking(model: Model, options: StreamOptions, compat: Mapping[str
 
 
 def responses_tool_choice(choice: Any) -> Any:
-    """Return the choice in this API's words; ``any`` and ``{"type": "tool", "name": ...}`` are Anthropic's."""
+    """Return the choice in this API's format; ``any`` and ``{"type": "tool", "name": ...}`` are Anthropic's."""
     if choice == "any":
         return "required"
     if isinstance(choice, dict) and isinstance(choice.get("function"), dict):

@@ -1,6 +1,6 @@
 """The other transport: OpenAI's own client makes the request, and its bytes feed the same codec.
 
-It earns its import where it knows a login that the kit does not, or where the user asks for it.
+It is imported only for logins that the kit does not support, or where the user selects it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["sdk_events"]
 _WHOLE_BYTES = 64 * 1_048_576
 
 _NO_KEY = "none"
-"""Stands for the key of a host that takes none; the client insists on one."""
+"""Placeholder key for a host without keys; the client requires one."""
 
 
 async def sdk_events(
@@ -53,12 +53,12 @@ async def sdk_events(
         client = await watch(_client(sdk, httpx, call, options, user_agent))
         async with client:
             resource = client.chat.completions if call.path == "/chat/completions" else client.responses
-            # The payload is finished: as ``extra_body`` it replaces what the client would make of its own parameters.
+            # The payload is complete: as ``extra_body`` it replaces the client's own parameters.
             spoken: dict[str, Any] = {"messages": []} if call.path == "/chat/completions" else {"input": []}
             request = resource.with_streaming_response.create(
                 **spoken, model=payload.get("model", ""), stream=True, extra_body=payload
             )
-            try:  # the client's own limits are for single reads; its retries take their time
+            try:  # the client's own timeouts are for single reads, without its retries
                 response = await watch(request.__aenter__(), None if options.max_retries else timeouts.opening)
             except TimeoutError as error:
                 raise transport_failure(error, call.base_url, timeouts) from error
@@ -83,7 +83,7 @@ async def _decoded(
     chunks = response.iter_bytes().__aiter__()
     first = True
     while (chunk := await watch(anext(chunks, b""))) or first:
-        if first and chunk.lstrip()[:1] in (b"<", b"{", b"["):  # no event stream begins like that
+        if first and chunk.lstrip()[:1] in (b"<", b"{", b"["):  # no event stream begins like this
             for data in await watch(_whole(call, response, chunk, chunks)):
                 yield "message", data
             return
@@ -100,7 +100,7 @@ async def _decoded(
 
 
 async def _whole(call: Call, response: Any, chunk: bytes, chunks: AsyncIterator[bytes]) -> list[bytes]:
-    """Return the events of an answer that came whole; a page or other JSON with status 200 is refused."""
+    """Return the events of an answer that is not streamed; reject HTML and other JSON with status 200."""
     pieces, size = [chunk], len(chunk)
     async for piece in chunks:
         pieces.append(piece)
@@ -122,7 +122,7 @@ async def _client(sdk: Any, httpx: Any, call: Call, options: StreamOptions, user
         "max_retries": options.max_retries or 0,
         "default_headers": headers,
         "timeout": httpx.Timeout(timeouts.idle, connect=timeouts.connect),
-        # A redirect would carry the key elsewhere.
+        # A redirect would send the key to another host.
         "http_client": sdk.DefaultAsyncHttpxClient(follow_redirects=False, verify=tls_context(httpx)),
     }
     if call.azure_version is None:
@@ -138,7 +138,7 @@ async def _client(sdk: Any, httpx: Any, call: Call, options: StreamOptions, user
 
 
 def _sdk() -> tuple[Any, Any]:
-    """Return the SDK, and the HTTP client that it is built on: its errors come through where a body is read."""
+    """Return the SDK, and the HTTP client that it is built on: reading a body raises its errors."""
     try:
         return import_module("openai"), import_module("httpx2")
     except ImportError as error:
@@ -150,7 +150,7 @@ def _sdk() -> tuple[Any, Any]:
 
 
 def _failure(sdk: Any, error: Any, call: Call, options: StreamOptions, timeouts: Timeouts) -> RequestFailed:
-    """Return the failure in the words of the kit's transport; the same trouble reads the same either way."""
+    """Return the failure as the kit's transport has it, so that messages are the same."""
     if isinstance(error, sdk.APIStatusError):
         response = error.response
         return answer_failure(
@@ -178,6 +178,6 @@ def _lower(headers: Any) -> dict[str, str]:
 def _content(response: Any) -> bytes:
     try:
         content: bytes = response.content
-    except Exception:  # noqa: BLE001 - a body that was not read is none; the status tells enough
+    except Exception:  # noqa: BLE001 - an unread body is empty; the status is enough
         return b""
     return content

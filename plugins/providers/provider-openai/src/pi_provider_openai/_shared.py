@@ -1,4 +1,4 @@
-"""What the requests of all four APIs have in common: levels, limits, caching, headers, JSON."""
+"""Common parts of the requests of all four APIs: levels, limits, caching, headers, JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _CACHE_KEY = 64
-"""Characters of a prompt cache key at the most."""
+"""Maximum characters of a prompt cache key."""
 
 _STATUS_OF = {
     "invalid_prompt": 400,
@@ -50,15 +50,15 @@ _STATUS_OF = {
     "server_error": 500,
     "server_is_overloaded": 503,
 }
-"""The status that an error in the midst of a stream would have had, had it come before."""
+"""HTTP status of an error that occurs within the stream."""
 
 
 class Thinking(NamedTuple):
-    """How hard the model is to think, in the API's words.
+    """The reasoning effort in the API's terms.
 
     Attributes:
         level: pi's level; None is off.
-        effort: What the API calls it; None where it has no word for "off".
+        effort: The API's value; None where it has none for "off".
     """
 
     level: ThinkingLevel | None
@@ -68,13 +68,13 @@ class Thinking(NamedTuple):
 def thinking_of(
     model: Model, options: StreamOptions, names: Mapping[str, str | None] | None = None, *, off: str | None = "none"
 ) -> Thinking:
-    """Return what the options ask for, as far as the model can.
+    """Return the requested reasoning, limited to what the model supports.
 
     Args:
-        model: Its ``thinking_level_map`` has the API's values; null for ``off`` says that it cannot be turned off.
+        model: Its ``thinking_level_map`` has the API's values; null for ``off`` means that it cannot be turned off.
         options: Their ``reasoning``.
-        names: Further values, which the model's own map wins over (``reasoningEffortMap``).
-        off: The API's word for "off" where the model has none of its own.
+        names: Further values, which the model's own map overrides (``reasoningEffortMap``).
+        off: The API's value for "off" where the model has none of its own.
     """
     words = {**(names or {}), **(model.thinking_level_map or {})}
     level = None if options.reasoning in (None, "off") else clamp_thinking_level(model, options.reasoning)
@@ -84,7 +84,7 @@ def thinking_of(
 
 
 def max_tokens(model: Model, context: Context, options: StreamOptions) -> int:
-    """Return the output tokens to ask for: the options' own, else the model's limit as far as the window has room."""
+    """Return the output tokens to request: the options' own, else the model's limit within the window."""
     return options.max_tokens or default_max_tokens(model, estimate_context_tokens(context))
 
 
@@ -95,14 +95,14 @@ def cache_retention(options: StreamOptions) -> str:
 
 
 def cache_key(options: StreamOptions) -> str | None:
-    """Return the session's id as a cache key; None where nothing is to be cached."""
+    """Return the session's id as a cache key; None where caching is off."""
     if not options.session_id or cache_retention(options) == "none":
         return None
     return options.session_id[:_CACHE_KEY]
 
 
 def affinity_headers(options: StreamOptions, style: str, *, marked: bool = False) -> dict[str, str]:
-    """Return the headers by which a host keeps a session on one machine.
+    """Return the headers for session affinity.
 
     Args:
         options: Their ``session_id``; without one, or without caching, there are none.
@@ -123,7 +123,7 @@ def affinity_headers(options: StreamOptions, style: str, *, marked: bool = False
 
 
 def copilot_headers(model: Model, messages: Iterable[Message]) -> dict[str, str]:
-    """Return what GitHub Copilot bills by: who asks, and whether there are images; for other providers nothing."""
+    """Return the headers by which GitHub Copilot bills: initiator, and whether there are images; empty for others."""
     if model.provider != "github-copilot":
         return {}
     messages = tuple(messages)
@@ -135,7 +135,7 @@ def copilot_headers(model: Model, messages: Iterable[Message]) -> dict[str, str]
 
 
 def result_text(content: Iterable[Any]) -> str:
-    """Return the text of a tool's result, or what stands for it where it has none."""
+    """Return the text of a tool's result, or a placeholder where it has none."""
     blocks = tuple(content)
     text = "\n".join(block.text for block in blocks if isinstance(block, TextContent))
     if text:
@@ -152,7 +152,7 @@ def loads(data: bytes) -> Any:
     """Return an event's JSON.
 
     Raises:
-        RequestFailed: It is none. Nothing is retried then: the host would say the same again.
+        RequestFailed: It is not JSON. That is not retried: the host would send the same again.
     """
     try:
         return parse_json(data)
@@ -162,7 +162,7 @@ def loads(data: bytes) -> Any:
 
 
 def status_of(error: dict[str, Any]) -> int | None:
-    """Return the HTTP status that an error in the midst of a stream says or means."""
+    """Return the HTTP status of an error within the stream, explicit or derived."""
     for name in ("status", "status_code", "code", "type"):
         said = error.get(name)
         if isinstance(said, int) and not isinstance(said, bool) and 400 <= said < 600:  # noqa: PLR2004 - RFC 9110, 15

@@ -1,4 +1,4 @@
-"""What is sent in a strict form: tools that ask for it, and answers that are held to a schema."""
+"""Strict schemas of tools that request it, and of answers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["function_of", "output_format"]
 def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's name, description and schema.
 
-    Every tool has a ``strict`` where ``supportsStrictMode`` is set: OpenAI takes a tool without it for a strict one
-    and changes its schema. Other hosts may refuse a field that they do not know.
+    Every tool has a ``strict`` where ``supportsStrictMode`` is set: OpenAI treats a tool without it as strict
+    and changes its schema. Other hosts may reject an unknown field.
 
     Raises:
         RequestFailed: The tool requires constrained sampling, and that cannot be.
@@ -35,6 +35,6 @@ def function_of(tool: Tool, model: Model, compat: Mapping[str, Any]) -> dict[str
 
 
 def output_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name, schema and strictness of an answer; one that has no strict form only guides the model."""
+    """Return the name, schema and strictness of an answer; one without a strict form is only a hint to the model."""
     strict = strict_schema(schema, references=True)
     return {"name": "output", "schema": dict(schema) if strict is None else strict, "strict": strict is not None}

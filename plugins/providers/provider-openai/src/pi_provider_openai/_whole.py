@@ -1,4 +1,4 @@
-"""An answer that came whole, because a host did not stream it, as the events of a stream."""
+"""Converts an answer of a host that does not stream, as the events of a stream."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ENDED = ("completed", "incomplete", "failed", "cancelled")
 
 
 def whole_completion(answer: Any) -> list[dict[str, Any]]:
-    """Return the chunk that says all of a completion; none for other data."""
+    """Return one chunk with all of a completion; none for other data."""
     if not isinstance(answer, dict) or not any("message" in choice for choice in dicts(answer.get("choices"))):
         return []
-    return [answer]  # the codec reads a message as it reads a delta
+    return [answer]  # the codec treats a message like a delta
 
 
 def whole_response(answer: Any) -> list[dict[str, Any]]:
-    """Return the event that ends a response, which has all of it; none for what is not one, or has not ended."""
+    """Return the final event of a response, which has all of it; none for other data, or an unfinished one."""
     if not isinstance(answer, dict) or answer.get("status") not in _ENDED or "output" not in answer:
         return []
-    return [{"type": "response.completed", "response": answer}]  # the status inside says how it ended
+    return [{"type": "response.completed", "response": answer}]  # its status is how it ended
