@@ -14,7 +14,7 @@ from attrs import Factory, field, frozen
 
 import pi_hookspecs
 from pi_hookspecs import Tool, Usage, UserMessage
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -118,7 +118,7 @@ def test_no_class_of_the_contract_has_methods_compiled_that_values_share(each):
     own = [vars(each).get(name) for name in ("__repr__", "__eq__", "__hash__")]
     compiled = [made.__name__ for made in own if "<attrs generated" in getattr(made, "__code__", made).__repr__()]
 
-    assert issubclass(each, Shown) or each.__name__.startswith("_")
+    assert issubclass(each, ReprMixin) or each.__name__.startswith("_")
     assert not compiled
 
 

@@ -16,7 +16,7 @@ import attrs
 from attrs import evolve, field, frozen
 
 from pi_hookspecs import _docstring
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -41,7 +41,7 @@ def _identity(value: Any) -> Any:
 
 
 @frozen(eq=False, repr=False)
-class Shape(Shown):
+class Shape(ReprMixin):
     """The JSON form of an annotation.
 
     Attributes:
@@ -63,7 +63,7 @@ class Shape(Shown):
 
 
 @frozen(eq=False, repr=False)
-class Parameter(Shown):
+class Parameter(ReprMixin):
     """One parameter of a function, or one field of a class."""
 
     name: str
@@ -72,7 +72,7 @@ class Parameter(Shown):
 
 
 @frozen(eq=False, repr=False)
-class Within(Shown):
+class Within(ReprMixin):
     """Where an annotation is described.
 
     Attributes:

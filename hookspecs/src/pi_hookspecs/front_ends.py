@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ __all__ = ["Mode", "Subcommand"]
 
 
 @frozen(eq=False, repr=False)
-class Mode(Shown):
+class Mode(ReprMixin):
     """A front end: ``run(session, options)`` drives a session and returns the exit code.
 
     Attributes:
@@ -35,7 +35,7 @@ class Mode(Shown):
 
 
 @frozen(eq=False, repr=False)
-class Subcommand(Shown):
+class Subcommand(ReprMixin):
     """``pi NAME ...``: ``run(arguments, host)`` gets the arguments after the name, and returns the exit code.
 
     Attributes:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -21,7 +21,7 @@ __all__ = ["Context", "ModelDiscovery", "Provider", "StreamFunction", "StreamOpt
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Context(Shown):
+class Context(ReprMixin):
     """Content of a request: the system prompt, the conversation and the active tools."""
 
     system_prompt: str = ""
@@ -30,7 +30,7 @@ class Context(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class StreamOptions(Shown):
+class StreamOptions(ReprMixin):
     """Options of a request. Times are milliseconds.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ __all__ = [
 
 
 @frozen(eq=False, repr=False)
-class Command(Shown):
+class Command(ReprMixin):
     """A slash command: ``handler(args, ctx)`` gets the text after its name. Runs at once, even during an answer.
 
     Attributes:
@@ -62,7 +62,7 @@ class Flag(Value):
 
 
 @frozen(eq=False, repr=False)
-class Shortcut(Shown):
+class Shortcut(ReprMixin):
     """A keyboard shortcut of an interactive front end, and its handler; called with ``session.press_key(name)``.
 
     Attributes:
@@ -99,7 +99,7 @@ class Renderer(Protocol):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ExportRequest(Shown):
+class ExportRequest(ReprMixin):
     """Further input of an export, in addition to the session's entries.
 
     Attributes:

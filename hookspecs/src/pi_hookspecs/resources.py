@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,7 +79,7 @@ def _problems(problems: Iterable[ResourceProblem]) -> tuple[ResourceProblem, ...
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ResourceContent(Shown):
+class ResourceContent(ReprMixin):
     """Content of a file, as parsed by its kind.
 
     Attributes:
@@ -114,7 +114,7 @@ class Resource(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Shadowed(Shown):
+class Shadowed(ReprMixin):
     """A resource that is not used because another of its name comes first."""
 
     resource: Resource
@@ -122,7 +122,7 @@ class Shadowed(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ResourceSet(Shown):
+class ResourceSet(ReprMixin):
     """All resources of one kind. The same object is returned as long as nothing changed.
 
     Attributes:
@@ -141,7 +141,7 @@ class ResourceSet(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ResourceRequest(Shown):
+class ResourceRequest(ReprMixin):
     """Input of ``ResourceKind.find``.
 
     Attributes:
@@ -162,7 +162,7 @@ def _markdown(name: str, depth: int) -> bool:
 
 
 @frozen(eq=False, repr=False)
-class ResourceKind(Shown):
+class ResourceKind(ReprMixin):
     """A kind of resource: how to recognise and parse its files. Its functions are called in a worker thread.
 
     Attributes:

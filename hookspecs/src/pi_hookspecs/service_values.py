@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from attrs import frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,7 +115,7 @@ class RetryDecision(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class CommandRequest(Shown):
+class CommandRequest(ReprMixin):
     """A command that the user runs with ``!``.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -83,7 +83,7 @@ class SessionInfo(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class EntryIndex(Shown):
+class EntryIndex(ReprMixin):
     """Index of stored entries for building the tree: one item per entry, in order.
 
     Attributes:

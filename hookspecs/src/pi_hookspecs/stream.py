@@ -15,7 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from pi_hookspecs.content import TextContent, ThinkingContent, ToolCall
 from pi_hookspecs.messages import AssistantMessage, Usage, now_ms
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ class PartialSource(Protocol):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class _PartialEvent(Shown):
+class _PartialEvent(ReprMixin):
     """Base of the events of an incomplete message."""
 
     source: PartialSource = field(repr=False, metadata={"wire": False})
@@ -150,7 +150,7 @@ class ToolCallEnd(_PartialEvent):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Done(Shown):
+class Done(ReprMixin):
     """The answer is complete. The last event of a stream, or ``Error`` is."""
 
     type: ClassVar[Literal["done"]] = "done"
@@ -163,7 +163,7 @@ class Done(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Error(Shown):
+class Error(ReprMixin):
     """The request failed or was aborted; ``error`` keeps what was received."""
 
     type: ClassVar[Literal["error"]] = "error"

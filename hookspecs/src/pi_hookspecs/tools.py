@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from attrs import Factory, field, frozen
 
 from pi_hookspecs.content import ImageContent, TextContent
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -88,7 +88,7 @@ def _constrained(value: Any) -> ConstrainedSampling | None:
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Tool(Shown):
+class Tool(ReprMixin):
     """A tool in its explicit form; the ``tool`` decorator makes one from a function.
 
     Attributes:

@@ -12,21 +12,25 @@ from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any
 
-__all__ = ["Shown", "Value", "nothing_more"]
+__all__ = ["ReprMixin", "Shown", "Value", "nothing_more"]
 
 
-class Shown:
-    """Base of frozen attrs classes with a ``repr`` of their fields and equality by identity, as events and tools."""
+class ReprMixin:
+    """Base of attrs classes with a ``repr`` of their fields and equality by identity, such as events and tools."""
 
     __slots__ = ()
 
     @recursive_repr()
     def __repr__(self) -> str:
-        shown = [f"{each.name}={_field_repr(each, self)}" for each in _fields(self) if each.repr]
-        return f"{type(self).__qualname__.rpartition('>.')[2]}({', '.join(shown)})"
+        fields = [f"{each.name}={_field_repr(each, self)}" for each in _fields(self) if each.repr]
+        return f"{type(self).__qualname__.rpartition('>.')[2]}({', '.join(fields)})"
 
 
-class Value(Shown):
+Shown = ReprMixin
+"""The name of ``ReprMixin`` in 1.0."""
+
+
+class Value(ReprMixin):
     """Base of frozen attrs classes with equality by class and fields."""
 
     __slots__ = ()
@@ -66,17 +70,17 @@ def nothing_more() -> dict[str, Any]:
     return _NOTHING
 
 
-def _fields(value: Shown) -> tuple[Any, ...]:
+def _fields(value: ReprMixin) -> tuple[Any, ...]:
     fields: tuple[Any, ...] = type(value).__attrs_attrs__  # type: ignore[attr-defined] # attrs sets it
     return fields
 
 
-def _field_repr(field: Any, value: Shown) -> str:
+def _field_repr(field: Any, value: ReprMixin) -> str:
     text: str = (repr if field.repr is True else field.repr)(getattr(value, field.name))
     return text
 
 
-def _compare_key(value: Shown) -> Any:
+def _compare_key(value: ReprMixin) -> Any:
     """Return the compared fields as one comparable and hashable object."""
     names = [field.name for field in _fields(value) if field.eq]
     return attrgetter(*names)(value) if names else ()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pi_core.agent.loop import agent_loop, agent_loop_continue
     from pi_core.agent.stream import EventStream
     from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
-    from pi_core.base.error_words import ErrorText, error_text
+    from pi_core.base.error_text import ErrorText, error_text
     from pi_core.base.frontmatter import Frontmatter, parse_frontmatter
     from pi_core.base.json_file import change_text
     from pi_core.base.process.signals import OrderlyEnd
@@ -63,7 +63,7 @@ _HOMES = {
     "conversation.answer": "Answer",
     "agent.convert": "convert_to_llm",
     "create": "create_agent_session",
-    "base.error_words": "ErrorText error_text",
+    "base.error_text": "ErrorText error_text",
     "agent.stream": "EventStream",
     "base.frontmatter": "Frontmatter parse_frontmatter",
     "hooks.dispatcher": "HookDispatcher Timeouts",

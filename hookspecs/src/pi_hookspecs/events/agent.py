@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from pi_hookspecs.events.tools import ToolExecutionEndEvent, ToolExecutionStartEvent, ToolExecutionUpdateEvent
@@ -28,14 +28,14 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AgentStartEvent(Shown):
+class AgentStartEvent(ReprMixin):
     """A run begins."""
 
     type: ClassVar[Literal["agent_start"]] = "agent_start"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AgentEndEvent(Shown):
+class AgentEndEvent(ReprMixin):
     """A run is over. ``messages`` are the new ones of this run.
 
     ``will_retry`` says that another run follows at once; ``error`` is set when the run ended in one.
@@ -48,7 +48,7 @@ class AgentEndEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class TurnStartEvent(Shown):
+class TurnStartEvent(ReprMixin):
     """A turn begins: one request and the calls it leads to. ``turn_index`` counts within the run, from 0."""
 
     type: ClassVar[Literal["turn_start"]] = "turn_start"
@@ -57,7 +57,7 @@ class TurnStartEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class TurnEndEvent(Shown):
+class TurnEndEvent(ReprMixin):
     """A turn is over, with the answer and the results of its calls in the answer's order."""
 
     type: ClassVar[Literal["turn_end"]] = "turn_end"
@@ -67,7 +67,7 @@ class TurnEndEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class MessageStartEvent(Shown):
+class MessageStartEvent(ReprMixin):
     """A message begins; an assistant message is still ``pending``."""
 
     type: ClassVar[Literal["message_start"]] = "message_start"
@@ -75,7 +75,7 @@ class MessageStartEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class MessageUpdateEvent(Shown):
+class MessageUpdateEvent(ReprMixin):
     """The assistant's message grew by one stream event."""
 
     type: ClassVar[Literal["message_update"]] = "message_update"
@@ -89,7 +89,7 @@ class MessageUpdateEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class MessageEndEvent(Shown):
+class MessageEndEvent(ReprMixin):
     """A message is complete."""
 
     type: ClassVar[Literal["message_end"]] = "message_end"
@@ -104,7 +104,7 @@ AgentEvent: TypeAlias = (
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AgentSettledEvent(Shown):
+class AgentSettledEvent(ReprMixin):
     """The prompt is done, once per prompt, after retries and queued messages."""
 
     type: ClassVar[Literal["agent_settled"]] = "agent_settled"

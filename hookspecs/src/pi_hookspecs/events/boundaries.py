@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ class TurnEndResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AgentBeforeSettleEvent(Shown):
+class AgentBeforeSettleEvent(ReprMixin):
     """The run ended and nothing is queued: the last place to act before the prompt resolves.
 
     ``outcome`` is ``completed``, ``error`` or ``aborted``; ``entries`` are the branch.

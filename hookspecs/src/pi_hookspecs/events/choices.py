@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attrs import frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from pi_hookspecs.content import ImageContent
@@ -21,7 +21,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class InputEvent(Shown):
+class InputEvent(ReprMixin):
     """The user sent a prompt. ``source`` is ``interactive``, ``rpc`` or ``extension``.
 
     ``streaming_behavior`` is how to queue it when a run is in progress.
@@ -50,7 +50,7 @@ class InputResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ModelSelectEvent(Shown):
+class ModelSelectEvent(ReprMixin):
     """Another model was selected. ``source`` is ``set``, ``cycle`` or ``restore``."""
 
     type: ClassVar[Literal["model_select"]] = "model_select"
@@ -60,7 +60,7 @@ class ModelSelectEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ThinkingLevelSelectEvent(Shown):
+class ThinkingLevelSelectEvent(ReprMixin):
     """The reasoning effort was changed."""
 
     type: ClassVar[Literal["thinking_level_select"]] = "thinking_level_select"

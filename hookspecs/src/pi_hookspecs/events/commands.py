@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +80,7 @@ class CommandInfo(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class CommandsDiscoverEvent(Shown):
+class CommandsDiscoverEvent(ReprMixin):
     """A front end lists the slash commands."""
 
     type: ClassVar[Literal["commands_discover"]] = "commands_discover"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import frozen
 
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from pi_hookspecs.models import ThinkingLevel
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class QueueUpdateEvent(Shown):
+class QueueUpdateEvent(ReprMixin):
     """The queues changed; the event has the text of all messages of both."""
 
     type: ClassVar[Literal["queue_update"]] = "queue_update"
@@ -40,7 +40,7 @@ class QueueUpdateEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class EntryAppendedEvent(Shown):
+class EntryAppendedEvent(ReprMixin):
     """An entry that is not a message was appended to the session."""
 
     type: ClassVar[Literal["entry_appended"]] = "entry_appended"
@@ -48,7 +48,7 @@ class EntryAppendedEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionInfoChangedEvent(Shown):
+class SessionInfoChangedEvent(ReprMixin):
     """The session's name changed; None means it was removed."""
 
     type: ClassVar[Literal["session_info_changed"]] = "session_info_changed"
@@ -56,7 +56,7 @@ class SessionInfoChangedEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ThinkingLevelChangedEvent(Shown):
+class ThinkingLevelChangedEvent(ReprMixin):
     """The reasoning effort was changed."""
 
     type: ClassVar[Literal["thinking_level_changed"]] = "thinking_level_changed"
@@ -64,7 +64,7 @@ class ThinkingLevelChangedEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class BashExecutionUpdateEvent(Shown):
+class BashExecutionUpdateEvent(ReprMixin):
     """New output of a command that the user runs; ``id`` identifies it if its caller set one."""
 
     type: ClassVar[Literal["bash_execution_update"]] = "bash_execution_update"
@@ -73,7 +73,7 @@ class BashExecutionUpdateEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class CompactionStartEvent(Shown):
+class CompactionStartEvent(ReprMixin):
     """A compaction begins."""
 
     type: ClassVar[Literal["compaction_start"]] = "compaction_start"
@@ -81,7 +81,7 @@ class CompactionStartEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class CompactionEndEvent(Shown):
+class CompactionEndEvent(ReprMixin):
     """A compaction is over; ``will_retry`` when the prompt goes on after an overflow."""
 
     type: ClassVar[Literal["compaction_end"]] = "compaction_end"
@@ -93,7 +93,7 @@ class CompactionEndEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AutoRetryStartEvent(Shown):
+class AutoRetryStartEvent(ReprMixin):
     """A failed request is retried after ``delay_ms``."""
 
     type: ClassVar[Literal["auto_retry_start"]] = "auto_retry_start"
@@ -104,7 +104,7 @@ class AutoRetryStartEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AutoRetryEndEvent(Shown):
+class AutoRetryEndEvent(ReprMixin):
     """The retries are over."""
 
     type: ClassVar[Literal["auto_retry_end"]] = "auto_retry_end"
@@ -114,7 +114,7 @@ class AutoRetryEndEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class _SummarizationRetryEvent(Shown):
+class _SummarizationRetryEvent(ReprMixin):
     """Common fields of the retries of a summary's request: its purpose, and the reason of the compaction."""
 
     source: Literal["compaction", "branchSummary"]
@@ -143,7 +143,7 @@ class SummarizationRetryFinishedEvent(_SummarizationRetryEvent):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ExtensionErrorEvent(Shown):
+class ExtensionErrorEvent(ReprMixin):
     """A plugin failed; the run goes on.
 
     Attributes:

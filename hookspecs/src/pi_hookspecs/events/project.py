@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ProjectTrustEvent(Shown):
+class ProjectTrustEvent(ReprMixin):
     """A project has files of its own, and the command line does not say whether to use them.
 
     Attributes:
@@ -58,7 +58,7 @@ def _paths(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ResourcesDiscoverEvent(Shown):
+class ResourcesDiscoverEvent(ReprMixin):
     """Skills, prompts and themes are being discovered."""
 
     type: ClassVar[Literal["resources_discover"]] = "resources_discover"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,7 +71,7 @@ class PromptSection(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SystemPromptEvent(Shown):
+class SystemPromptEvent(ReprMixin):
     """The system prompt is being built.
 
     Attributes:
@@ -93,7 +93,7 @@ def _sections(sections: Iterable[PromptSection]) -> tuple[PromptSection, ...]:
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SystemPromptResult(Shown):
+class SystemPromptResult(ReprMixin):
     """Parts of the system prompt.
 
     Attributes:
@@ -118,7 +118,7 @@ class SystemPromptResult(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ExpandPromptEvent(Shown):
+class ExpandPromptEvent(ReprMixin):
     """A text of the user that may be expanded: ``/skill:name``, ``/template``."""
 
     type: ClassVar[Literal["expand_prompt"]] = "expand_prompt"
@@ -126,7 +126,7 @@ class ExpandPromptEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ExpandPromptResult(Shown):
+class ExpandPromptResult(ReprMixin):
     """The expanded text."""
 
     text: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ContextEvent(Shown):
+class ContextEvent(ReprMixin):
     """The messages of the next request. Arguments and details are copies."""
 
     type: ClassVar[Literal["context"]] = "context"
@@ -59,7 +59,7 @@ class ContextResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class BeforeProviderRequestEvent(Shown):
+class BeforeProviderRequestEvent(ReprMixin):
     """The request as the provider is about to send it. ``payload`` is in the API's own format."""
 
     type: ClassVar[Literal["before_provider_request"]] = "before_provider_request"
@@ -68,7 +68,7 @@ class BeforeProviderRequestEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AfterProviderResponseEvent(Shown):
+class AfterProviderResponseEvent(ReprMixin):
     """The answer begins: HTTP status and headers."""
 
     type: ClassVar[Literal["after_provider_response"]] = "after_provider_response"

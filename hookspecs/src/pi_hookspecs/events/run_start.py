@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ def _messages(messages: Iterable[CustomMessage]) -> tuple[CustomMessage, ...]:
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class BeforeAgentStartEvent(Shown):
+class BeforeAgentStartEvent(ReprMixin):
     """A prompt is about to run, with this system prompt."""
 
     type: ClassVar[Literal["before_agent_start"]] = "before_agent_start"

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from attrs import frozen
 
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 __all__ = [
     "SessionShutdownEvent",
@@ -15,7 +15,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionStartEvent(Shown):
+class SessionStartEvent(ReprMixin):
     """A session begins or is loaded."""
 
     type: ClassVar[Literal["session_start"]] = "session_start"
@@ -24,7 +24,7 @@ class SessionStartEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionShutdownEvent(Shown):
+class SessionShutdownEvent(ReprMixin):
     """A session ends, for good or for another one."""
 
     type: ClassVar[Literal["session_shutdown"]] = "session_shutdown"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from attrs import field, frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionSwitchEvent(Shown):
+class SessionSwitchEvent(ReprMixin):
     """The session was switched (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_switch"]] = "session_switch"
@@ -42,7 +42,7 @@ class SessionSwitchEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionForkEvent(Shown):
+class SessionForkEvent(ReprMixin):
     """The session was forked (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_fork"]] = "session_fork"
@@ -50,7 +50,7 @@ class SessionForkEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionBeforeSwitchEvent(Shown):
+class SessionBeforeSwitchEvent(ReprMixin):
     """The user is about to switch to another session."""
 
     type: ClassVar[Literal["session_before_switch"]] = "session_before_switch"
@@ -66,7 +66,7 @@ class SessionBeforeSwitchResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionBeforeForkEvent(Shown):
+class SessionBeforeForkEvent(ReprMixin):
     """The user is about to fork from an entry, ``before`` it or ``at`` it."""
 
     type: ClassVar[Literal["session_before_fork"]] = "session_before_fork"
@@ -83,7 +83,7 @@ class SessionBeforeForkResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionBeforeCompactEvent(Shown):
+class SessionBeforeCompactEvent(ReprMixin):
     """The conversation is about to be compacted."""
 
     type: ClassVar[Literal["session_before_compact"]] = "session_before_compact"
@@ -104,7 +104,7 @@ class SessionBeforeCompactResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionCompactEvent(Shown):
+class SessionCompactEvent(ReprMixin):
     """The conversation was compacted."""
 
     type: ClassVar[Literal["session_compact"]] = "session_compact"
@@ -115,7 +115,7 @@ class SessionCompactEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionCompactFailedEvent(Shown):
+class SessionCompactFailedEvent(ReprMixin):
     """A compaction failed or was cancelled; the session is unchanged."""
 
     type: ClassVar[Literal["session_compact_failed"]] = "session_compact_failed"
@@ -127,7 +127,7 @@ class SessionCompactFailedEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionBeforeTreeEvent(Shown):
+class SessionBeforeTreeEvent(ReprMixin):
     """The user is about to navigate to another entry of the tree."""
 
     type: ClassVar[Literal["session_before_tree"]] = "session_before_tree"
@@ -155,7 +155,7 @@ class SessionBeforeTreeResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SessionTreeEvent(Shown):
+class SessionTreeEvent(ReprMixin):
     """The conversation continues from another entry of the tree."""
 
     type: ClassVar[Literal["session_tree"]] = "session_tree"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from attrs import field, frozen
 
 from pi_hookspecs.events._listed import listed
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolExecutionStartEvent(Shown):
+class ToolExecutionStartEvent(ReprMixin):
     """A call is being prepared. ``args`` are the model's, not yet validated."""
 
     type: ClassVar[Literal["tool_execution_start"]] = "tool_execution_start"
@@ -41,7 +41,7 @@ class ToolExecutionStartEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolExecutionUpdateEvent(Shown):
+class ToolExecutionUpdateEvent(ReprMixin):
     """A running tool reported a partial result."""
 
     type: ClassVar[Literal["tool_execution_update"]] = "tool_execution_update"
@@ -52,7 +52,7 @@ class ToolExecutionUpdateEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolExecutionEndEvent(Shown):
+class ToolExecutionEndEvent(ReprMixin):
     """A call has its result, after every ``tool_result`` hook."""
 
     type: ClassVar[Literal["tool_execution_end"]] = "tool_execution_end"
@@ -64,7 +64,7 @@ class ToolExecutionEndEvent(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolCallEvent(Shown):
+class ToolCallEvent(ReprMixin):
     """A tool call requested by the model. ``input`` is a copy of the validated arguments."""
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
@@ -96,7 +96,7 @@ class ToolCallResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ToolResultEvent(Shown):
+class ToolResultEvent(ReprMixin):
     """A tool has returned; its result is not yet visible to the model or the session."""
 
     type: ClassVar[Literal["tool_result"]] = "tool_result"
@@ -134,7 +134,7 @@ class ToolResultResult(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class UserBashEvent(Shown):
+class UserBashEvent(ReprMixin):
     """The user runs a command with ``!``, or with ``!!`` outside the model's context."""
 
     type: ClassVar[Literal["user_bash"]] = "user_bash"

@@ -14,7 +14,7 @@ from attrs import asdict, define, evolve, field
 
 from pi_core.agent.loop import run_loop
 from pi_core.agent.queue import MessageQueue
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_core.agent.state import AgentState
 from pi_core.agent.subscribers import Subscribers
 from pi_core.agent.types import AgentContext, LoopCallbacks, LoopConfig
@@ -33,7 +33,7 @@ from pi_hookspecs import (
     TurnEndEvent,
     UserMessage,
 )
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ _BUSY_RESET = "Agent is already processing. Wait for completion before resetting
 
 
 @define(eq=False, repr=False)
-class _Run(Shown):
+class _Run(ReprMixin):
     """The run that is going on.
 
     Attributes:
@@ -343,7 +343,7 @@ class Agent:
         except Exception as error:
             if run.over:
                 raise
-            await self._end_failed(run, message_of(error), model)
+            await self._end_failed(run, exception_message(error), model)
             run.abort.abort("The run failed")
         finally:
             self._steering.put_back()

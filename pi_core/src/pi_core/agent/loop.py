@@ -26,7 +26,7 @@ from pi_hookspecs import (
     TurnStartEvent,
     now_ms,
 )
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -102,7 +102,7 @@ def run_loop(
 
 
 @define(eq=False, repr=False)
-class _Run(Shown):
+class _Run(ReprMixin):
     """One run of the loop: its surroundings, and what is new."""
 
     context: AgentContext

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, evolve, field
 
 from pi_core.agent.cancel import Grace, cancelled_from_outside
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_hookspecs import (
     ABORT_GRACE,
     AssistantMessage,
@@ -25,7 +25,7 @@ from pi_hookspecs import (
     ThinkingContent,
     ToolCall,
 )
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -55,7 +55,7 @@ def ask_model(
 
 
 @define(eq=False, repr=False)
-class _Request(Shown):
+class _Request(ReprMixin):
     """A request on its way, and what is known of its answer."""
 
     context: AgentContext
@@ -85,7 +85,7 @@ class _Request(Shown):
                 raise
             failure = f"Provider {self.config.model.provider!r} cancelled its own request"
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a provider, callback or listener
-            failure = message_of(error)
+            failure = exception_message(error)
         if self.final is None:
             self.final = self.failed(failure)
 

@@ -1,6 +1,7 @@
-"""Puts what came from a plugin into words: its errors and values may themselves fail, or not end, when they are shown.
+"""Formats exceptions and values that come from plugins, whose ``__str__`` and ``__repr__`` may raise or never return.
 
-``Interrupted``, which ends what does not end, is no ``Exception``; so everything but Ctrl-C is caught here.
+``Interrupted``, which ends a call that never returns, is not an ``Exception``; so all but ``KeyboardInterrupt`` is
+caught here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["described", "is_library", "message_of", "place_of", "said", "shown", "stack_of"]
+__all__ = [
+    "exception_location",
+    "exception_message",
+    "format_exception",
+    "format_traceback",
+    "is_library",
+    "safe_repr",
+    "summary_and_traceback",
+]
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 60
@@ -30,11 +39,11 @@ _LIBRARIES = (
     _OWN,
     *(os.path.dirname(str(package.__file__)) + os.sep for package in (pi_hookspecs, attr, attrs, pluggy)),  # noqa: PTH120
 )
-"""Beginnings of the files that a plugin's mistake passes through on its way: what they find wrong, the plugin said."""
+"""Path prefixes of files whose stack frames are skipped: errors raised there are mistakes of the calling plugin."""
 
 
-def shown(value: object) -> str:
-    """Return a short ``repr``, whatever the value is."""
+def safe_repr(value: object) -> str:
+    """Return the ``repr`` of a value, at most 200 characters; ``<ClassName>`` where its ``__repr__`` raises."""
     try:
         text = _repr.repr(value)
     except KeyboardInterrupt:
@@ -44,8 +53,8 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else text[:197] + "..."  # noqa: PLR2004 - a line or two
 
 
-def said(error: BaseException) -> str:
-    """Return an error as ``Type: message``."""
+def format_exception(error: BaseException) -> str:
+    """Return an exception as ``Type: message``."""
     name = type(error).__name__
     try:
         text = str(error)
@@ -56,55 +65,56 @@ def said(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def described(error: BaseException, function: object = None) -> tuple[str, str]:
-    """Return what a report says of an error that a plugin's function raised: a line with its place, and a traceback."""
-    line = said(error) + place_of(error, getattr(function, "__module__", None))
-    return line, stack_of(error)
+def summary_and_traceback(error: BaseException, function: object = None) -> tuple[str, str]:
+    """Return ``Type: message (in FILE, line N)`` and the traceback of an exception that a plugin's function raised."""
+    line = format_exception(error) + exception_location(error, getattr(function, "__module__", None))
+    return line, format_traceback(error)
 
 
-def place_of(error: BaseException, module: object = None) -> str:
-    """Return where in a plugin's own code an error arose, as `` (in FILE, line N)``; an empty text where nowhere.
+def exception_location(error: BaseException, module: object = None) -> str:
+    """Return where in a plugin's own code an exception arose, as `` (in FILE, line N)``; empty if no frame is its own.
 
     Args:
-        error: What was raised.
-        module: Name of a module of the plugin: the innermost line of its package counts. Without it, or where the
-            package does not occur, the innermost line that is neither Python's nor pi's does.
+        error: The exception.
+        module: Name of a module of the plugin: the innermost frame of that package is reported. Without it, or when
+            the package has no frame, the innermost frame outside Python's standard library and pi.
     """
     if isinstance(error, SyntaxError) and error.lineno is not None and not (error.filename or "<").startswith("<"):
         return f" (in {error.filename}, line {error.lineno})"
     package = str(module).partition(".")[0]
-    places = [each for each in _entries(error) if not is_library(each.tb_frame.f_code.co_filename)]
-    own = [each for each in places if _package_of(each) == package]
-    for each in (own or places)[-1:]:
+    frames = [each for each in _traceback_entries(error) if not is_library(each.tb_frame.f_code.co_filename)]
+    own = [each for each in frames if _package_of(each) == package]
+    for each in (own or frames)[-1:]:
         return f" (in {each.tb_frame.f_code.co_filename}, line {each.tb_lineno})"
     return ""
 
 
-def message_of(error: BaseException) -> str:
-    """Return what an error says, for the model; with its type where the message alone would say too little."""
+def exception_message(error: BaseException) -> str:
+    """Return the message of an exception, for the model; with its type where the message alone would say too little."""
     if not isinstance(error, Exception) or isinstance(error, KeyError):  # SystemExit: 3, KeyError: 'path'
-        return said(error)
+        return format_exception(error)
     try:
         return str(error) or type(error).__name__
-    except Exception:  # noqa: BLE001 - as in said
-        return said(error)
+    except Exception:  # noqa: BLE001 - as in format_exception
+        return format_exception(error)
 
 
-def stack_of(error: BaseException) -> str:
-    """Return the traceback of an error, for the log, from where it leaves pi's own code."""
+def format_traceback(error: BaseException) -> str:
+    """Return the traceback of an exception, for the log, without the frames of pi that it begins with."""
     import traceback  # only a failure needs it
 
     try:
-        foreign = (each for each in _entries(error) if not each.tb_frame.f_code.co_filename.startswith(_OWN))
+        entries = _traceback_entries(error)
+        foreign = (each for each in entries if not each.tb_frame.f_code.co_filename.startswith(_OWN))
         start = next(foreign, error.__traceback__)
         return "".join(traceback.format_exception(type(error), error, start))
     except KeyboardInterrupt:
         raise
-    except BaseException:  # noqa: BLE001 - as in said
-        return said(error)
+    except BaseException:  # noqa: BLE001 - as in format_exception
+        return format_exception(error)
 
 
-def _entries(error: BaseException) -> Iterator[TracebackType]:
+def _traceback_entries(error: BaseException) -> Iterator[TracebackType]:
     entry = error.__traceback__
     while entry is not None:
         yield entry
@@ -117,6 +127,6 @@ def _package_of(entry: TracebackType) -> str:
 
 
 def is_library(file: str) -> bool:
-    """Whether a file belongs to Python or to pi's core and contract: the plugin's mistake is not there."""
+    """Whether a file belongs to Python, to pi's core or contract, or to a library of theirs, and so not to a plugin."""
     standard = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file  # noqa: PTH120
     return standard or file.startswith(_LIBRARIES)

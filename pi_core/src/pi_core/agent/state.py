@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from attrs import define, evolve, field
 
 from pi_hookspecs import AssistantMessage, MessageEndEvent, TextContent, ToolCall, TurnEndEvent
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +34,7 @@ def _messages(messages: Iterable[AgentMessage]) -> list[AgentMessage]:
 
 
 @define(eq=False, repr=False)
-class AgentState(Shown):
+class AgentState(ReprMixin):
     """What the agent is and does now. Lists are copied when assigned.
 
     Attributes:

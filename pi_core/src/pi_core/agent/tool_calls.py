@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import define, evolve, frozen
 
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_core.agent.tool_run import failure, result_problem, run_tool
 from pi_core.agent.types import AfterToolCall, BeforeToolCall
 from pi_hookspecs import (
@@ -23,7 +23,7 @@ from pi_hookspecs import (
     ToolExecutionUpdateEvent,
     ToolResultMessage,
 )
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -44,7 +44,7 @@ CUT_OFF = (
 
 
 @define(eq=False, repr=False)
-class _Slot(Shown):
+class _Slot(ReprMixin):
     """A call of the answer, and what became of it. Identity counts: models repeat calls, ids included."""
 
     call: ToolCall
@@ -54,7 +54,7 @@ class _Slot(Shown):
 
 
 @frozen(eq=False, repr=False)
-class _Prepared(Shown):
+class _Prepared(ReprMixin):
     """A call that may run."""
 
     slot: _Slot
@@ -63,7 +63,7 @@ class _Prepared(Shown):
 
 
 @frozen(eq=False, repr=False)
-class _Update(Shown):
+class _Update(ReprMixin):
     slot: _Slot
     partial: ToolResult
 
@@ -72,7 +72,7 @@ _News: TypeAlias = "_Update | tuple[_Prepared, ToolResult, int]"
 
 
 @define(eq=False, repr=False)
-class ToolCallBatch(Shown):
+class ToolCallBatch(ReprMixin):
     """Runs the calls of one answer, and delivers a result message for each.
 
     After ``run``: ``steering`` holds the messages that interrupted the batch, ``terminates`` says
@@ -165,7 +165,7 @@ class ToolCallBatch(Shown):
             args = self.config.validator.validate(tool, slot.call)
             refusal, args = await self.ask(slot.call, args)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook; the model is told
-            refusal = failure(message_of(error))
+            refusal = failure(exception_message(error))
         if refusal is not None:
             await self.finish(slot, refusal)
             return None
@@ -235,7 +235,7 @@ class ToolCallBatch(Shown):
         try:
             reviewed = await self.config.after_tool_call(event, self.signal) or result
         except Exception as error:  # noqa: BLE001 - what a hook raises becomes an error result
-            return failure(message_of(error))
+            return failure(exception_message(error))
         problem = result_problem(prepared.tool, reviewed)
         return reviewed if problem is None else failure(problem)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pi_core.agent.cancel import cancelled_from_outside
-from pi_core.agent.safe_text import message_of, shown
+from pi_core.agent.safe_text import exception_message, safe_repr
 from pi_hookspecs import ABORT_GRACE, ImageContent, TextContent, ToolResult
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def run_tool(
         ctx: Any = make_context(call, updates.show) if make_context is not None else None
         waiting: Any = tool.execute(call.id, args, signal, updates.show, ctx)
         if not hasattr(waiting, "__await__"):
-            raise TypeError(f"Tool {tool.name} has an execute that is not async: it returned {shown(waiting)}")
+            raise TypeError(f"Tool {tool.name} has an execute that is not async: it returned {safe_repr(waiting)}")
         return await waiting
 
     result = await _bounded(_result_of(tool, execute, signal, on_raise), signal)
@@ -107,7 +107,7 @@ async def _result_of(
     except BaseException as error:  # noqa: BLE001 - a tool may raise anything, SystemExit included
         if on_raise is not None:
             on_raise(error)
-        return failure(message_of(error))
+        return failure(exception_message(error))
     problem = result_problem(tool, result)
     return result if problem is None else failure(problem)
 

@@ -9,7 +9,7 @@ from attrs import Factory, define, field, frozen
 from pi_core.agent.convert import default_convert_to_llm
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import StreamOptions
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +38,7 @@ Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
 
 
 @define(eq=False, repr=False)
-class AgentContext(Shown):
+class AgentContext(ReprMixin):
     """The system prompt, the conversation and the tools of a run; the conversation grows as it goes on."""
 
     system_prompt: str = ""
@@ -47,7 +47,7 @@ class AgentContext(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class BeforeToolCall(Shown):
+class BeforeToolCall(ReprMixin):
     """A tool call that is about to run; ``args`` is a copy of the validated arguments."""
 
     assistant_message: AssistantMessage
@@ -57,7 +57,7 @@ class BeforeToolCall(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class AfterToolCall(Shown):
+class AfterToolCall(ReprMixin):
     """A tool call that has run."""
 
     assistant_message: AssistantMessage
@@ -72,7 +72,7 @@ async def _nothing() -> Sequence[AgentMessage]:
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class LoopCallbacks(Shown):
+class LoopCallbacks(ReprMixin):
     """The loop's callbacks into its surroundings, independent of the model.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pi_core.agent.json_values import NotJson, json_copy
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_hookspecs.errors import InvalidArguments
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ArgumentValidator:
         except (InvalidArguments, RecursionError, NotJson):
             raise
         except Exception as error:
-            raise InvalidArguments(message_of(error)) from error
+            raise InvalidArguments(exception_message(error)) from error
 
     def _schema(self, tool: Tool) -> CompiledSchema:
         compiled = self._compiled.get(tool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import shown
+from pi_core.agent.safe_text import safe_repr
 from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ class PluginCommands:
             return ()
         if not isinstance(answer, list | tuple) or not all(isinstance(each, str) for each in answer):
             getattr(answer, "close", bool)()  # it may be a coroutine
-            message = f"Plugin {found.plugin!r} failed {failed}: it answered {shown(answer)}, which is no list of texts"
+            message = (
+                f"Plugin {found.plugin!r} failed {failed}: it answered {safe_repr(answer)}, which is no list of texts"
+            )
             report(found.plugin, "command", message)
             return ()
         return tuple(answer)

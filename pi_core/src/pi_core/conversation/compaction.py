@@ -14,7 +14,7 @@ from attrs import evolve
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
 from pi_core.agent.cancel import Grace
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import ABORT_GRACE, AbortController, Aborted, PiError, UserError
 
@@ -168,7 +168,7 @@ class CompactionRunner:
         self._requests.account_for_summaries(carried=False)
         aborted = request.signal.aborted or isinstance(error, Aborted | asyncio.CancelledError)
         quiet = aborted or (isinstance(error, _NothingToDo) and request.reason != "manual")
-        message = None if quiet else f"Compaction failed: {message_of(error)}"
+        message = None if quiet else f"Compaction failed: {exception_message(error)}"
         failed = pi_hookspecs.SessionCompactFailedEvent(reason=request.reason, error_message=message, aborted=aborted)
         await runtime.hooks.notify(failed, runtime.ctx)
         await runtime.emit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_core.agent.tool_calls import BLOCKED
 from pi_core.agent.tool_run import failure, run_tool
 from pi_core.agent.types import AfterToolCall, AgentContext, BeforeToolCall
@@ -51,7 +51,7 @@ async def execute_tool(
         refusal = runtime.gate.call.meter.refuse_nested_call() if runtime.gate.call is not None else None
         decision = refusal or await runtime.bridge.before_tool_call(question, signal)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook, as in the batch
-        return failure(message_of(error))
+        return failure(exception_message(error))
     if decision is not None and decision.block:
         return failure(decision.reason or BLOCKED)
     if decision is not None and decision.input is not None:

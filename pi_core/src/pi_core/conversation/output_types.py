@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_or
 
 from attrs import field, frozen
 
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_hookspecs import UnsupportedAnnotation, shape_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def problems_of(error: Exception) -> list[str]:
     """Return what a reader, or a hook, converter or validator of a type, refuses; each with its path below ``$``."""
     from cattrs import transform_error
 
-    problems = transform_error(error, format_exception=lambda error, _: message_of(error))
+    problems = transform_error(error, format_exception=lambda error, _: exception_message(error))
     return [each.removesuffix(" @ $") for each in problems]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pi_core.agent.safe_text import described
+from pi_core.agent.safe_text import summary_and_traceback
 from pi_core.hooks.containment import Contained
 from pi_hookspecs import PiError
 
@@ -32,7 +32,7 @@ def plugin_errors(runtime: Runtime, plugin: str, step: str, task: str) -> Iterat
     """
 
     def report(error: BaseException) -> None:
-        line, stack = described(error)
+        line, stack = summary_and_traceback(error)
         message = f"Plugin {plugin!r} failed to {task}: {line}"
         runtime.report_plugin_error(plugin, step, message, stack)
         raise PiError(message) from error

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import message_of
+from pi_core.agent.safe_text import exception_message
 from pi_core.conversation.output_types import problems_of, schema_and_reader
 from pi_hookspecs import InvalidArguments, InvalidOutput, UserError
 
@@ -86,7 +86,7 @@ class OutputFormat:
         try:
             fitted, problems = self._check.fit(found)
         except (InvalidArguments, RecursionError) as error:
-            raise InvalidOutput(message_of(error), text=text) from error
+            raise InvalidOutput(exception_message(error), text=text) from error
         if problems:
             raise InvalidOutput("\n".join(f"- {problem}" for problem in problems), text=text)
         try:

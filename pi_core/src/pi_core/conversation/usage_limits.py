@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import Factory, define, fields, frozen
 
 from pi_hookspecs import ToolCallResult, Usage, UsageLimitExceeded
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from pi_hookspecs import AssistantMessage
@@ -54,7 +54,7 @@ class UsageLimits(Value):
 
 
 @define(eq=False, repr=False)
-class UsageMeter(Shown):
+class UsageMeter(ReprMixin):
     """Counts what a prompt uses, and says when it may use no more.
 
     Attributes:

@@ -16,7 +16,7 @@ from time import perf_counter as clock
 from types import CoroutineType, MethodType, coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from pi_core.agent.safe_text import described
+from pi_core.agent.safe_text import summary_and_traceback
 from pi_core.base.process.forks import leave_if_child
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def reported(
     """
 
     def report_failure(error: BaseException) -> None:
-        line, stack = described(error, function)
+        line, stack = summary_and_traceback(error, function)
         report(plugin, step, f"Plugin {plugin!r} failed {failed}: {line}", stack)
 
     return Contained(report_failure, passing)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs.exceptions import FrozenError
 
-from pi_core.agent.safe_text import described
+from pi_core.agent.safe_text import summary_and_traceback
 from pi_core.hooks.containment import Contained
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def describe(error: BaseException, function: object, hook: CompiledHook, event: 
 
 
 def _described(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
-    line, stack = described(error, function)
+    line, stack = summary_and_traceback(error, function)
     if not _changes_in_place(error, event):
         return line, stack
     if not hook.asks:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ class Interrupted(BaseException):
 
 
 @define(eq=False, repr=False)
-class Watch(Shown):
+class Watch(ReprMixin):
     """One caller's request to be asked when the main thread is blocked.
 
     Attributes:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import Factory, define, field, frozen
 
 import pi_hookspecs
-from pi_core.agent.safe_text import said, shown
+from pi_core.agent.safe_text import format_exception, safe_repr
 from pi_hookspecs import OnFailure, Order, PiError, Rule
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -51,7 +51,7 @@ class Timeouts(Value):
 
 
 @define(eq=False, repr=False)
-class HookImplementation(Shown):
+class HookImplementation(ReprMixin):
     """One plugin's function for one hook, ready to be called with ``(event, ctx)``.
 
     Attributes:
@@ -72,7 +72,7 @@ class HookImplementation(Shown):
 
 
 @define(eq=False, repr=False)
-class CompiledHook(Shown):
+class CompiledHook(ReprMixin):
     """A hook compiled: who is called, and how the answers combine.
 
     Attributes:
@@ -111,12 +111,12 @@ class CompiledHook(Shown):
         """Return what is wrong with an answer: its type, or what its class finds wrong beside this event."""
         expected = self.answer_type()
         if not isinstance(answer, expected):
-            return f"answered {shown(answer)}, which is no {expected.__name__} and not None"
+            return f"answered {safe_repr(answer)}, which is no {expected.__name__} and not None"
         check = getattr(answer, "problem", None) if expected is not object else None
         try:
             return check(event) if check is not None else None
         except Exception as error:  # noqa: BLE001 - it looks at whatever the plugin put in
-            return f"answered with a {expected.__name__} that cannot be read: {said(error)}"
+            return f"answered with a {expected.__name__} that cannot be read: {format_exception(error)}"
 
 
 class HookCall:
@@ -152,7 +152,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     needed = [each for each in taken if each.default is Parameter.empty]
     names = [each.name for each in needed if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
     if len(names) > 2 or any(each.kind is Parameter.KEYWORD_ONLY for each in needed):  # noqa: PLR2004 - event and ctx
-        message = f"{shown(function)} takes {', '.join(each.name for each in needed)}; a handler gets event and ctx"
+        message = f"{safe_repr(function)} takes {', '.join(each.name for each in needed)}; a handler gets event and ctx"
         raise TypeError(message)
     if names and set(names) <= {"event", "ctx"}:
         return tuple(names)

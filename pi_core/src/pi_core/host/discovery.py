@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pi_core.agent.safe_text import said
+from pi_core.agent.safe_text import format_exception
 from pi_core.host.records import PluginRecord, Problem
 
 __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchanged"]
@@ -35,7 +35,9 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
             name, found = _entry_points(distribution)
         except Exception as error:  # noqa: BLE001 - metadata that was cut off or is no text at all
             where = getattr(distribution, "_path", "an installed distribution")
-            problems.append(Problem("(unknown)", "index", f"the metadata in {where} cannot be read: {said(error)}"))
+            problems.append(
+                Problem("(unknown)", "index", f"the metadata in {where} cannot be read: {format_exception(error)}")
+            )
             continue
         if name not in seen:  # else an older copy further down the path
             seen.add(name)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pi_core.agent.safe_text import place_of, said
+from pi_core.agent.safe_text import exception_location, format_exception
 from pi_core.base.process.forks import ending_children
 from pi_core.hooks.containment import Contained
 from pi_core.hooks.interrupt import Interrupted, limited
@@ -39,8 +39,8 @@ def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: floa
 
 def told(error: BaseException) -> str:
     """Return an error as one line, with the place in the plugin's own code where there is one."""
-    text = f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else said(error)
-    return text + _nearest(error) + place_of(error)
+    text = f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else format_exception(error)
+    return text + _nearest(error) + exception_location(error)
 
 
 def _nearest(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 import pi_hookspecs
-from pi_core.agent.safe_text import shown
+from pi_core.agent.safe_text import safe_repr
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
@@ -64,13 +64,14 @@ class Kind(Value):
         if self.matching(thing) is None:
             if self.name == "tool" and isinstance(thing, FunctionType):
                 return f"the function {thing.__name__!r} is no Tool; put @tool over it{_place(thing)}"
-            return f"{shown(thing)} is no {' or '.join(self.types)}"
+            return f"{safe_repr(thing)} is no {' or '.join(self.types)}"
         name = getattr(thing, self.key, None) if self.key is not None else self.key_of(thing)
         if not name or not isinstance(name, str):
-            return f"{shown(thing)} has no name: {self.key} is {shown(name)}"
+            return f"{safe_repr(thing)} has no name: {self.key} is {safe_repr(name)}"
         for attribute in self.calls:
             if not callable(getattr(thing, attribute)):
-                return f"{self.name} {name!r}: {attribute} is {shown(getattr(thing, attribute))}, which is not callable"
+                value = safe_repr(getattr(thing, attribute))
+                return f"{self.name} {name!r}: {attribute} is {value}, which is not callable"
         return self.check(thing)
 
     def describe(self, thing: Any) -> dict[str, Any]:
@@ -91,7 +92,9 @@ def _tool_problem(tool: Any) -> str | None:
         return f"tool {tool.name!r}: a name is 1 to 128 letters, digits, '_' and '-'"
     parameters = tool.parameters
     if not isinstance(parameters, dict) or parameters.get("type") != "object":
-        return f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {shown(parameters)}'
+        return (
+            f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {safe_repr(parameters)}'
+        )
     return _execute_problem(tool)
 
 
@@ -123,7 +126,9 @@ def _exporter_problem(exporter: Any) -> str | None:
     suffixes = exporter.suffixes
     if isinstance(suffixes, list | tuple) and suffixes and all(_is_suffix(suffix) for suffix in suffixes):
         return None
-    return f'exporter {exporter.format!r}: suffixes must be ends of file names as in (".html",), not {shown(suffixes)}'
+    return (
+        f'exporter {exporter.format!r}: suffixes must be ends of file names as in (".html",), not {safe_repr(suffixes)}'
+    )
 
 
 def _is_suffix(suffix: object) -> bool:

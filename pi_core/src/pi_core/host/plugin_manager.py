@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from pi_core.agent.safe_text import said
+from pi_core.agent.safe_text import format_exception
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
 
@@ -45,7 +45,7 @@ class PluginManager(pluggy.PluginManager):
             hook = options.get("specname") or name
             problem = self._problem(getattr(plugin, name), hook, options)
         except Exception as error:  # noqa: BLE001 - looking at a plugin's attribute may raise anything
-            self._report(name, f"cannot be looked at: {said(error)}")
+            self._report(name, f"cannot be looked at: {format_exception(error)}")
             return None
         if problem is None:
             return options

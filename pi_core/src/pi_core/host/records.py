@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 __all__ = ["DEFAULT_PLUGINS", "PluginRecord", "Problem"]
 
@@ -62,7 +62,7 @@ _ADDRESS = r"0x[0-9a-f]+"
 
 
 @define(eq=False, repr=False)
-class PluginRecord(Shown):
+class PluginRecord(ReprMixin):
     """A plugin in the index.
 
     Attributes:

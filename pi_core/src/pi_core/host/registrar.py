@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from pi_core.agent.safe_text import shown
+from pi_core.agent.safe_text import safe_repr
 from pi_core.host.gates import Gates, guarded_hooks
 from pi_core.host.guarded import guarded
 from pi_core.host.kinds import KINDS
@@ -158,7 +158,7 @@ class Registrar:
                 self._report(name, hook, "is async; a registration hook is a plain function that returns a list")
             elif isinstance(answer, str | bytes | dict) or not hasattr(type(answer), "__iter__"):
                 if answer is not None:
-                    self._report(name, hook, f"returned {shown(answer)}, not a list")
+                    self._report(name, hook, f"returned {safe_repr(answer)}, not a list")
             else:
                 return list(answer)
         return ()
@@ -189,5 +189,5 @@ def _object_problem(plugin: object) -> str | None:
     if isinstance(plugin, type):
         return f"{plugin.__name__} is a class; a plugin is a module or an instance, made with @define(eq=False)"
     if type(plugin).__hash__ is None:
-        return f"{shown(plugin)} cannot be distinguished from its equals; define its class with @define(eq=False)"
+        return f"{safe_repr(plugin)} cannot be distinguished from its equals; define its class with @define(eq=False)"
     return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from pi_core.agent.safe_text import said, shown
+from pi_core.agent.safe_text import format_exception, safe_repr
 from pi_core.base.secret_values import SecretValues
 from pi_hookspecs import MissingKey, UserError
 from pi_hookspecs.values import Value
@@ -202,7 +202,8 @@ class ModelAuth:
             available = getattr(source, "available", None)
             told = available(provider) if callable(available) else None
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and others have keys, too
-            self._warn(f"Whether there is a key for {provider} is not known: {shown(source)} failed: {said(error)}")
+            failed = f"{safe_repr(source)} failed: {format_exception(error)}"
+            self._warn(f"Whether there is a key for {provider} is not known: {failed}")
             return False
         return None if told is None else bool(told)
 

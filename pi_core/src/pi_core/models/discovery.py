@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from pi_core.agent.safe_text import said, shown
+from pi_core.agent.safe_text import format_exception, safe_repr
 from pi_core.hooks.containment import Contained
 from pi_hookspecs import PiError, ProviderInfo, StreamOptions
 
@@ -82,9 +82,9 @@ class ModelDiscoverer:
         """Return the row that a plugin answered; None, and a warning, for anything else."""
         if isinstance(answer, ProviderInfo) and answer.id == info.id:
             return answer
-        problem = f"its plugin answered {shown(answer)}, not its row"
+        problem = f"its plugin answered {safe_repr(answer)}, not its row"
         if isinstance(answer, BaseException):
-            problem = str(answer) if isinstance(answer, PiError) else said(answer)
+            problem = str(answer) if isinstance(answer, PiError) else format_exception(answer)
         self._warn(f"Provider {info.id!r} cannot be asked for its models: {problem}")
         return None
 

@@ -17,7 +17,7 @@ from attrs import evolve, field, frozen
 from pi_core.base.lenient_json import read_json
 from pi_hookspecs import ProviderInfo
 from pi_hookspecs.model_json import Wrong, field_of, headers_of, line_of, models_of, override_of, repeated_keys
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ _PRIVATE = ("headers", "transport")
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class ProviderConfig(Shown):
+class ProviderConfig(ReprMixin):
     """What models.json, or a program at run time, says of one provider.
 
     Attributes:
@@ -258,7 +258,7 @@ def _joined(
 
 
 @frozen(eq=False, repr=False)
-class _Join(Shown):
+class _Join(ReprMixin):
     """Joins the models when somebody looks: those of the plugin's table are read no sooner."""
 
     base: ProviderInfo | None

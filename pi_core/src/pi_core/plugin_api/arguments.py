@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import shown
+from pi_core.agent.safe_text import safe_repr
 from pi_hookspecs import ImageContent, PluginError, TextContent, UnknownName
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ __all__ = [
 def check_text(method: str, what: str, value: object) -> None:
     """Raise ``TypeError`` for what is no text: a decorator that was not called gets the function."""
     if not isinstance(value, str):
-        raise TypeError(f"{method} takes its {what} first, a text, as in @{method}(...): it got {shown(value)}")
+        raise TypeError(f"{method} takes its {what} first, a text, as in @{method}(...): it got {safe_repr(value)}")
 
 
 def check_session_name(name: object) -> None:
     """Raise ``TypeError`` for what is neither a text nor None."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"set_session_name takes a text or None, not {shown(name)}")
+        raise TypeError(f"set_session_name takes a text or None, not {safe_repr(name)}")
 
 
 def check_event(name: str) -> None:
@@ -65,7 +65,7 @@ def texts(method: str, what: str, values: Sequence[str]) -> list[str]:
         TypeError: It is none.
     """
     if isinstance(values, str) or not all(isinstance(each, str) for each in values):
-        raise TypeError(f"{method} takes a list of {what}, not {shown(values)}")
+        raise TypeError(f"{method} takes a list of {what}, not {safe_repr(values)}")
     return list(values)
 
 
@@ -76,7 +76,7 @@ def check_message(message: object) -> None:
     if not isinstance(message, CustomMessage):
         raise TypeError(
             f"send_message takes a CustomMessage, as in CustomMessage(custom_type='note', content='...'),"
-            f" not {shown(message)}"
+            f" not {safe_repr(message)}"
         )
 
 
@@ -90,14 +90,14 @@ def user_content(content: Any) -> str | tuple[TextContent | ImageContent, ...]:
         return content
     blocks = tuple(content) if isinstance(content, list | tuple) else (content,)
     if not all(isinstance(each, TextContent | ImageContent) for each in blocks):
-        raise TypeError(f"send_user_message takes a text, or a list of text and image blocks, not {shown(content)}")
+        raise TypeError(f"send_user_message takes a text, or a list of text and image blocks, not {safe_repr(content)}")
     return blocks
 
 
 def check_delivery(deliver_as: object, *ways: str) -> None:
     """Raise ``ValueError`` for a way to queue that there is not."""
     if deliver_as is not None and deliver_as not in ways:
-        raise ValueError(f"deliver_as is {shown(deliver_as)}; it may be {', '.join(map(repr, ways))}")
+        raise ValueError(f"deliver_as is {safe_repr(deliver_as)}; it may be {', '.join(map(repr, ways))}")
 
 
 def entry_data(plugin: str, custom_type: str, data: object) -> Any:
@@ -116,12 +116,15 @@ def entry_data(plugin: str, custom_type: str, data: object) -> Any:
         problem = "it is nested too deeply, or contains itself"
     raise PluginError(
         plugin,
-        f"plugin {plugin!r} cannot store a {shown(custom_type)} entry of {shown(data)}: {problem}. append_entry takes"
-        f" what JSON can say: texts, finite numbers, booleans, None, lists, and dicts whose keys are texts",
+        f"plugin {plugin!r} cannot store a {safe_repr(custom_type)} entry of {safe_repr(data)}: {problem}."
+        " append_entry takes what JSON can say: texts, finite numbers, booleans, None, lists, and dicts whose keys are"
+        " texts",
     )
 
 
 def check_event_object(event: object) -> None:
     """Raise ``TypeError`` for what subscribers could not tell from other events."""
     if not isinstance(getattr(event, "type", None), str):
-        raise TypeError(f"emit takes an event, an object of a class with a type and attrs fields, not {shown(event)}")
+        raise TypeError(
+            f"emit takes an event, an object of a class with a type and attrs fields, not {safe_repr(event)}"
+        )

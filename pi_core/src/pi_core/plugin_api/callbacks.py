@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from pi_core.agent.safe_text import said
+from pi_core.agent.safe_text import format_exception
 from pi_core.hooks.records import adapted, parameters
 from pi_hookspecs import PluginError
 
@@ -33,7 +33,7 @@ class NoticeHandler:
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            message = f"Plugin {self._plugin!r} failed: {said(error)}"
+            message = f"Plugin {self._plugin!r} failed: {format_exception(error)}"
             self._session.report_plugin_error(self._plugin, event.type, message)
 
 

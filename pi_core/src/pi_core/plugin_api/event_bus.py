@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.safe_text import shown
+from pi_core.agent.safe_text import safe_repr
 from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class PluginEvents:
     def on(self, channel: str, handler: Any = None, /) -> Any:
         """Subscribe to a channel: a decorator, and a function that returns a function that unsubscribes."""
         if not isinstance(channel, str):
-            raise TypeError(f"pi.events.on takes its channel first, a text: it got {shown(channel)}")
+            raise TypeError(f"pi.events.on takes its channel first, a text: it got {safe_repr(channel)}")
         what, plugin = ("channel", channel), self._plugin
         return self._register(
             what, handler, lambda function: lambda session: session.bus.add(plugin, channel, function)

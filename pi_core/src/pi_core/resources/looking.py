@@ -82,7 +82,7 @@ class KindLoader:
     ) -> Iterator[ResourceFile]:
         from pathlib import Path
 
-        from pi_core.agent.safe_text import said, shown
+        from pi_core.agent.safe_text import format_exception, safe_repr
 
         assert self.kind.find is not None  # noqa: S101 - the caller looked
         if situation.only_given:
@@ -96,7 +96,7 @@ class KindLoader:
         try:
             found: list[object] = list(self.kind.find(request))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            message = f"kind {self.kind.name!r} could not look for its files: {said(error)}"
+            message = f"kind {self.kind.name!r} could not look for its files: {format_exception(error)}"
             complain(ResourceProblem(path=situation.cwd, message=message, kind=self.kind.name, level="error"))
             return
         for file in found:
@@ -105,7 +105,7 @@ class KindLoader:
             elif isinstance(file, ResourceProblem):
                 complain(evolve(file, kind=self.kind.name))
             else:
-                message = f"kind {self.kind.name!r} found {shown(file)}, which is no ResourceFile"
+                message = f"kind {self.kind.name!r} found {safe_repr(file)}, which is no ResourceFile"
                 complain(ResourceProblem(path=situation.cwd, message=message, kind=self.kind.name, level="error"))
 
     def _set(self, read: list[ReadFile], problems: list[ResourceProblem]) -> ResourceSet:

@@ -90,7 +90,7 @@ class FileReader:
 
     def _ask(self, file: ResourceFile, text: str) -> ResourceContent:
         """Let the kind say what a text says; it is a plugin's, and may fail."""
-        from pi_core.agent.safe_text import said, shown
+        from pi_core.agent.safe_text import format_exception, safe_repr
 
         if "\0" in text:
             message = "is no text, and not used: it holds NUL characters"
@@ -101,11 +101,11 @@ class FileReader:
             content: object = self._kind.read(file, text)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the other files are read all the same
             content = None
-            message = f"kind {self._kind.name!r} could not read it: {said(error)}"
+            message = f"kind {self._kind.name!r} could not read it: {format_exception(error)}"
         else:
             if isinstance(content, ResourceContent):
                 return content
-            message = f"kind {self._kind.name!r} read it as {shown(content)}, which is no ResourceContent"
+            message = f"kind {self._kind.name!r} read it as {safe_repr(content)}, which is no ResourceContent"
         return ResourceContent(name=None, problems=[ResourceProblem(path=file.path, message=message, level="error")])
 
     def _made(self, file: ResourceFile, identity: tuple[int, int], content: ResourceContent) -> ReadFile:

@@ -12,7 +12,7 @@ from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.messages import AssistantMessage, SystemMessage, UserMessage
 from pi_hookspecs.session_store import SessionInfo
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ __all__ = ["MemorySession", "MemoryStore"]
 
 
 @define(eq=False, repr=False)
-class MemorySession(Shown):
+class MemorySession(ReprMixin):
     """A session in a list."""
 
     header: SessionHeader

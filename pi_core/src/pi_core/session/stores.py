@@ -11,7 +11,7 @@ from attrs import frozen
 from pi_core.session.memory import MemoryStore
 from pi_hookspecs.errors import UserError
 from pi_hookspecs.session_store import SessionPlace
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ class NoStore(UserError):
 
 
 @frozen(eq=False, repr=False)
-class ChosenStore(Shown):
+class ChosenStore(ReprMixin):
     """A store and the place it was given."""
 
     store: SessionStore

@@ -12,7 +12,7 @@ from pi_core.base.json_file import NotUsable, change_text, is_cut_off, object_of
 from pi_core.settings.migrations import migrated, take_global_only
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -50,7 +50,7 @@ Scope: TypeAlias = Literal["global", "project"]
 
 
 @frozen(eq=False, repr=False)
-class Unread(Shown):
+class Unread(ReprMixin):
     """A place that says something that cannot be used.
 
     Attributes:
@@ -67,7 +67,7 @@ class Unread(Shown):
 
 
 @frozen(eq=False, repr=False)
-class Layer(Shown):
+class Layer(ReprMixin):
     """What one place says.
 
     Attributes:

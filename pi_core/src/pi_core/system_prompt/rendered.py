@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_hookspecs.values import Shown, Value
+from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ class Contribution(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class PromptPart(Shown):
+class PromptPart(ReprMixin):
     """A stretch of the system prompt; all of them, one behind the other, are its text.
 
     Attributes:
@@ -62,7 +62,7 @@ class PromptPart(Shown):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class SystemPrompt(Shown):
+class SystemPrompt(ReprMixin):
     """A system prompt and its parts."""
 
     text: str

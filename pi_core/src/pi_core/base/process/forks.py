@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from pi_core.agent.safe_text import said
+from pi_core.agent.safe_text import format_exception
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,7 +82,7 @@ def leave_child(error: BaseException | None = None) -> NoReturn:
     try:
         wanted: object = error.code if isinstance(error, SystemExit) else None
         if wanted is None and not isinstance(error, SystemExit):
-            wanted = _CAME_BACK if error is None else f"{_CAME_BACK}: {said(error)}"
+            wanted = _CAME_BACK if error is None else f"{_CAME_BACK}: {format_exception(error)}"
         if isinstance(wanted, str):
             os.write(2, f"{wanted}\n".encode(errors="replace"))
         elif wanted is None or isinstance(wanted, int):

@@ -15,7 +15,7 @@ from pi_core.host.extensions.left_out import LeftOut
 from pi_core.host.extensions.places import ExtensionSource, find_extensions
 from pi_core.host.guarded import guarded
 from pi_hookspecs import UnknownName, UserError
-from pi_hookspecs.values import Shown
+from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ __all__ = ["LocalExtensions", "Staged"]
 
 
 @define(eq=False, repr=False)
-class _Loaded(Shown):
+class _Loaded(ReprMixin):
     """An extension and the plugins that came of it: itself, or those of a distribution."""
 
     source: ExtensionSource
@@ -36,7 +36,7 @@ class _Loaded(Shown):
 
 
 @define(eq=False, repr=False)
-class Staged(Shown):
+class Staged(ReprMixin):
     """New versions, loaded but not yet in place.
 
     Attributes:
