@@ -97,6 +97,20 @@ async def test_unknown_names_warn_and_the_rest_works(create, script):
     assert session.toolbox.warnings == ["Unknown tool: grepp. Did you mean grep?"]
 
 
+async def test_a_program_is_warned_of_names_that_nothing_has(create, script):
+    session = create(tools=["ls", "grepp"], model="scripted/nope")
+
+    with pytest.warns(UserWarning, match="nope|grepp") as caught:
+        async with session:
+            pass
+
+    assert sorted(str(each.message) for each in caught) == [
+        'Model "nope" not found for provider "scripted". Using custom model id.',
+        "Unknown tool: grepp. Did you mean grep?",
+    ]
+    assert {each.filename for each in caught} == {__file__}
+
+
 async def test_a_selected_tool_may_be_added_at_run_time(create, script):
     class Adds:
         @hookimpl

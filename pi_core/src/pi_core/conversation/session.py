@@ -3,6 +3,7 @@
 # ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from pi_core.base.forwarding import Method, attribute
@@ -108,6 +109,9 @@ class AgentSession:
 
     async def __aenter__(self) -> Self:
         await self.start()
+        if not self.runtime.front_end.depth:  # the user of a helper is that of the session which made it
+            for problem in (*self.models.warnings, *self.toolbox.warnings):
+                warnings.warn(problem, stacklevel=2)  # to a program: front ends call start() and print them themselves
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -54,8 +54,11 @@ async def session_to_look_at(
     session = AgentSession(runtime)
     session.subscribe(lambda event: warn(event.error), "extension_error")
     with redirect_stdout(sys.stderr):  # what plugins print is no part of what the command prints
-        async with session:
+        await session.start()
+        try:
             yield session
+        finally:
+            await session.dispose()
     trust = host.settings.project_trust
     for problem in (*host.settings.problems, *host.problems, *filter(None, [trust.notice])):
         warn(problem)

@@ -226,8 +226,9 @@ async def pi_session(
     session = create_agent_session(**options)
     _check_problems(pi_host, pi_options)  # of extensions that the session's options name
     session.subscribe(show, "extension_error")
-    async with session:
-        yield session
+    await session.start()
+    yield session
+    await session.dispose()
 
 
 @pytest.fixture
