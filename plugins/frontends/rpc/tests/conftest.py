@@ -94,7 +94,7 @@ async def talk(tmp_path, script, pi_host, pi_options) -> AsyncIterator[Talk]:
     outbox = Outbox(server_out, lambda: server.end(141))
     session.ui, session.has_ui = RpcUI(outbox), True
     server = Server(session, outbox, session.ui)
-    server.reader = LineReader(server_in, server.hear, server.hear_no_more)
+    server.reader = LineReader(server_in, server.on_lines, server.on_end_of_input)
     server.reader.start()
     talk = Talk(server, session, said, reader)
     talk.code = asyncio.create_task(server.serve())

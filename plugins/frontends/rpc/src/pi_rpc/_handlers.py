@@ -1,4 +1,4 @@
-"""What each command does to the session, and what it answers."""
+"""Handlers of the commands."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _get_available_thinking_levels(session: AgentSession, _asked: Any, _: Id) ->
     return {"levels": [*session.get_available_thinking_levels()]}
 
 
-# How it goes on
+# Queues, compaction, retries
 
 
 def _set_steering_mode(session: AgentSession, asked: Any, _: Id) -> Answer:

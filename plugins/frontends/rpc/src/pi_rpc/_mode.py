@@ -39,7 +39,7 @@ async def run_rpc(session: AgentSession, options: Any) -> int:
         outbox = Outbox(stdout, lambda: server.end(0))
         session.ui, session.has_ui = RpcUI(outbox), True
         server = Server(session, outbox, session.ui)
-        server.reader = LineReader(stdin, server.hear, server.hear_no_more)
+        server.reader = LineReader(stdin, server.on_lines, server.on_end_of_input)
         with OrderlyEnd(stop) as signals:
             for problem in _problems(session):
                 _warn(problem)

@@ -81,8 +81,8 @@ class Outbox:
 
         Args:
             line: Without the newline.
-            key: Of what it says; a line with the same key that still waits is not worth sending any more.
-            droppable: Nobody needs it who has not read for so long.
+            key: A queued line with the same key is superseded and dropped.
+            droppable: Whether a slow reader can miss it.
         """
         if self._gone or (droppable and self._size > OVERFULL):
             return
@@ -108,7 +108,7 @@ class Outbox:
         self._events += 1
         if self._size > FULL and not self._closing:
             return self._room(signal)
-        return asyncio.sleep(0) if self._events % _BURST == 0 else None  # at the end, too: the abort has to be heard
+        return asyncio.sleep(0) if self._events % _BURST == 0 else None  # also at the end, so that an abort is received
 
     def _keep(self, event: Any) -> None:
         delta = _delta_of(event)
@@ -132,7 +132,7 @@ class Outbox:
     # Waiting
 
     async def room(self) -> None:
-        """Return when commands may be taken: nobody has to keep answers for a client that only asks."""
+        """Return when commands may be read: limits the queued answers for a client that does not read them."""
         while self._size > OVERFULL and not self._closing and not self._gone:
             await self._until_less()
 
@@ -267,7 +267,7 @@ class _Waiting:
 
 
 def _replaces(event: Any) -> Hashable:
-    """Return what an event says anew, and whole; None when it only adds to what was said."""
+    """Return the part of an event that replaces earlier ones; None when it only adds to them."""
     if event.type == "tool_execution_update":
         return event.type, event.tool_call_id
     return event.type if event.type == "queue_update" else None

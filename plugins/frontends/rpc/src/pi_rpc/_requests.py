@@ -55,7 +55,7 @@ Parsed: TypeAlias = Asked | Refused | UiReply
 
 
 def parse(line: bytes | None) -> Parsed:
-    """Return what a line says; None is a line that was too long to be kept."""
+    """Parse a line; None is a line that was too long."""
     if line is None:
         return _no_json(f"the line is longer than {MAX_LINE} bytes")
     try:

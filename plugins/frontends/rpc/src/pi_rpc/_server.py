@@ -1,4 +1,4 @@
-"""One session and its client: commands in, answers and events out, and an end in good order whoever ends it.
+"""One session and its client: commands in, responses and events out, and a clean shutdown from either side.
 
 Commands are carried out in the order in which they come, beside the run that is going on. Each waits until the one
 before is answered, so that what it asks is asked of the session as that one left it; but not for long, and not for
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Server"]
 
 _TURN_SECONDS = 1.0
-"""How long a command waits for the answer to the one before: a plugin may be asking the user there, whose client has
-to be heard."""
+"""Seconds that a command waits for the response to the one before: a plugin may be waiting there for an answer of the
+client."""
 
 _MANY = 256
 """Commands that may wait before no more are read."""
@@ -51,7 +51,7 @@ class Server:
         ui: Gets the replies to dialogs.
 
     Attributes:
-        reader: What ``hear`` and ``hear_no_more`` are called by; it is told when to wait.
+        reader: What ``on_lines`` and ``on_end_of_input`` are called by; it pauses reading on request.
     """
 
     def __init__(self, session: AgentSession, outbox: Outbox, ui: RpcUI) -> None:
@@ -59,7 +59,7 @@ class Server:
         self._outbox = outbox
         self._ui = ui
         self._waiting: deque[Asked | Refused] = deque()
-        self._heard = asyncio.Event()
+        self._received = asyncio.Event()
         self._input_over = self._begun = False
         self._at_work: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -67,7 +67,7 @@ class Server:
 
     # From outside
 
-    def hear(self, lines: Sequence[bytes | None]) -> None:
+    def on_lines(self, lines: Sequence[bytes | None]) -> None:
         """Take lines of the client."""
         for line in lines:
             said = parse(line)
@@ -75,14 +75,14 @@ class Server:
                 self._ui.answer(said.id, said.data)
             else:
                 self._waiting.append(said)
-        self._heard.set()
+        self._received.set()
         if len(self._waiting) > _MANY and self.reader is not None:
             self.reader.hold()
 
-    def hear_no_more(self) -> None:
-        """Take the end of what the client says: what it said before is carried out, but nothing waits for it."""
+    def on_end_of_input(self) -> None:
+        """Handle the end of the client's input: pending commands are run, but not waited for."""
         self._input_over = True
-        self._heard.set()
+        self._received.set()
         self._ui.dismiss_all()
         self._outbox.wait_no_more()
         if not self._begun and not self._waiting:
@@ -130,8 +130,8 @@ class Server:
         while not self._waiting:
             if self._input_over:
                 return None
-            self._heard.clear()
-            await self._heard.wait()
+            self._received.clear()
+            await self._received.wait()
         said = self._waiting.popleft()
         if len(self._waiting) <= _MANY // 2 and self.reader is not None:
             self.reader.go_on()
@@ -144,7 +144,7 @@ class Server:
         else:
             try:
                 answer = HANDLERS[asked.command](self._session, asked.request, asked.id)
-            except Exception as error:  # noqa: BLE001 - whatever a command meets, the next one is heard
+            except Exception as error:  # noqa: BLE001 - a failing command must not stop the next one
                 reply.failed(error)
                 return
             if not isinstance(answer, Awaitable):
@@ -172,7 +172,7 @@ class Server:
             raise
 
     async def _prompt(self, asked: Any, reply: _Reply) -> None:
-        """Say something; answered when it is accepted, what fails later is an event."""
+        """Send a prompt; the response comes when it is accepted, later failures are events."""
         try:
             await self._session.prompt(
                 asked.message,
@@ -204,7 +204,7 @@ class Server:
     # The end
 
     async def _until_shutdown(self) -> None:
-        """End when a plugin wants it and the run is over."""
+        """Shut down when a plugin requests it and the run is over."""
         await self._session.until_shutdown()
         self.end(0)
         await self._ended
@@ -243,7 +243,7 @@ class _Reply:
         self.given: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def done(self, answer: Answer) -> None:
-        """Say that it went well."""
+        """Send a success response."""
         if answer is NO_DATA:
             self._send(dumps(response(self._asked, success=True)))
         elif isinstance(answer, JsonText):
@@ -253,11 +253,11 @@ class _Reply:
             self._send(dumps(response(self._asked, success=True, data=answer)))
 
     def failed(self, error: Exception) -> None:
-        """Say what went wrong."""
+        """Send an error response."""
         self.refuse(_text_of(error))
 
     def refuse(self, why: str) -> None:
-        """Say that it was not done."""
+        """Send a response that it was cancelled."""
         self._send(dumps(response(self._asked, success=False, error=why)))
 
     def _send(self, line: bytes) -> None:

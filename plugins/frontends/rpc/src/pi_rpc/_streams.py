@@ -1,4 +1,4 @@
-"""The protocol's two streams: taken away from everybody else in the process, and read line by line.
+"""The protocol's two streams: reserved for the protocol, and read line by line.
 
 What plugins and the programs that they start print goes to stderr, and what they read from stdin is empty, whether they
 use Python's streams or the descriptors.
@@ -49,7 +49,7 @@ def own_streams() -> Iterator[tuple[int, int]]:
 
 
 def _stdout() -> int:
-    """Return the descriptor of stdout: whoever starts the front end may have put others' output in its place."""
+    """Return the descriptor of stdout, even if the program has redirected other output."""
     try:
         return sys.stdout.fileno()
     except (AttributeError, OSError, ValueError):  # it is none of the process's streams
@@ -96,7 +96,7 @@ class LineReader:
             self._owed = 0
 
     def _read(self) -> None:
-        with suppress(RuntimeError):  # the loop has ended; nobody listens any more
+        with suppress(RuntimeError):  # the loop has ended; there is no listener any more
             while True:
                 self._credit.acquire()
                 try:

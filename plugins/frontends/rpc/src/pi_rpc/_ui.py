@@ -1,6 +1,6 @@
 """The user at the other end: dialogs go out as requests and come back as replies.
 
-Timeouts are kept here, not by the client, so that a client that forgets a dialog holds up nobody for ever.
+Timeouts are handled here, not by the client, so that a client that ignores a dialog does not block forever.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RpcUI:
     ) -> str | None:
         """Let the user choose; an answer that is none of the options is no choice.
 
-        Options may be ``{"label", "value"}``: the client is told the labels.
+        Options may be ``{"label", "value"}``: the client gets the labels.
         """
         choices = {_label(each): _value(each) for each in options}
         reply = await self._ask("select", signal, timeout, title=title, options=[*choices])
@@ -91,7 +91,7 @@ class RpcUI:
             waiting.set_result(reply)
 
     def dismiss_all(self) -> None:
-        """Answer every dialog, present and future, as if dismissed: nobody is there any more."""
+        """Dismiss every open and future dialog: the client is gone."""
         self._over = True
         for each in self._open.values():
             if not each.done():
@@ -107,7 +107,7 @@ class RpcUI:
         forget = signal.on_abort(lambda: self.answer(request_id, {})) if signal is not None else None
         try:
             limit = None if seconds is None else round(seconds * 1000)
-            self._tell(method, request_id, **fields, timeout=limit)
+            self._notify_client(method, request_id, **fields, timeout=limit)
             await asyncio.wait([waiting], timeout=seconds)
             reply: Mapping[str, Any] = waiting.result() if waiting.done() else {}
             return {} if reply.get("cancelled") is True else reply
@@ -120,28 +120,28 @@ class RpcUI:
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
         """Show a notice."""
-        self._tell("notify", message=message, notifyType=level)
+        self._notify_client("notify", message=message, notifyType=level)
 
     def set_status(self, key: str, text: str | None = None) -> None:
         """Show a short text under a key."""
-        self._tell("setStatus", key=("setStatus", key), statusKey=key, statusText=text)
+        self._notify_client("setStatus", key=("setStatus", key), statusKey=key, statusText=text)
 
     def set_widget(self, key: str, lines: Sequence[str] | None = None, *, placement: str | None = None) -> None:
         """Show lines under a key; ``placement`` is ``aboveEditor`` or ``belowEditor``."""
         shown = None if lines is None else [*map(str, lines)]
         name = ("setWidget", key)
-        self._tell("setWidget", key=name, widgetKey=key, widgetLines=shown, widgetPlacement=placement)
+        self._notify_client("setWidget", key=name, widgetKey=key, widgetLines=shown, widgetPlacement=placement)
 
     def set_title(self, title: str) -> None:
         """Set the window's title."""
-        self._tell("setTitle", key="setTitle", title=title)
+        self._notify_client("setTitle", key="setTitle", title=title)
 
     def set_editor_text(self, text: str) -> None:
         """Put a text where the user writes."""
-        self._tell("set_editor_text", key="set_editor_text", text=text)
+        self._notify_client("set_editor_text", key="set_editor_text", text=text)
 
     def paste_to_editor(self, text: str) -> None:
-        """Put a text where the user writes; what stands there is not known here."""
+        """Replace the text in the client's editor; its current text is not known here."""
         self.set_editor_text(text)
 
     def set_theme(self, theme: object) -> None:
@@ -152,7 +152,7 @@ class RpcUI:
         """
         raise UserError("Theme switching not supported in RPC mode")
 
-    def _tell(self, method: str, request_id: str | None = None, key: Hashable = None, **fields: Any) -> None:
+    def _notify_client(self, method: str, request_id: str | None = None, key: Hashable = None, **fields: Any) -> None:
         given = {name: value for name, value in fields.items() if value is not None}
         request = {
             "type": "extension_ui_request",

@@ -14,7 +14,7 @@ __all__ = ["activate"]
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Go on duty in sessions whose settings say so (``guardrails.enabled``)."""
+    """Enable the guard in sessions whose settings turn it on (``guardrails.enabled``)."""
     from pi_guardrails._switch import Switch
 
     pi.on("session_start", Switch(pi).session_start)

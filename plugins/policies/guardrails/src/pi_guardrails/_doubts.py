@@ -54,7 +54,7 @@ _DELIMITER = re.compile(r"([\"']?)([\w.+-]+)\1|\\([\w.+-]+)")
 
 
 def nodes(root: Node) -> Iterator[Node]:
-    """Go through a tree in the order in which it is written."""
+    """Yield the nodes of a tree in source order."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -79,7 +79,7 @@ def is_too_large(root: Node) -> bool:
 
 
 def doubts(root: Node) -> Iterator[str]:
-    """Yield whatever speaks against trusting a tree."""
+    """Yield the reasons not to trust a tree."""
     if root.has_error:
         yield "it is not valid shell, or of a kind that is not understood"
     whole, start = root.text or b"", root.start_byte

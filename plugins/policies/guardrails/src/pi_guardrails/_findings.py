@@ -15,7 +15,7 @@ SEVERITY: dict[Verdict, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 @frozen
 class Finding:
-    """One thing that speaks for a verdict.
+    """One reason for a verdict.
 
     Attributes:
         rule: Its name, one word.

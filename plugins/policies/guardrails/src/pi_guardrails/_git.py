@@ -29,7 +29,7 @@ _DISCARDS = ("git-discard", "it throws away work that is not committed")
 
 
 def git(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a call of git."""
+    """Yield findings about a call of git."""
     arguments = call.arguments
     rest = without_options(arguments)
     for option in arguments[: len(arguments) - len(rest)]:

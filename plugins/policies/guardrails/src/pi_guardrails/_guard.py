@@ -1,4 +1,4 @@
-"""Lets calls through, asks about them or refuses them, and says why."""
+"""Allows, asks about or refuses calls, with reasons."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ async def refusal(tool: str, arguments: Mapping[str, Any], ctx: PiContext) -> st
 
 
 def until_mended(what: str, error: UserError) -> str:
-    """Return what is said where the guard's own settings are wrong."""
+    """Return the message about invalid settings of the guard."""
     return f"Guardrails refuse {what} until the settings are mended: {error}. Edit the file."
 
 
 def findings_of(tool: str, arguments: Mapping[str, Any], policy: Policy) -> list[Finding]:
-    """Return what speaks for and against a call; the user's rules do not count yet."""
+    """Return the findings about a call, before the user's rules."""
     findings = [Finding("allow", "known", "nothing speaks against it")]
     command, path = arguments.get("command"), arguments.get("path")
     if tool == "bash" and isinstance(command, str):

@@ -165,7 +165,7 @@ class Judge:
             self._add("ask", "exfiltration", "it sends the history to an address that the same line sets")
 
     def _spend(self, steps: int) -> bool:
-        """Whether so much more may be looked at while the agent waits; where it may not, that is asked about."""
+        """Whether so much more may be analysed while the agent waits; if not, the user is asked."""
         if self.steps + steps < MOST_STEPS:
             self.steps += steps
             return True
@@ -313,7 +313,7 @@ class Judge:
             self._add("ask", "dynamic-command", f"{name} runs what another command writes", text)
 
     def _printed(self, feeds: tuple[str, ...]) -> list[str]:
-        """Return the text that is piped into a command, where the command that writes it says it in its own words."""
+        """Return the text that is piped into a command, where the writing command contains it literally."""
         if len(feeds) != 1 or not self._spend(len(feeds[0]) // 50):
             return []
         commands = read_script(feeds[0], self._variables).commands

@@ -27,7 +27,7 @@ _MINUTE = 60.0
 
 @define
 class _Spent:
-    """What one scope has used up, and the measures whose notice was given."""
+    """Usage of one scope, and the limits whose notice was shown."""
 
     amounts: dict[str, float] = Factory(lambda: dict.fromkeys(AMOUNTS, 0.0))
     calls: deque[float] = field(factory=deque)

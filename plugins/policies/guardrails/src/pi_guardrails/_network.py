@@ -76,7 +76,7 @@ _CLOUD = re.compile(r"(s3|gs|az|b2|r2|oss)://")
 
 
 def sends(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a program that reaches another computer."""
+    """Yield findings about a program that connects to another computer."""
     if _is_local(call):
         return
     if len([word for word in call.arguments if not word.known]) > _MOST_LOOKS:
@@ -93,7 +93,7 @@ def sends(call: Call) -> Iterator[Judgement]:
 
 
 def addresses(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against an address among the arguments of any program: it may be asked for, by that name."""
+    """Yield findings about an address among the arguments of any program, which may connect to it."""
     if call.name in READERS:
         return
     for word in call.arguments:
@@ -133,9 +133,7 @@ def _is_local_host(text: str) -> bool:
 
 def _carried(call: Call, word: Word) -> str | None:
     """Return what of this computer an argument holds, in words; None where it is nothing that needs a question."""
-    if (
-        UNKNOWN in word.text and word.text.strip(UNKNOWN) and not re.search(r"[$`<>]", word.source)
-    ):  # put there by xargs
+    if UNKNOWN in word.text and word.text.strip(UNKNOWN) and not re.search(r"[$`<>]", word.source):  # inserted by xargs
         return "what it reads"
     return next((carried for source in call.sources(word) if (carried := _carried_in(source)) is not None), None)
 

@@ -81,7 +81,7 @@ _STARTS_PROGRAMS = {
     "wget": "-e --execute --use-askpass",
     "zip": "-TT --unzip-command",
 }
-"""How an option is written, ``is_option`` says. A program's subcommand is part of its name."""
+"""``is_option`` defines the syntax of options. A program's subcommand is part of its name."""
 
 _HARMLESS = re.compile(r"\+(\d*|F|G|/[^\n|]*)")
 """Places in a file, which pagers and editors take as a command behind ``+``."""

@@ -82,7 +82,7 @@ _OFF = ("guard-off", "it uninstalls packages of pi, which may be this guard")
 
 
 def installs(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a call of a package manager."""
+    """Yield findings about a call of a package manager."""
     name = call.name
     if name in _ALWAYS_BRING:
         calls = call.has_letter("c") or call.has_long("--call")  # which is a command of its own

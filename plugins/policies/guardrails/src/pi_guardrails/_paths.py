@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["GUARDED", "Places"]
 
 GUARDED = (*RUN_LATER, *PROTECTED)
-"""The names that are guarded where the user says nothing else."""
+"""Default names of guarded files."""
 
 _LATER = frozenset(RUN_LATER)
 _SYSTEM = "/etc /usr /bin /sbin /lib /lib64 /boot /dev /proc /sys /System /Library /var/lib /var/spool".split()
@@ -130,7 +130,7 @@ class Places:
         return known
 
     def matches(self, pattern: str) -> Iterator[str]:
-        """Go through the files that the shell would put in the place of a pattern."""
+        """Yield the files to which the shell would expand a pattern."""
         try:
             yield from islice(glob.iglob(os.path.join(self.cwd, pattern), include_hidden=False), _MOST_FILES)
         except (OSError, ValueError, RecursionError):

@@ -135,7 +135,7 @@ class Patterns:
         plain: The places of the patterns whose first name is a plain one, by that name.
         wild: The places of all others.
         first: What the first names of those others look like, all in one expression.
-        wanted: The names that each pattern asks for, in small letters, and whether from the root on.
+        wanted: The names that each pattern requires, in lower case, and whether it is anchored at the root.
     """
 
     plain: dict[str, list[int]]

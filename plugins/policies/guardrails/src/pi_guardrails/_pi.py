@@ -43,7 +43,7 @@ _CHANGES = {
 
 
 def pi(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a call of pi."""
+    """Yield findings about a call of pi."""
     texts = call.texts
     first = texts[0] if texts else ""
     if first in _ABOUT and all(text in _HARMLESS or not text.startswith("-") for text in texts[1:]):

@@ -44,7 +44,7 @@ class Rule:
     number: int = 0
 
     def fits(self, finding: Finding, tool: str, places: Places) -> bool:
-        """Whether the rule speaks of what was found."""
+        """Whether the rule matches the finding."""
         if not fnmatchcase(tool, self.tool):
             return False
         if self.command is not None:
@@ -56,7 +56,7 @@ class Rule:
 
 @frozen(kw_only=True)
 class Policy:
-    """What the settings say.
+    """The guard's settings.
 
     Attributes:
         rules: The first that fits counts.

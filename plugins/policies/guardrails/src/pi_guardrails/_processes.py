@@ -34,7 +34,7 @@ _IMPORTANT = (
 
 
 def kill(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against ``kill``."""
+    """Yield findings about ``kill``."""
     texts = call.texts
     if {"0", "1"} & set(texts):
         yield "ask", "processes", "it ends the first process, or all of a group"
@@ -47,7 +47,7 @@ def kill(call: Call) -> Iterator[Judgement]:
 
 
 def kill_by_name(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against ``pkill`` and ``killall``: names of many processes, and of those that matter."""
+    """Yield findings about ``pkill`` and ``killall``: names of many processes, and of important ones."""
     names = [
         word
         for before, word in zip(("", *call.texts), call.arguments, strict=False)

@@ -64,7 +64,7 @@ _SQL = (
 
 
 def judge_program(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a program with these arguments."""
+    """Yield findings about a program with these arguments."""
     name = call.name
     judge = _JUDGES.get(name) or (_disk_tool if name.startswith(("mkfs", "newfs")) else None)
     if judge is not None:
@@ -125,7 +125,7 @@ def _move(call: Call) -> Iterator[Judgement]:
 
 
 def _truncate(call: Call) -> Iterator[Judgement]:
-    """A file may grow, or be made; a size that cuts off what it holds is asked about."""
+    """A file may be created or extended; the user is asked about a size that truncates it."""
     pairs = zip(call.texts, [*call.texts[1:], ""], strict=True)
     sizes = [
         after if text in ("-s", "--size") else re.sub(r"^(-s|--size=)", "", text)
@@ -183,7 +183,7 @@ def _dd(call: Call) -> Iterator[Judgement]:
 
 
 def _pack(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a program that makes archives: files that it deletes when they are in there."""
+    """Yield findings about an archiver: files that it deletes after adding them."""
     if (call.name == "zip" and call.has_letter("m")) or call.has_long("--move") or "-sdel" in call.texts:
         yield "ask", "delete", "it deletes the files that it packs"
     yield from _unpack(call)

@@ -127,7 +127,7 @@ class Script:
 
 
 def read_script(text: str, variables: Mapping[str, str], guess: Mapping[str, str] | None = None) -> Script:
-    """Return what a shell would make of a text. Never raises for what the text says.
+    """Parse a text as a shell would. Never raises for any text.
 
     Args:
         text: The script.
@@ -247,7 +247,7 @@ def _around(node: Node) -> Iterator[Node]:
 
 
 def _inputs(node: Node) -> Iterator[Node]:
-    """Go through the redirections that a command may read from: its own, and those of the groups around it."""
+    """Yield the redirections that a command may read from: its own, and those of enclosing groups."""
     at: Node | None = node
     while at is not None and at.type not in _OUTSIDE:
         if at.type in ("command", "redirected_statement"):

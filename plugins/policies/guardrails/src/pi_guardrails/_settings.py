@@ -31,7 +31,7 @@ def is_enabled(settings: SettingsView) -> bool:
     """Return whether the guard is on duty.
 
     Raises:
-        UserError: That is not said clearly, or it is and something else is: a name that does not exist, for one.
+        UserError: The settings are ambiguous or invalid, for example with a name that does not exist.
     """
     switch = (*_TOP, "enabled")
     enabled = settings.get(switch)
@@ -91,7 +91,7 @@ def mistake(settings: SettingsView, steps: Sequence[str], what: str, inside: str
 
 
 def must_be(wanted: str, value: object) -> str:
-    """Return what is wrong with a value that is not what it must be."""
+    """Return the error of an invalid value."""
     return f"must be {wanted}, not {value!r:.60}"
 
 

@@ -60,7 +60,7 @@ class Start:
         file: What it runs.
         module: The name after Python's ``-m``.
         rest: The arguments after file or module.
-        reads: Whether what it runs is what it reads.
+        reads: Whether it runs its standard input.
     """
 
     inline: bool = False

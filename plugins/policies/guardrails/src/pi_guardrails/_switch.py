@@ -1,4 +1,4 @@
-"""Puts the guard on duty for a session whose settings ask for it; a session that does not pays one look."""
+"""Enables the guard in sessions whose settings turn it on; other sessions pay for one lookup."""
 
 from __future__ import annotations
 

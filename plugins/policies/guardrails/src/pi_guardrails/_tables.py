@@ -1,4 +1,4 @@
-"""What speaks against programs by their name and words alone; all of it data."""
+"""Findings by a program's name and arguments alone, as data."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _UNLESS: dict[str, tuple[str, str, str]] = {
     ),
     "zellij": ("ls list-sessions --version", *_TERMINAL),
 }
-"""The arguments that are harmless when they come first, and what speaks against all others."""
+"""The harmless first arguments, and the finding for all others."""
 
 
 def _rows(words: str, reason: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
@@ -210,7 +210,7 @@ _NO_VERBS = READERS | frozenset(
 
 
 def by_name(call: Call) -> Iterator[Judgement]:
-    """Yield what speaks against a program with these words among its arguments."""
+    """Yield findings about a program with these words among its arguments."""
     name, arguments = call.name, call.arguments
     if name in _ALWAYS:
         yield "ask", *_ALWAYS[name]

@@ -1,4 +1,4 @@
-"""What one line of commands brings in, and what it runs: a file that was downloaded a moment ago is code unseen."""
+"""Tracks files that a command line creates and runs: a file that was just downloaded is unreviewed code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BUILDERS = frozenset(
     "ant bazel bundle cargo cmake composer deno dotnet go gradle grunt gulp just lein make gmake meson mix mvn ninja "
     "nox npm pip pip3 pnpm poetry pytest rake sbt scons stack swift task tox uv yarn".split()
 )
-"""Files of the folder in which they start say what they run."""
+"""Programs that run what files of their folder define."""
 
 _RULES = (
     "Makefile",
@@ -62,7 +62,7 @@ class Run:
     Attributes:
         path: Absolute.
         command: The simple command that runs it, as rules of the user see it.
-        reader: What reads it; None where the file itself says that.
+        reader: The interpreter; None where the file itself names it.
     """
 
     path: str
@@ -78,7 +78,7 @@ class Trail:
         fetched: Files and folders that were downloaded or unpacked from a download, absolute.
         written: Texts of the files that the line writes, absolute; None for a text that is not known.
         runs: The files that it runs.
-        builds: The folders whose files say what is run, and the command that looks there.
+        builds: The folders whose files define what is run, and the command that reads them.
         remotes: Whether the line sets the address of one of git's remotes.
         pushes: Whether it pushes.
     """
@@ -96,7 +96,7 @@ class Trail:
         return self.remotes and self.pushes
 
     def follow(self, call: Call, text: str) -> None:
-        """Remember what a program brings in, and what it runs.
+        """Record the files that a program creates, and those that it runs.
 
         Args:
             call: The program.
@@ -199,7 +199,7 @@ class Trail:
 
 
 def printed(command: Command) -> str | None:
-    """Return what a command writes where its words, or a here-document, say it; None where they do not.
+    """Return what a command writes where its arguments, or a here-document, contain it; else None.
 
     Nor do they where a text has escapes: shells disagree about what ``echo`` makes of them.
     """

@@ -58,7 +58,7 @@ _SYSTEM = re.compile(
     r"|\.npm-global|\.dotnet|\.dotnet/tools|\.foundry|\.nvm/[\w./-]+)(/bin)?"
     r"|(\./|\$PWD/|\$\{PWD\}/|\$\(pwd\)/)?(node_modules/\.bin|\.?venv/bin|vendor/bin)|/[\w./-]+/(node_modules/\.bin|\.?venv/bin)"
 )
-"""Where programs are looked for, and found, without anything being said."""
+"""Standard folders of the search path."""
 
 
 def effect_of(name: str, value: Word, places: Places) -> Effect | None:

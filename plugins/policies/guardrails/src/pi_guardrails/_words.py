@@ -58,7 +58,7 @@ class Word:
     Attributes:
         text: As the program will get it; ``UNKNOWN`` replaces what is decided at run time.
         source: As it was written.
-        globs: Whether the shell may put names of files in its place.
+        globs: Whether the shell may expand it to file names.
         splits: Whether it may become several arguments, or none.
     """
 
@@ -222,7 +222,7 @@ def _word(pieces: list[_Piece], written: str, variables: Mapping[str, str]) -> W
 
 
 def _home(user: str, variables: Mapping[str, str]) -> str:
-    """Return the folder that ``~user`` stands for, which lies next to that of this user, as far as is known."""
+    """Return the folder of ``~user``, assumed to be next to that of this user."""
     home = variables.get("HOME", UNKNOWN)
     if not user or UNKNOWN in home:
         return home + user

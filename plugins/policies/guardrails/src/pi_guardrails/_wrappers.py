@@ -141,7 +141,7 @@ _SUBCOMMANDS: dict[str, tuple[Wrapper, ...]] = {
         (Wrapper(flags="yq", values="pw", long="--package --workspace --prefix", closed=True),),
     ),
 }
-"""Programs that start others when a subcommand says so."""
+"""Programs that start others with a certain subcommand."""
 
 _TEXTS = {
     "concurrently": "-n --names -c --prefix-colors -p --prefix -m --max-processes --restart-tries --restart-after",
@@ -212,7 +212,7 @@ def commands_of_find(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
 
 
 def commands_of_fd(arguments: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """Yield the commands that ``fd`` starts for what it finds, which comes last where no place is named."""
+    """Yield the commands that ``fd`` starts for what it finds, appended at the end without a placeholder."""
     rest = list(arguments)
     while rest:
         option, equals, value = rest.pop(0).text.partition("=")
@@ -240,7 +240,7 @@ def _after_subcommand(wrapper: Wrapper, arguments: Sequence[Word]) -> tuple[Word
 
 
 def _replaced(options: Sequence[Word]) -> str | None:
-    """Return the text in whose place ``xargs`` puts what it reads; None where that comes last."""
+    """Return the placeholder that ``xargs`` replaces by its input; None where that is appended."""
     found = None
     for place, word in enumerate(options):
         match = re.fullmatch(r"-[0rtpxo]*([IJi])(.*)|--replace(=(.*))?", word.text, re.DOTALL)

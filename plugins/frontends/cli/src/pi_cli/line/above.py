@@ -32,7 +32,7 @@ class Above(StandIn):
 
     Args:
         stream: The terminal.
-        input: Says when another program has the terminal.
+        input: The line's input, which knows when another program has the terminal.
         output: What the line is drawn with.
         loop: The loop that the line runs in.
 
@@ -71,7 +71,7 @@ class Above(StandIn):
         return len(text)
 
     def begin(self, app: Application[Any]) -> None:
-        """Write above this line from now on, which is not drawn yet; what was written before is shown before it."""
+        """Write above this line from now on, before it is first drawn; flush earlier text."""
         rows, self._rows = "".join(self._rows), []
         with suppress(OSError):  # as in _show
             self._stream.write(rows)
@@ -83,7 +83,7 @@ class Above(StandIn):
         self._apps.remove(app)
 
     def close(self) -> None:
-        """Write what has not been shown yet."""
+        """Flush pending text."""
         if self._due is not None:
             self._due.cancel()
         if self._growing:

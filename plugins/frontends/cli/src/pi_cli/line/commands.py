@@ -32,7 +32,7 @@ _MORE = "more"
 
 
 class Own(NamedTuple):
-    """A command: what it does, and what its argument could become."""
+    """A command: its function, and the completions of its argument."""
 
     description: str
     run: Callable[[Conversation, str], Awaitable[Any]]

@@ -1,4 +1,4 @@
-"""What Tab offers: commands and their arguments, ``@files`` of the folder, paths."""
+"""Completion with Tab: commands and their arguments, ``@files`` of the folder, paths."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["CommandCompleter", "FileCompleter", "PathCompleter", "line_completer"]
 
 _MOST_FILES = 20_000
-"""Files of a folder that are looked at."""
+"""Maximum number of files that are examined."""
 
 _MOST_SECONDS = 2.0
-"""How long looking through a folder may take."""
+"""Maximum seconds for scanning a folder."""
 
 _MOST_OFFERED = 100
 
@@ -36,11 +36,11 @@ def line_completer(
     arguments: Callable[[str, str], Iterable[tuple[str, str]]],
     folder: Callable[[], Path],
 ) -> Completer:
-    """Return what completes a line.
+    """Return the completer of a line.
 
     Args:
         names: Returns names and descriptions of the commands.
-        arguments: Returns what the arguments of a command, as far as they are typed, could become, with descriptions.
+        arguments: Returns the completions of a command's arguments typed so far, with descriptions.
         folder: Returns the folder that the conversation is about.
     """
     files = ThreadedCompleter(FileCompleter(folder))
@@ -48,7 +48,7 @@ def line_completer(
 
 
 class _FirstThatOffers(Completer):
-    """Offers what the first of several completers does that offers anything."""
+    """Returns the completions of the first completer that has any."""
 
     def __init__(self, *completers: Completer) -> None:
         self._completers = completers
@@ -81,7 +81,7 @@ class CommandCompleter(Completer):
         self._arguments = arguments
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Go through what the text before the cursor could become."""
+        """Yield the completions of the text before the cursor."""
         text = document.text_before_cursor
         if not text.startswith("/") or "\n" in text:
             return
@@ -106,7 +106,7 @@ class FileCompleter(Completer):
         self._folder = folder
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Go through what the text before the cursor could become."""
+        """Yield the completions of the text before the cursor."""
         found = _AT_WORD.search(document.text_before_cursor)
         if found is None:
             return
@@ -117,7 +117,7 @@ class FileCompleter(Completer):
 
 
 class PathCompleter(Completer):
-    """Completes the last word as a path, one folder at a time; hidden names only where they are asked for.
+    """Completes the last word as a path, one folder at a time; hidden names only after a typed dot.
 
     Args:
         folder: Returns the folder that relative paths are below.
@@ -127,7 +127,7 @@ class PathCompleter(Completer):
         self._folder = folder
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Go through what the text before the cursor could become."""
+        """Yield the completions of the text before the cursor."""
         text = document.text_before_cursor
         found = _LAST_WORD.search(text)
         if found is None or found[0].startswith("@") or (text.startswith("/") and " " not in text):
@@ -140,7 +140,7 @@ class PathCompleter(Completer):
 
 
 def _names_in(folder: Path) -> list[str]:
-    """Return the names in a folder, sorted, those of folders with a slash; none where it cannot be looked into."""
+    """Return the names in a folder, sorted, those of folders with a slash; empty where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entry.name + "/" * entry.is_dir() for entry in entries)
@@ -149,7 +149,7 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _files_below(folder: Path) -> Iterator[str]:
-    """Go through the files below a folder, as paths relative to it, as far as that is soon done."""
+    """Yield the files below a folder, as relative paths, up to limits of count and time."""
     from pi_core.resources.walking import Walk
 
     root = os.fspath(folder)
@@ -162,7 +162,7 @@ def _files_below(folder: Path) -> Iterator[str]:
 
 
 def _best(paths: Iterable[str], typed: str) -> Sequence[str]:
-    """Return the paths that a part of one may mean, best first: by how the name begins, what is in it, its letters."""
+    """Return the paths that match a part of one, best first: by how the name begins, what is in it, its letters."""
     wanted = typed.lower()
     letters = re.compile(".*".join(map(re.escape, wanted)))
     ranked = []

@@ -1,7 +1,7 @@
-"""The conversation on a line: what is sent, what is stopped, and how it ends.
+"""The conversation on a line: sends input, aborts work, and ends pi.
 
-Ctrl-C and Escape stop all that goes on, and what was queued is on the line again. Two Ctrl-C on an empty line end pi
-while nothing goes on, and so do Ctrl-D and ``/quit``.
+Ctrl-C and Escape abort all work and put queued messages back on the line. Two Ctrl-C on an empty line end pi when it
+is idle, and so do Ctrl-D and ``/quit``.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ class Conversation(ShownRun):
         self.ui = LineUI(self.line)
         return self.ui, True
 
-    # What goes on
+    # State
 
     @property
     def busy(self) -> bool:
-        """Whether an answer, a command or a compaction is going on."""
+        """Whether an answer, a command or a compaction is in progress."""
         session = self.session
         return bool(self.jobs) or session.is_streaming or session.is_bash_running or session.is_compacting
 
     @property
     def waiting(self) -> list[str]:
-        """What was sent and has not begun."""
+        """Messages that were sent and have not started."""
         return self.jobs.waiting
 
     def cycle_thinking_level(self) -> None:
-        """Let the model think more, or less again."""
+        """Select the next thinking level."""
         self._cycling = asyncio.ensure_future(self._cycle_thinking_level())
 
     async def _cycle_thinking_level(self) -> None:
@@ -86,7 +86,7 @@ class Conversation(ShownRun):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what has changed around the line; end pi where the user wanted that once all is done."""
+        """Redraw the line's surroundings; end pi if that was requested and all work is done."""
         busy = self.busy
         if self._leaves and not busy:
             self.session.shutdown_requested.set()
@@ -96,7 +96,7 @@ class Conversation(ShownRun):
     # Ctrl-C, Escape, Ctrl-D
 
     def interrupted(self) -> bool:
-        """Deal with Ctrl-C as a signal, unless one before it has waited for the event loop for seconds."""
+        """Handle Ctrl-C as a signal, unless an earlier one has waited for the event loop for seconds."""
         if not self._talking:
             return False
         now = time.monotonic()
@@ -104,7 +104,7 @@ class Conversation(ShownRun):
             self._signal_pending_since = now
         elif now - self._signal_pending_since > _BLOCKED_SECONDS:
             return False
-        self._loop.call_soon_threadsafe(self._on_signal)  # a signal alone wakes no event loop that waits
+        self._loop.call_soon_threadsafe(self._on_signal)  # a signal alone does not wake a waiting event loop
         return True
 
     def _on_signal(self) -> None:
@@ -112,7 +112,7 @@ class Conversation(ShownRun):
         self.interrupt()
 
     def interrupt(self) -> None:
-        """Do what Ctrl-C does: dismiss a question, stop what goes on, clear the line; twice on an empty one, end."""
+        """Handle Ctrl-C: dismiss a dialog, abort work, clear the line; twice on an empty one, end pi."""
         if self.line.lent or self.line.dismiss():
             return
         before, self._interrupted_at = self._interrupted_at, -_AGAIN_SECONDS
@@ -127,14 +127,14 @@ class Conversation(ShownRun):
             self.write_line("Ctrl-C again, Ctrl-D or /quit ends pi.")
 
     def stop(self) -> None:
-        """Stop what goes on, and put what is queued back on the line."""
+        """Abort work, and put queued messages back on the line."""
         self._stopped = self.session.is_streaming
         self.take_back()
         if not self._stop_session():
             self.jobs.cancel()
 
     def abort(self) -> bool:
-        """Stop what goes on for a signal that ends pi; the conversation itself ends, too, whatever goes on."""
+        """Abort work for a signal that ends pi; the conversation ends, too."""
         self._stop_session()
         return False
 
@@ -147,14 +147,14 @@ class Conversation(ShownRun):
         return super().abort() or stopped
 
     def leave(self) -> None:
-        """End pi, once what goes on is done."""
+        """End pi once all work is done."""
         self._leaves = True
         if self.busy:
             self.write_line("pi ends when this is done; Ctrl-C stops it.")
         self.refresh()
 
     def take_back(self) -> None:
-        """Put what is queued, and what has not reached the session, back on the line, before what is typed there."""
+        """Put queued messages, and those not sent to the session yet, back on the line, before its text."""
         texts = [*self._take_queued(), *self.jobs.take_back()]
         if not texts:
             return
@@ -162,7 +162,7 @@ class Conversation(ShownRun):
         self.refresh()
 
     def _take_queued(self) -> list[str]:
-        """Take what the user queued; messages of plugins stay where they are."""
+        """Remove and return the user's queued messages; those of plugins stay queued."""
         agent = self.session.agent
         steering, follow_up = agent.peek_queued_messages()
         queued = [*steering, *follow_up]
@@ -174,7 +174,7 @@ class Conversation(ShownRun):
                 (agent.steer if message in steering else agent.follow_up)(message)
         return [text for each in queued if (text := _text_of_user(each))]
 
-    # From beginning to end
+    # The run
 
     async def run_prompts(self, end: OrderlyEnd) -> int:
         """Send the prompts of the command line, and what the user types."""
@@ -236,7 +236,7 @@ class Conversation(ShownRun):
         return end.exit_code is not None or self.session.shutdown_requested.is_set() or self.screen.broken
 
     async def _next(self) -> Typed:
-        """Return what the user sends next; EOFError also when a plugin wants the session to end before that."""
+        """Return the user's next input; raise EOFError also when a plugin ends the session."""
         typing = asyncio.ensure_future(self.line.next())
         ending = asyncio.ensure_future(self.session.shutdown_requested.wait())
         try:
@@ -250,7 +250,7 @@ class Conversation(ShownRun):
             await asyncio.wait([typing, ending])
 
     async def _idle(self) -> None:
-        """Return when nothing goes on that the user or a plugin has asked the model."""
+        """Return when no prompt of the user or a plugin is in progress."""
         while self.jobs or self.session.is_streaming:
             await self.jobs.settled()
             await self.session.wait_for_idle()
@@ -259,7 +259,7 @@ class Conversation(ShownRun):
     # A line
 
     async def _do(self, job: Job) -> None:
-        """Run a line; what cannot be done is reported, and the conversation goes on."""
+        """Run a line; errors are reported, and the conversation continues."""
         text = job.typed.text.strip()
         try:
             if text.startswith("!"):
@@ -273,19 +273,19 @@ class Conversation(ShownRun):
                 self.write_line("Stopped" if job.stopped else f"Error: {self.session.hooks.explain_cancellation()}")
         except PiError as error:
             self.write_line(f"Error: {one_line(str(error))}")
-        except Exception as error:  # noqa: BLE001 - a mistake of ours does not cost the user the conversation
+        except Exception as error:  # noqa: BLE001 - a bug of pi must not end the conversation
             self.write_line(f"Error: unexpected {type(error).__name__}: {one_line(str(error)) or '(no message)'}")
         if not self.session.is_streaming:
             self.screen.end_text()
         self.warn(*self.problems())
 
     async def _prompt(self, job: Job, text: str) -> None:
-        """Send a text to the model; an answer that is being made takes it in."""
+        """Send a text to the model; during an answer it is queued."""
         if self.line.held and not self.session.is_streaming:
             self.echo_now(text)
         try:
             await self._pass_on(job, text)
-        except AgentBusy:  # a plugin has begun an answer meanwhile
+        except AgentBusy:  # a plugin has started an answer meanwhile
             queue = self.session.follow_up if job.typed.follow_up else self.session.steer
             await queue(text, job.typed.images)
         finally:

@@ -1,4 +1,4 @@
-"""Plugins' questions on lines of their own, which no history keeps, and what they show next to the line."""
+"""Plugins' dialogs on lines of their own, without history, and their statuses and widgets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LineUI"]
 
 _MOST_ROWS = 5
-"""Rows of a widget that are shown; the line is not to be pushed off the screen."""
+"""Maximum rows of a widget, so that the line stays on the screen."""
 
 
 class LineUI(TerminalUI):
@@ -59,13 +59,13 @@ class LineUI(TerminalUI):
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
         """Show rows above the line, wherever they were meant to be."""
-        if lines is None or not isinstance(lines, list | tuple):  # what draws itself needs another front end
+        if lines is None or not isinstance(lines, list | tuple):  # components need another front end
             self.widgets.pop(key, None)
         else:
             self.widgets[key] = [one_line(str(each)) for each in lines[:_MOST_ROWS]]
 
     def set_editor_text(self, text: str) -> None:
-        """Put a text on the line, in place of what is there."""
+        """Replace the text on the line."""
         self._line.put(text)
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
@@ -73,12 +73,12 @@ class LineUI(TerminalUI):
         return await self._line.ask(f"{one_line(title)}: ", draft=prefill)
 
     async def ask_secret(self, question: str) -> str | None:
-        """Ask for what is not shown; None when dismissed."""
+        """Ask for a line without echo; None when dismissed."""
         return await self._line.ask(question, secret=True)
 
     async def _answer(self, question: str) -> str | None:
         try:
             return await self._line.ask(question)
         except asyncio.CancelledError:
-            say(question)  # the line is wiped with it; what came to nothing is still to be seen
+            say(question)  # the line is erased with it; keep a dismissed question visible
             raise

@@ -1,4 +1,4 @@
-"""The user's own editor, for what they are typing."""
+"""Editing the line in the user's own editor."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ async def edit_outside(text: str, command: str) -> str:
 
     Args:
         text: What is there already.
-        command: The program, as in a shell; the file's path is put behind it.
+        command: The program, as in a shell; the file's path is appended.
 
     Raises:
         OSError: The program cannot be started, or the file not be read.
         ValueError: The command has a quotation mark without its partner, or the file is no UTF-8.
-        ChildProcessError: The program failed, which is how editors say that nothing is to change.
+        ChildProcessError: The program failed, which is how editors report that nothing is to change.
     """
     words = shlex.split(command)
     with tempfile.TemporaryDirectory(prefix="pi-") as folder:  # 0700: what is typed is the user's own

@@ -35,7 +35,7 @@ _PROMPT = "> "
 
 
 class _MakeWay(Exception):
-    """The line is wanted for a question."""
+    """The line is needed for a dialog."""
 
 
 class Around(StandIn):
@@ -79,7 +79,7 @@ class Around(StandIn):
             self._stream.flush()
 
     def close(self) -> None:
-        """Write what has not been shown yet."""
+        """Flush pending text."""
         self.end()
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["PluginKeys"]
 
 _OWN = {"c-c", "c-d", "c-h", "c-i", "c-j", "c-m", "c-z", "backspace", "enter", "escape", "tab"}
-"""Keys that end pi, stop what goes on, or are needed for typing: no plugin may have them."""
+"""Keys that end pi, abort work, or are needed for typing: plugins cannot bind them."""
 
 _OWN_PAIRS = {("escape", "enter"), ("escape", "up")}
 """As above, with Alt: they queue, and take back what is queued."""

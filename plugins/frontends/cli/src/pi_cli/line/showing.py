@@ -1,4 +1,4 @@
-"""What of a session's events is shown in a conversation: thinking, results of tools, what is queued, how it ended."""
+"""Displays a session's events in a conversation: thinking, results of tools, queued messages, outcomes."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _PROGRESS_ROWS = 3
 
 
 class ShownRun(PrintRun):
-    """Shows a conversation as it goes on.
+    """Displays a conversation as it progresses.
 
     Attributes:
         line: What is typed on.
-        thinking_shown: Whether what the model thinks is shown.
+        thinking_shown: Whether the model's thinking is displayed.
     """
 
     line: Line
@@ -73,12 +73,12 @@ class ShownRun(PrintRun):
     # Messages
 
     def echo_now(self, text: str) -> None:
-        """Show what the user has sent before the session has seen it; its message is not shown again."""
+        """Display the user's input before the session has it; its message is not displayed again."""
         self._echoed += 1
         echo(self.screen, text)
 
     def forget_echo(self) -> None:
-        """Take note that what was shown became no message."""
+        """Record that the displayed input did not become a message."""
         self._echoed = 0
 
     def _on_message_start(self, event: Any) -> None:

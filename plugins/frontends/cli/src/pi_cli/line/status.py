@@ -1,4 +1,4 @@
-"""The status row: model, thinking level, folder, branch, how full the window is, what it has cost."""
+"""The status row: model, thinking level, folder, branch, context usage, cost."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class StandIn:
         self.write("".join(lines))
 
     def flush(self) -> None:
-        """Do nothing: what is written is shown when it is time."""
+        """Do nothing: text is drawn later."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

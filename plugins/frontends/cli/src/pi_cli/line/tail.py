@@ -1,4 +1,4 @@
-"""The end of a conversation that goes on: its last exchange, and how much came before it."""
+"""The end of a resumed conversation: its last exchange, and the number of earlier messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_MESSAGES = 40
 """Messages of the last exchange that are looked at, from its end; it may have had hundreds of tool calls."""
 
 _ECHOED = 10
-"""Lines of a user message that are shown again."""
+"""Maximum lines of a user message."""
 
 
 def show_tail(screen: Screen, messages: Sequence[Any]) -> None:

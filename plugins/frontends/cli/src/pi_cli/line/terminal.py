@@ -1,6 +1,6 @@
 """The terminal while a line is held at its bottom: how keys arrive, and how pi's text and the line leave together.
 
-While pi works, Ctrl-C is a signal: it is heard even where a plugin blocks the event loop. Otherwise it is a key like
+While pi works, Ctrl-C is a signal: it arrives even where a plugin blocks the event loop. Otherwise it is a key like
 all others, and no other program of the terminal is bothered by it.
 """
 
@@ -136,7 +136,7 @@ class LineInput(Vt100Input):
         return _MARKED.format(body) + ("\r" if len(body) < len(data) else "")
 
     def apply(self) -> None:
-        """Tell the terminal what Ctrl-C is, while its keys are read."""
+        """Set the terminal's handling of Ctrl-C while its keys are read."""
         if self._raw and not self.lent:
             self._apply()
 

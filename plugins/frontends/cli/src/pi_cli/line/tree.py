@@ -32,11 +32,11 @@ class Row:
 
     Attributes:
         entry_id: Its id.
-        role: Who it is from: ``user``, ``assistant``, ``tool``, or another word for what it is.
+        role: ``user``, ``assistant``, ``tool``, or another kind of entry.
         text: Its text, in a line.
         lines: What is drawn of the tree before it.
         label: What the user calls it.
-        is_here: Whether the conversation goes on behind it.
+        is_here: Whether it is the current leaf.
     """
 
     entry_id: str
@@ -78,7 +78,7 @@ _WHO = {"user": "you: ", "assistant": "pi: "}
 
 
 def _branches(nodes: Sequence[TreeNode], prefix: str) -> Iterator[tuple[TreeNode, str, str]]:
-    """Go through nodes from the last to the first, each with what is drawn before it and before what follows it."""
+    """Yield nodes from the last to the first, each with its prefix and the prefix of its children."""
     if len(nodes) == 1:
         yield nodes[0], prefix, prefix
         return

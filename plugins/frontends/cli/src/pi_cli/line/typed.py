@@ -34,7 +34,7 @@ class Interrupted(Exception):
 
 
 class View(Protocol):
-    """What is shown around the line."""
+    """Texts displayed around the line."""
 
     def rows(self, width: int) -> Iterable[tuple[Style, str]]:
         """Return the rows above the line, none wider than ``width``: what is queued, and the status."""
@@ -58,11 +58,11 @@ class Actions(Protocol):
         ...
 
     def stop(self) -> None:
-        """Stop what goes on."""
+        """Abort work."""
         ...
 
     def leave(self) -> None:
-        """End pi, once what goes on is done."""
+        """End pi once all work is done."""
         ...
 
     def take_back(self) -> None:
@@ -145,6 +145,6 @@ class Line(Protocol):
         """Show what has changed around the line.
 
         Args:
-            busy: Whether something goes on that Ctrl-C stops.
+            busy: Whether there is work that Ctrl-C aborts.
         """
         ...
