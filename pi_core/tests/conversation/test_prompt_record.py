@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pi_core import PluginHost, SessionManager, Settings
+from pi_core import AuthStorage, PluginHost, SessionManager, Settings
 from pi_hookspecs import BeforeAgentStartResult, hookimpl, tool
 from pi_testing import text, tool_call
 
@@ -51,6 +51,26 @@ async def test_the_first_prompt_stores_prompt_and_tools_in_front_of_it(session_o
     assert "\n\n".join(told.sections.values()) == script.requests[0].system_prompt == session.system_prompt
     assert [*told.tools_added] == [{"name": "tide", "description": "Return the tide.", "parameters": tide.parameters}]
     assert (told.content, told.tools_removed) == ("", None)
+
+
+async def test_known_secrets_are_not_stored_in_it(session_of, script):
+    @tool
+    def look() -> str:
+        """Look with sk_env_123456 and stored-1234567."""
+        return ""
+
+    secrets = "run-1234567 stored-1234567 sk_env_123456"
+    keys = AuthStorage.in_memory(
+        {"acme": {"type": "api_key", "key": "stored-1234567"}}, environ={"ACME_KEY": "sk_env_123456"}
+    )
+    keys.set_runtime_api_key("other", "run-1234567")
+    session = session_of(Prompts(lambda prompt: f"{prompt}\n\nUse {secrets}."), tools=[look], auth_storage=keys)
+    await asked(session, script, "one", "two")
+
+    (record,) = records(session)
+    assert record.sections["run"] == "Use [redacted] [redacted] [redacted]."
+    assert not any(secret in str(record.tools_added) for secret in secrets.split())
+    assert secrets in script.requests[1].system_prompt
 
 
 async def test_it_is_not_sent(session_of, script):

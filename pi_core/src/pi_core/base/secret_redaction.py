@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,15 +34,16 @@ class SecretRedaction:
         stored: auth.json; every text under a name that says so is known.
     """
 
-    def __init__(self, environ: Mapping[str, str], stored: Path) -> None:
+    def __init__(self, environ: Mapping[str, str], stored: Path | None = None) -> None:
         self._known: set[str] = set()
         for name, value in environ.items():
             if _NAMES.search(name):
                 self.add(value)
-        try:
-            content = json.loads(stored.read_bytes())
-        except (OSError, ValueError):  # no keys to protect, or none that can be used
-            return
+        with suppress(OSError, ValueError):  # no keys to protect, or none that can be used
+            self.add_stored(json.loads(stored.read_bytes()) if stored is not None else {})
+
+    def add_stored(self, content: object) -> None:
+        """Know the secrets in the content of auth.json."""
         for value in _texts(content):
             self.add(value)
 
@@ -50,10 +52,20 @@ class SecretRedaction:
         if len(secret) >= _SHORTEST:
             self._known.add(secret)
 
+    def redact_known(self, value: Any) -> Any:
+        """Return a text, or data with texts in it, without the secrets that are known; all else stays as it is."""
+        if isinstance(value, dict):
+            return {key: self.redact_known(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.redact_known(each) for each in value]
+        if isinstance(value, str):
+            for secret in sorted(self._known, key=len, reverse=True):  # one may be the beginning of another
+                value = value.replace(secret, _REDACTED)
+        return value
+
     def redact(self, text: str) -> str:
         """Return a text without secrets, and its URLs without user and query."""
-        for secret in sorted(self._known, key=len, reverse=True):  # one may be the beginning of another
-            text = text.replace(secret, _REDACTED)
+        text = self.redact_known(text)
         text = _USER.sub(r"\1", _QUERY.sub(r"\1", text))
         return _FORMS.sub(_REDACTED, text)
 

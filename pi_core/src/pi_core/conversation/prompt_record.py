@@ -50,8 +50,9 @@ class PromptRecord:
         from pi_core.wire.converter import to_wire
 
         base = self.base or self._runtime.prompts.known()
-        tools = [to_wire(tool_declaration(tool)) for tool in state.tools]
-        record = known.record_of(_sections(state.system_prompt, base), tools)
+        redact = self._runtime.models.auth.redaction().redact_known  # a prompt holds files and answers of plugins
+        tools = redact([to_wire(tool_declaration(tool)) for tool in state.tools])
+        record = known.record_of(redact(_sections(state.system_prompt, base)), tools)
         if record is not None:
             manager.append_message(record)
             known = manager.recorded_instructions()

@@ -22,6 +22,7 @@ from pi_hookspecs import PiError, UserError, now_ms
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
+    from pi_core.base.secret_redaction import SecretRedaction
     from pi_hookspecs import CredentialSource, Login
 
 __all__ = ["AuthStorage"]
@@ -107,6 +108,16 @@ class AuthStorage:
     def set_runtime_api_key(self, provider: str, key: str) -> None:
         """Use a key for this process alone (``--api-key``); it is never stored."""
         self._runtime[provider] = key
+
+    def redaction(self) -> SecretRedaction:
+        """Return what takes the keys and logins out of a text: those of the environment, stored, and of this run."""
+        from pi_core.base.secret_redaction import SecretRedaction
+
+        redaction = SecretRedaction(self._environ)
+        redaction.add_stored(self._read())
+        for key in self._runtime.values():
+            redaction.add(key)
+        return redaction
 
     # Which key counts
 
