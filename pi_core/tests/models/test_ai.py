@@ -1,4 +1,4 @@
-"""The model layer alone: streams and whole answers, without agent or session."""
+"""The model layer alone: streams and complete answers, without an agent or a session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def layer(host, script):
     return ModelLayer(host, environ={})
 
 
-async def test_a_whole_answer(layer, script):
+async def test_complete_returns_the_complete_answer(layer, script):
     script.turn(text("Hello"))
     answer = await layer.complete("scripted/model", "hi")
 
@@ -40,7 +40,7 @@ async def test_a_whole_answer(layer, script):
     assert script.requests[0].options.timeout_ms == 300_000
 
 
-async def test_an_answer_as_it_grows(layer, script):
+async def test_stream_yields_the_events_of_an_answer(layer, script):
     script.turn(text("Hello"))
     context = Context(system_prompt="Be brief.", messages=(UserMessage(content="hi"),))
     events = [event.type async for event in layer.stream(script.model, context)]
@@ -51,14 +51,14 @@ async def test_an_answer_as_it_grows(layer, script):
     assert script.requests[0].system_prompt == "Be brief."
 
 
-async def test_a_failed_request_is_an_answer(layer, script):
+async def test_a_failed_request_ends_with_an_error_event(layer, script):
     script.turn(error("500 on fire"))
     answer = await layer.complete("scripted/model", "hi")
 
     assert (answer.stop_reason, answer.error_message) == ("error", "500 on fire")
 
 
-async def test_a_provider_that_just_ends_is_a_failed_answer(layer):
+async def test_a_stream_that_ends_without_done_or_error_is_a_failed_answer(layer):
     class Mute:
         api = "scripted"
 
@@ -71,7 +71,7 @@ async def test_a_provider_that_just_ends_is_a_failed_answer(layer):
 
 
 @pytest.mark.parametrize(("asked", "sent"), [("max", "high"), ("low", "low"), ("off", None), (None, None)])
-async def test_the_simple_stream_asks_for_what_the_model_has(layer, script, asked, sent):
+async def test_the_simple_stream_clamps_the_thinking_level(layer, script, asked, sent):
     script.turn(text("ok"))
     async for _ in layer.stream_simple("scripted/model", "hi", StreamOptions(reasoning=asked)):
         pass
@@ -83,7 +83,7 @@ async def test_the_simple_stream_asks_for_what_the_model_has(layer, script, aske
     ("name", "asked", "sent"),
     [("mod:low", None, "low"), ("scripted/model:max", None, "high"), ("mod:low", "high", "high")],
 )
-async def test_a_name_may_be_short_and_ask_for_a_level(layer, script, name, asked, sent):
+async def test_a_partial_name_and_a_level_suffix_are_resolved(layer, script, name, asked, sent):
     script.turn(text("ok")).turn(text("ok"))
     options = StreamOptions(reasoning=asked)
     async for _ in layer.stream_simple(name, "hi", options):
@@ -116,7 +116,7 @@ async def test_keys_are_looked_up_and_only_a_missing_one_raises(host, script, tm
     assert "Set NOT_SET" in answer.error_message
 
 
-async def test_a_stream_that_nobody_reads_to_the_end_is_closed(layer):
+async def test_a_stream_that_is_not_read_to_the_end_is_closed(layer):
     closed = []
 
     class Endless:
@@ -137,7 +137,7 @@ async def test_a_stream_that_nobody_reads_to_the_end_is_closed(layer):
     assert closed == [True]
 
 
-async def test_a_registered_provider_answers_before_plugins_until_it_is_taken_back(layer, script):
+async def test_a_registered_provider_precedes_plugins_until_it_is_unregistered(layer, script):
     other = ScriptedProvider().turn(text("other"))
     take_back = layer.register_api_provider(other)
     answers = [(await layer.complete("scripted/model", "hi")).text]

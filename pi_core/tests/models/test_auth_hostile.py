@@ -1,4 +1,4 @@
-"""An auth.json that somebody else has been at: nothing hangs, nothing is lost, and no secret is told."""
+"""Broken, foreign and concurrently changed auth.json files: nothing hangs, nothing is lost, no secret is printed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Club:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
-async def test_a_file_that_others_may_read_is_made_the_user_s_own(file):
+async def test_a_file_that_others_can_read_gets_mode_0600(file):
     file.write_text(KEY)
     file.chmod(0o644)
 
@@ -51,7 +51,7 @@ async def test_a_file_that_others_may_read_is_made_the_user_s_own(file):
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
-async def test_what_is_no_file_is_told_and_never_waited_for(file, make):
+async def test_a_path_that_is_no_regular_file_is_reported_without_blocking(file, make):
     make(file)
     stored = storage(file, K="from environment")
 
@@ -106,7 +106,7 @@ async def test_an_entry_without_a_key_is_passed_over(file, entry, plugin):
     assert await stored.get_api_key("acme", ["K"], login=lambda _: login) == "from environment"
 
 
-async def test_links_in_a_circle_are_told(file):
+async def test_a_cycle_of_links_is_reported(file):
     file.symlink_to(file)
     stored = storage(file)
 
@@ -126,7 +126,7 @@ async def test_a_link_to_a_folder_that_is_not_there_makes_it(file, tmp_path):
 
 
 @pytest.mark.parametrize("leave", ["folder", "full folder", "file"])
-async def test_a_lock_of_a_process_that_died_is_taken_over_whatever_it_is(file, leave):
+async def test_a_stale_lock_of_any_kind_is_taken_over(file, leave):
     lock = file.with_name("auth.json.lock")
     if leave == "file":
         lock.touch()
@@ -142,7 +142,7 @@ async def test_a_lock_of_a_process_that_died_is_taken_over_whatever_it_is(file, 
     assert await storage(file).get_api_key("acme") == "new"
 
 
-async def test_a_folder_that_is_a_file_is_told(tmp_path):
+async def test_a_folder_that_is_a_file_is_reported(tmp_path):
     (tmp_path / "agent").write_text("")
 
     with pytest.raises(UserError, match="cannot be written: "):
@@ -162,7 +162,7 @@ async def test_a_folder_that_is_a_file_is_told(tmp_path):
     ],
     ids=["NUL", "empty", "without end", "too much", "silent", "a child that gets away", "only such a child"],
 )
-async def test_a_command_that_gives_no_key_is_told_and_ended(file, command, said, monkeypatch):
+async def test_a_command_without_a_key_is_reported_and_terminated(file, command, said, monkeypatch):
     monkeypatch.setattr("pi_core.base.secret_values.COMMAND_SECONDS", 0.2 if "sleep" in command else 30)
     file.write_text(json.dumps({"acme": {"type": "api_key", "key": command}}))
 
@@ -176,7 +176,7 @@ async def test_a_command_that_gives_no_key_is_told_and_ended(file, command, said
 # Variables stored with a key
 
 
-def test_a_command_that_was_given_up_with_its_event_loop_is_asked_anew(file, tmp_path):
+def test_a_command_cancelled_with_its_event_loop_runs_again(file, tmp_path):
     waits = tmp_path / "waits"
     waits.touch()
     command = f"!if [ -e {waits} ]; then sleep 60; fi; echo k"
@@ -193,7 +193,7 @@ def test_a_command_that_was_given_up_with_its_event_loop_is_asked_anew(file, tmp
     assert asyncio.run(stored.get_api_key("acme")) == "k"
 
 
-async def test_variables_that_are_stored_with_a_key_count_for_its_provider_alone(file):
+async def test_variables_stored_with_a_key_apply_to_its_provider_only(file):
     entry = {"type": "api_key", "key": "$ACME_SECRET", "env": {"ACME_SECRET": "own", "N": 5}}
     file.write_text(json.dumps({"acme": entry, "shop": {**entry, "env": None}}))
     stored = storage(file, ACME_SECRET="everybody's")
@@ -232,13 +232,13 @@ def registry(file):
     return ModelRegistry(host, settings, {})
 
 
-async def test_a_base_url_may_need_such_a_variable(file, registry):
+async def test_a_base_url_can_use_a_stored_variable(file, registry):
     file.write_text(json.dumps({"acme": {"type": "api_key", "key": "k", "env": {"ACCOUNT": "mine"}}}))
 
     assert (await registry.get_api_key_and_headers(registry.find("acme/m"))).base_url == "https://mine.test"
 
 
-def test_a_source_of_keys_that_fails_is_told_and_has_none(registry):
+def test_a_credential_source_that_fails_is_reported_and_has_no_key(registry):
     assert registry.available() == []
     assert not registry.is_configured("acme")
     (warning,) = registry.warnings

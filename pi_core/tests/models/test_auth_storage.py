@@ -1,4 +1,4 @@
-"""The key that counts, and a file that two programs share."""
+"""The order in which keys are looked up, and an auth.json that two programs share."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write(file, entries):
     file.write_text(json.dumps(entries))
 
 
-async def test_the_file_and_its_folder_are_the_user_s_alone(file):
+async def test_only_the_user_can_read_the_file_and_its_folder(file):
     await AuthStorage.create(file).set("acme", {"type": "api_key", "key": "sk-1"})
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -56,7 +56,7 @@ async def test_the_file_and_its_folder_are_the_user_s_alone(file):
     assert json.loads(file.read_text()) == {"acme": {"type": "api_key", "key": "sk-1"}}
 
 
-async def test_the_first_place_that_has_a_key_counts(file):
+async def test_the_first_source_that_has_a_key_is_used(file):
     write(file, {"acme": {"type": "api_key", "key": "stored"}})
     storage = AuthStorage.create(file, environ={"ACME_KEY": "environment"})
     found = []
@@ -170,7 +170,7 @@ async def test_a_failed_refresh_keeps_the_login_and_says_what_to_do(file):
     assert json.loads(file.read_text()) == entries
 
 
-async def test_changes_of_another_process_are_seen_and_kept(file):
+async def test_changes_of_another_process_are_read_and_kept(file):
     storage = AuthStorage.create(file)
     await storage.set("mine", {"type": "api_key", "key": "1"})
     write(file, {"mine": {"type": "api_key", "key": "1"}, "theirs": {"type": "api_key", "key": "2", "new": [1]}})
@@ -181,7 +181,7 @@ async def test_changes_of_another_process_are_seen_and_kept(file):
     assert json.loads(file.read_text())["mine"]["key"] == "3"
 
 
-def test_processes_that_store_at_once_lose_nothing(file):
+def test_concurrent_processes_lose_no_entry(file):
     code = (
         "import asyncio, sys\nfrom pi_core.models.auth_storage import AuthStorage\n"
         "asyncio.run(AuthStorage.create(sys.argv[1]).set(sys.argv[2], {'type': 'api_key', 'key': sys.argv[2]}))"
@@ -193,7 +193,7 @@ def test_processes_that_store_at_once_lose_nothing(file):
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"acme": "sk-secret"}', "\udcff"])
-async def test_a_broken_file_is_told_without_its_content_and_left_alone(file, content):
+async def test_a_broken_file_is_reported_without_its_content_and_not_changed(file, content):
     file.parent.mkdir(parents=True)
     file.write_text(content, errors="surrogateescape")
     storage = AuthStorage.create(file, environ={"K": "from environment"})
@@ -218,7 +218,7 @@ async def test_a_symbolic_link_is_written_through(file, tmp_path):
     assert json.loads(real.read_text())["acme"]["key"] == "1"
 
 
-async def test_a_lock_that_nobody_keeps_is_taken_over(tmp_path):
+async def test_a_stale_lock_is_taken_over(tmp_path):
     lock = tmp_path / "auth.json.lock"
     lock.mkdir()
     os.utime(lock, (time.time() - 60, time.time() - 60))
@@ -229,7 +229,7 @@ async def test_a_lock_that_nobody_keeps_is_taken_over(tmp_path):
     assert not lock.exists()
 
 
-async def test_a_lock_in_use_is_waited_for_and_then_told(tmp_path):
+async def test_a_held_lock_is_waited_for_and_then_reported(tmp_path):
     (tmp_path / "auth.json.lock").mkdir()
 
     with pytest.raises(PiError, match="held by another process"):
@@ -237,7 +237,7 @@ async def test_a_lock_in_use_is_waited_for_and_then_told(tmp_path):
             pass
 
 
-async def test_a_lock_that_was_taken_away_is_an_error(tmp_path):
+async def test_a_lock_lost_while_it_was_held_is_an_error(tmp_path):
     lock = tmp_path / "auth.json.lock"
 
     async def lose_it():
@@ -283,7 +283,7 @@ def test_the_login_in_use_is_the_one_whose_token_would_be_sent():
     assert storage.login_in_use("acme") is None
 
 
-async def test_a_folder_in_which_no_lock_can_be_made_is_told(tmp_path):
+async def test_a_folder_in_which_no_lock_can_be_created_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"cannot be made \(No such file or directory\)"):
         async with directory_lock(tmp_path / "missing" / "auth.json"):
             pass

@@ -1,4 +1,4 @@
-"""A login's part in a request: its token, where it sends requests, and the message that names it."""
+"""A login's token, base URL and headers in a request, and the error message that names the login."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MovingLogin(TokenLogin):
 @pytest.mark.parametrize(
     ("login", "base_url"), [(MovingLogin, "https://acme.test/r-fresh"), (TokenLogin, "https://acme.test")]
 )
-async def test_a_login_may_say_where_its_requests_go(registry, login, base_url):
+async def test_a_login_can_change_the_base_url(registry, login, base_url):
     stored = {"acme": {"type": "oauth", "access": "old", "refresh": "r", "expires": 1}}
     models = registry(row("acme", base_url="https://acme.test"), stored=stored, logins=[login()])
 
@@ -77,7 +77,7 @@ async def test_a_login_may_add_headers_to_its_requests(registry):
 
 
 @pytest.mark.parametrize("place", ["runtime", "options", "stored", "environment"])
-async def test_a_key_that_comes_from_elsewhere_goes_where_the_model_says(registry, place):
+async def test_a_key_from_another_source_is_sent_to_the_base_url_of_the_model(registry, place):
     login = {"acme": {"type": "oauth", "access": "a", "refresh": "r"}}
     stored = {"runtime": login, "options": login, "stored": {"acme": {"type": "api_key", "key": "k"}}}.get(place, {})
     environ = {"ACME_API_KEY": "k"} if place == "environment" else {}
@@ -91,7 +91,7 @@ async def test_a_key_that_comes_from_elsewhere_goes_where_the_model_says(registr
     assert (model.base_url, options.api_key) == ("https://acme.test", "k")
 
 
-def test_where_there_is_a_login_a_missing_key_names_it(registry):
+def test_the_error_of_a_missing_key_names_the_login(registry):
     login = TokenLogin()
     login.name = "plan"
     models = registry(row("acme"), row("plan", key_variables=()), logins=[TokenLogin(), login])

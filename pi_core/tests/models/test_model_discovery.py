@@ -1,4 +1,4 @@
-"""Servers that may be running: they are asked when it helps, all at once, and nobody waits for the others."""
+"""Discovery of the models of local servers: only when needed, concurrently, with one deadline."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def registry(tmp_path, servers):
     return make
 
 
-def test_a_provider_that_asks_fits_the_protocol(servers):
+def test_a_discovering_provider_implements_the_protocol(servers):
     assert isinstance(servers, ModelDiscovery)
 
 
-async def test_only_providers_without_key_and_models_are_asked_and_only_of_plugins_that_ask(registry, servers):
+async def test_only_keyless_providers_without_models_are_discovered(registry, servers):
     servers.there = {"box": ("qwen:8b", "llama")}
     models = registry()
 
@@ -93,7 +93,7 @@ async def test_only_providers_without_key_and_models_are_asked_and_only_of_plugi
     assert models.warnings == []
 
 
-async def test_some_may_be_asked_alone_and_again(registry, servers):
+async def test_selected_providers_can_be_discovered_again(registry, servers):
     models = registry()
 
     assert await models.discover(["box"]) == []
@@ -106,7 +106,7 @@ async def test_some_may_be_asked_alone_and_again(registry, servers):
     assert models.get_models("box") == []
 
 
-async def test_who_does_not_answer_in_time_is_called_off(registry, servers):
+async def test_a_server_that_misses_the_deadline_is_cancelled(registry, servers):
     ended = []
 
     async def silence():
@@ -125,7 +125,7 @@ async def test_who_does_not_answer_in_time_is_called_off(registry, servers):
     assert {options.timeout_ms for options in servers.options} == {45}
 
 
-async def test_while_the_event_loop_stands_still_nobody_is_late(registry, servers):
+async def test_time_in_which_the_event_loop_is_blocked_does_not_count(registry, servers):
     async def imports_first():
         time.sleep(0.6)  # noqa: ASYNC251 - as an import does
         for _ in range(10):
@@ -137,7 +137,7 @@ async def test_while_the_event_loop_stands_still_nobody_is_late(registry, server
     assert [each.id for each in await registry().discover(seconds=0.5)] == ["box"]
 
 
-async def test_who_will_not_be_called_off_is_left_behind(registry, servers):
+async def test_a_query_that_resists_cancellation_is_abandoned(registry, servers):
     free = asyncio.Event()
 
     async def stubborn():
@@ -169,7 +169,7 @@ async def fail():
     ],
     ids=["raises", "None", "a list", "another row"],
 )
-async def test_a_plugin_that_fails_is_told_and_costs_no_other(registry, servers, answer, said):
+async def test_a_failing_plugin_is_reported_and_others_are_discovered(registry, servers, answer, said):
     servers.there = {"box": answer, "den": ("fine",)}
     models = registry()
 
@@ -182,7 +182,7 @@ async def test_a_plugin_that_fails_is_told_and_costs_no_other(registry, servers,
 # models.json
 
 
-async def test_models_json_lies_over_what_a_server_says(registry, servers):
+async def test_models_json_overrides_discovered_models(registry, servers):
     servers.there = {"box": ("a", "b")}
     models = registry(
         {
@@ -209,7 +209,7 @@ async def test_models_json_lies_over_what_a_server_says(registry, servers):
     assert [(each.api_key, each.headers) for each in servers.options if each.api_key] == [("k", {"x-team": "t"})]
 
 
-async def test_a_server_of_the_users_own_is_asked_too(registry, servers, tmp_path):
+async def test_a_server_of_models_json_is_discovered(registry, servers, tmp_path):
     servers.there = {"mine": ("m",)}
     models = registry({"mine": {"baseUrl": "http://mine.test", "api": "chat", "keyless": True}})
 
@@ -222,7 +222,7 @@ async def test_a_server_of_the_users_own_is_asked_too(registry, servers, tmp_pat
     assert "mine" not in models.get_providers()
 
 
-async def test_a_server_that_was_registered_at_run_time_is_asked_too(registry, servers):
+async def test_a_server_registered_at_run_time_is_discovered(registry, servers):
     servers.there = {"late": ("m",), "other": ("n",)}
     models = registry()
     take_back = models.register_provider("late", row("late"))
@@ -235,7 +235,7 @@ async def test_a_server_that_was_registered_at_run_time_is_asked_too(registry, s
     assert models.get_models("late") == []
 
 
-async def test_a_header_that_cannot_be_had_is_told(registry, servers):
+async def test_a_header_that_cannot_be_resolved_is_reported(registry, servers):
     models = registry({"box": {"headers": {"x-team": "$TEAM"}}})
 
     await models.discover(["box"])
@@ -260,7 +260,7 @@ async def test_a_header_that_cannot_be_had_is_told(registry, servers):
         (None, None, {"CLOUD_API_KEY": "k"}),
     ],
 )
-async def test_nobody_is_asked_on_the_way_to_a_model_that_is_known(registry, servers, name, provider, environ):
+async def test_no_server_is_asked_for_a_known_model(registry, servers, name, provider, environ):
     models = registry(settings=None if name else {"defaultModel": "cloud/big"}, **environ)
 
     assert await models.resolve(name, provider)
@@ -280,7 +280,7 @@ async def test_nobody_is_asked_on_the_way_to_a_model_that_is_known(registry, ser
         ("big-box", None, "den/my-big-box", ["box", "den"]),
     ],
 )
-async def test_servers_are_asked_where_they_may_know_a_name(registry, servers, name, provider, meant, asked):
+async def test_servers_that_may_know_a_name_are_asked(registry, servers, name, provider, meant, asked):
     servers.there = {"box": ("qwen:8b",), "den": ("my-big-box",)}
 
     assert (await registry().resolve(name, provider)).model.reference == meant
@@ -290,13 +290,13 @@ async def test_servers_are_asked_where_they_may_know_a_name(registry, servers, n
 @pytest.mark.parametrize(
     "settings", [{"defaultModel": "box/qwen"}, {"defaultModel": "qwen"}, {"defaultProvider": "box"}]
 )
-async def test_the_default_of_the_settings_may_be_a_servers(registry, servers, settings):
+async def test_the_default_model_can_be_a_discovered_one(registry, servers, settings):
     servers.there = {"box": ("qwen:8b",)}
 
     assert (await registry(settings=settings).resolve()).model.reference == "box/qwen:8b"
 
 
-async def test_a_model_that_its_server_does_not_list_is_asked_for_all_the_same(registry, servers):
+async def test_a_model_that_its_server_does_not_list_is_used_anyway(registry, servers):
     servers.there = {"box": ("qwen:8b",)}
     models = registry()
 
@@ -304,7 +304,7 @@ async def test_a_model_that_its_server_does_not_list_is_asked_for_all_the_same(r
     assert models.warnings == ['Model "later" not found for provider "box". Using custom model id.']
 
 
-async def test_a_server_that_says_nothing_of_its_models_may_have_any(registry):
+async def test_a_server_without_a_list_of_models_may_have_any(registry):
     models = registry()
 
     assert (await models.resolve("box/later:low")) == (models.find("box/later"), "low")
@@ -318,7 +318,7 @@ async def test_models_that_the_user_listed_need_no_server(registry, servers):
     assert servers.asked == []
 
 
-async def test_what_nobody_has_is_told_as_without_servers(registry):
+async def test_an_unknown_model_is_reported_as_without_servers(registry):
     with pytest.raises(UnknownName, match="Unknown model: qwen"):
         await registry().resolve("qwen")
     with pytest.raises(UnknownName, match=r"Unknown provider: boxx. Did you mean box"):
@@ -329,7 +329,7 @@ async def test_what_nobody_has_is_told_as_without_servers(registry):
         await registry().resolve()
 
 
-async def test_a_server_that_runs_settles_a_name_that_several_have_no_key_for(registry, servers):
+async def test_a_running_server_decides_between_providers_without_keys(registry, servers):
     servers.rows = (*servers.rows, row("mist", "big", keyless=False, key_variables=("MIST_KEY",)))
     servers.there = {"den": ("big",)}
     models = registry()

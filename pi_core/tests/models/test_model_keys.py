@@ -1,4 +1,4 @@
-"""Whose key goes with a request, with which headers and where to; and what can be told without asking anybody."""
+"""The key, headers and base URL of a request, and which models are available without a request."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def registry(tmp_path):
 # The order
 
 
-async def test_the_first_place_that_has_a_key_counts(registry):
+async def test_the_first_source_that_has_a_key_is_used(registry):
     places = {
         "stored": {"acme": {"type": "api_key", "key": "stored"}},
         "ACME_API_KEY": "environment",
@@ -107,7 +107,7 @@ async def test_a_command_runs_at_the_first_request_and_not_before(registry, tmp_
     assert (before, mark.exists()) == (False, True)
 
 
-async def test_a_variable_that_is_not_set_is_no_key_and_is_named(registry):
+async def test_an_unset_variable_is_no_key_and_is_named(registry):
     models = registry(row("acme"), providers={"acme": {"apiKey": "$NOT_SET"}})
 
     assert not models.is_configured("acme")
@@ -115,14 +115,14 @@ async def test_a_variable_that_is_not_set_is_no_key_and_is_named(registry):
         models.check(models.find("acme/m"))
 
 
-async def test_a_configured_provider_without_a_key_says_where_it_goes(registry):
+async def test_the_error_of_a_configured_provider_says_where_its_key_is_set(registry):
     models = registry(providers={"mine": {"baseUrl": "u", "api": "chat", "models": [{"id": "m"}]}})
 
     with pytest.raises(MissingKey, match=r'Set "apiKey" of the provider in models.json, or "keyless": true'):
         models.check(models.find("mine/m"))
 
 
-async def test_a_command_that_fails_is_told_without_its_output(registry):
+async def test_a_command_that_fails_is_reported_without_its_output(registry):
     models = registry(row("acme"), providers={"acme": {"apiKey": "!echo sk-secret; exit 3"}})
 
     with pytest.raises(UserError, match="exit code 3") as caught:
@@ -162,7 +162,7 @@ def test_nothing_is_missing_as_long_as_a_plugin_may_have_the_key(registry):
 # Headers and base URLs
 
 
-async def test_configured_headers_are_resolved_and_the_nearest_counts(registry):
+async def test_configured_headers_are_resolved_and_the_most_specific_is_used(registry):
     acme = {
         "apiKey": "key",
         "authHeader": True,
@@ -181,7 +181,7 @@ async def test_configured_headers_are_resolved_and_the_nearest_counts(registry):
     assert "Bearer" not in repr(auth)
 
 
-async def test_a_header_whose_variable_is_not_set_is_told(registry):
+async def test_a_header_whose_variable_is_not_set_is_reported(registry):
     models = registry(row("acme"), providers={"acme": {"apiKey": "k", "headers": {"x-team": "a$TEAM"}}})
 
     with pytest.raises(UserError, match=r"^Set TEAM: the header 'x-team' that is configured for acme"):
@@ -220,7 +220,7 @@ async def test_a_request_has_limits_of_its_own(registry):
     assert (options.timeout_ms, options.max_retries, options.max_retry_delay_ms) == (700, 2, 60_000)
 
 
-async def test_how_long_an_answer_may_make_no_progress_is_set_apart_from_silence(registry):
+async def test_the_progress_timeout_is_separate_from_the_idle_timeout(registry):
     models = registry(row("acme"), settings={"httpProgressTimeoutMs": 90_000}, ACME_API_KEY="k")
     configured = (await models.prepare(models.find("acme/m"), StreamOptions()))[1]
     requested = (await models.prepare(models.find("acme/m"), StreamOptions(progress_timeout_ms=0)))[1]
@@ -230,7 +230,7 @@ async def test_how_long_an_answer_may_make_no_progress_is_set_apart_from_silence
     assert (requested.progress_timeout_ms, unset.progress_timeout_ms) == (0, None)
 
 
-async def test_options_that_say_so_count_before_what_is_configured(registry):
+async def test_options_take_precedence_over_configuration(registry):
     models = registry(row("acme"), PI_CACHE_RETENTION="long", providers={"acme": {"headers": {"a": "1", "b": "1"}}})
     said = StreamOptions(api_key="mine", headers={"b": "2"}, timeout_ms=5, transport="ws", cache_retention="none")
     _, options = await models.prepare(models.find("acme/m"), said)
@@ -239,7 +239,7 @@ async def test_options_that_say_so_count_before_what_is_configured(registry):
     assert (options.timeout_ms, options.transport, options.cache_retention) == (5, "ws", "none")
 
 
-async def test_without_settings_a_silent_server_is_given_five_minutes(registry):
+async def test_the_idle_timeout_is_five_minutes_by_default(registry):
     models = registry(row("acme"), ACME_API_KEY="k", PI_CACHE_RETENTION="forever")
     _, options = await models.prepare(models.find("acme/m"), StreamOptions())
 
@@ -247,7 +247,7 @@ async def test_without_settings_a_silent_server_is_given_five_minutes(registry):
     assert models.warnings == ["PI_CACHE_RETENTION must be none, short or long, not 'forever'."]
 
 
-async def test_the_transport_of_a_model_counts_before_its_providers(registry):
+async def test_the_transport_of_a_model_overrides_its_providers(registry):
     acme = {"transport": "sdk", "models": [{"id": "own", "transport": "sse"}]}
     models = registry(row("acme"), providers={"acme": acme}, settings={"transport": "auto"}, ACME_API_KEY="k")
     used = [(await models.prepare(models.find(f"acme/{each}"), StreamOptions()))[1].transport for each in ("m", "own")]
@@ -259,7 +259,7 @@ async def test_the_transport_of_a_model_counts_before_its_providers(registry):
 # What there is, and the choice
 
 
-def test_available_are_models_with_a_key_that_somebody_speaks_for(registry):
+def test_available_models_have_a_key_and_an_implemented_api(registry):
     rows = [row("a"), row("b"), row("c", "unspoken"), row("d", keyless=True, key_variables=())]
     models = registry(*rows, A_API_KEY="k", C_API_KEY="k")
 
@@ -278,7 +278,7 @@ def test_only_the_tables_of_providers_with_a_key_are_read(registry):
     assert [each.reference for each in models.available()] == ["b/m"]
 
 
-def test_a_provider_that_nobody_speaks_for_is_not_chosen(registry):
+def test_a_provider_whose_api_is_not_implemented_is_not_chosen(registry):
     assert registry(row("a", "unspoken"), row("b"), A_API_KEY="k", B_API_KEY="k").choose().reference == "b/m"
 
     with pytest.raises(NoModel, match=r"^a has a key, but no installed plugin speaks unspoken. Sign in .*B_API_KEY"):
@@ -298,7 +298,7 @@ def test_the_message_names_well_known_variables_of_providers_that_can_answer(reg
     assert "--model offline/rules" in str(caught.value)
 
 
-def test_who_has_a_providers_key_means_that_provider_and_no_gateway(registry):
+def test_a_provider_with_a_key_is_preferred_to_a_gateway_without_one(registry):
     listed = Model(id="acme/new", name="n", api="chat", provider="gateway")
     rows = [row("acme"), row("gateway", models=(listed,))]
 
@@ -306,7 +306,7 @@ def test_who_has_a_providers_key_means_that_provider_and_no_gateway(registry):
     assert registry(*rows, GATEWAY_API_KEY="k").find("acme/new").provider == "gateway"
 
 
-def test_lookups_of_what_nobody_knows_are_empty(registry):
+def test_lookups_of_unknown_providers_are_empty(registry):
     models = registry(row("acme"))
 
     assert models.get_model("acme", "nothing") is None
@@ -318,7 +318,7 @@ def test_lookups_of_what_nobody_knows_are_empty(registry):
 # At run time
 
 
-async def test_a_provider_may_be_registered_and_taken_back(registry):
+async def test_a_provider_can_be_registered_and_unregistered(registry):
     def stream(model, context, options):
         raise NotImplementedError
 
@@ -339,7 +339,7 @@ async def test_a_provider_may_be_registered_and_taken_back(registry):
         models.stream_of(Model(id="x", name="x", api="late", provider="late"))
 
 
-async def test_what_is_registered_later_lies_over_what_is_there_and_each_can_be_taken_back(registry):
+async def test_later_registrations_override_earlier_ones_and_are_undone_in_any_order(registry):
     models = registry(ACME_API_KEY="k")
     config = {"baseUrl": "https://a.test", "api": "chat", "apiKey": "k", "headers": {"a": "1"}, "models": [{"id": "m"}]}
     remove_first = models.register_provider("acme", config)

@@ -1,4 +1,4 @@
-"""Names that people type where a model is meant: who has the key decides, and doubt is told."""
+"""Resolving the model names that users type: providers with a key first, ambiguous names are errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def registry(tmp_path):
         ("opus", ["BETA"], "beta/opus"),
     ],
 )
-def test_part_of_a_name_means_the_newest_of_whoever_has_a_key(registry, name, keys, meant):
+def test_a_partial_name_resolves_to_the_newest_model_with_a_key(registry, name, keys, meant):
     models = registry(**{f"{key}_API_KEY": "k" for key in keys})
 
     assert models.find(name).reference == meant
@@ -84,7 +84,7 @@ def test_a_thinking_level_may_follow_any_name(registry, name, provider, meant, l
     assert (model.reference, asked) == (meant, level)
 
 
-def test_of_several_with_a_key_the_default_provider_is_meant(registry):
+def test_the_default_provider_is_preferred_among_several_with_a_key(registry):
     keys = {"BETA_API_KEY": "k", "GATE_API_KEY": "k"}
 
     assert registry({"defaultProvider": "gate"}, **keys).find("opus").reference == "gate/opus"
@@ -95,7 +95,7 @@ def test_of_several_with_a_key_the_default_provider_is_meant(registry):
 
 
 @pytest.mark.parametrize("name", ["opus", "opu"])
-def test_without_a_key_nobody_guesses_among_several(registry, name):
+def test_an_ambiguous_name_without_a_key_is_an_error(registry, name):
     with pytest.raises(UserError) as caught:
         registry().find(name)
 
@@ -115,7 +115,7 @@ def test_without_a_key_nobody_guesses_among_several(registry, name):
         ("acme/*-9", "Unknown model: acme/*-9. pi --list-models acme/ lists"),
     ],
 )
-def test_a_name_that_fits_nothing_names_what_is_close(registry, name, said):
+def test_the_error_of_an_unknown_name_suggests_similar_models(registry, name, said):
     with pytest.raises(UnknownName) as caught:
         registry().find(name)
 
@@ -123,7 +123,7 @@ def test_a_name_that_fits_nothing_names_what_is_close(registry, name, said):
 
 
 @pytest.mark.parametrize("name", ["son/o", "ahk", "o/s"])
-def test_letters_that_are_scattered_in_a_name_are_not_close_to_it(registry, name):
+def test_scattered_letters_are_not_similar(registry, name):
     with pytest.raises(UnknownName) as caught:
         registry().find(name)
 
@@ -143,7 +143,7 @@ def test_where_models_json_has_mistakes_no_other_model_is_suggested(registry, tm
     assert str(caught.value) == "Unknown provider: sonnett. models.json, which may define it, has mistakes"
 
 
-def test_what_half_of_all_models_look_like_is_close_to_none(registry):
+def test_too_many_similar_models_are_not_suggested(registry):
     models = registry()
     models.register_provider("many", row("many", *(f"no-{number}-per-e" for number in range(30))))
 
@@ -153,7 +153,7 @@ def test_what_half_of_all_models_look_like_is_close_to_none(registry):
     assert "No model has this in its id or name. pi --list-models" in str(caught.value)
 
 
-def test_an_id_that_was_stored_means_no_other(registry):
+def test_a_stored_id_resolves_to_exactly_this_model(registry):
     models = registry()
 
     assert models.exact("acme", "sonnet-5").reference == "acme/sonnet-5"
@@ -175,7 +175,7 @@ def test_the_default_of_the_settings_may_have_a_level(registry):
     assert registry({"defaultModel": "acme/sonnet-4:low"}).choose().reference == "acme/sonnet-4"
 
 
-async def test_resolving_tells_the_level_of_the_settings_default(registry):
+async def test_resolving_returns_the_level_of_the_settings_default(registry):
     models = registry({"defaultModel": "acme/sonnet-4:low"})
 
     assert (await models.resolve()).thinking_level == "low"

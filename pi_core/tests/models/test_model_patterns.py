@@ -1,4 +1,4 @@
-"""What a text means among models: whole ids, parts of them, ``*``, and the thinking level behind."""
+"""Model patterns: complete ids, parts of ids, globs, and the thinking level suffix."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ MODELS = [
         ("tool[1m]", "other/tool[1m]"),
     ],
 )
-def test_the_best_of_what_a_pattern_fits_comes_first(pattern, first):
+def test_the_best_match_of_a_pattern_comes_first(pattern, first):
     found = ranked(pattern, MODELS)
 
     assert found[0].reference == first
 
 
 @pytest.mark.parametrize("pattern", ["", "opus-9", "vendor", "vendor/sonnet-9", "*opus", "[z]*"])
-def test_what_fits_nothing_finds_nothing(pattern):
+def test_a_pattern_without_matches_finds_nothing(pattern):
     assert ranked(pattern, MODELS) == []
 
 
-def test_an_exact_id_leaves_no_others():
+def test_an_exact_id_excludes_other_matches():
     assert [each.reference for each in ranked("sonnet-5", MODELS)] == ["vendor/sonnet-5", "other/Sonnet-5"]
 
 
@@ -92,7 +92,7 @@ def test_a_level_is_what_follows_the_last_colon(pattern, before, level):
 
 
 @given(st.text(), st.sampled_from(THINKING_LEVELS))
-def test_a_level_behind_anything_is_found_again(text, level):
+def test_a_level_suffix_of_any_text_is_split_off(text, level):
     assert split_level(f"{text}:{level}") == ((text, level) if text else (f":{level}", None))
 
 
@@ -113,7 +113,7 @@ def test_a_scope_has_each_model_once_in_the_order_of_the_patterns():
     assert scope.warnings == ()
 
 
-def test_a_level_counts_for_all_that_its_pattern_stands_for():
+def test_a_level_applies_to_all_matches_of_its_pattern():
     scope = scope_of(["gateway/*:low", "x1:max"], MODELS)
 
     assert {each.model.id: each.thinking_level for each in scope.models} == {
@@ -130,7 +130,7 @@ def test_an_id_that_ends_like_a_level_wins():
     assert (odd.id, level) == ("odd:high", None)
 
 
-def test_what_is_no_level_and_what_fits_nothing_is_told_in_the_contracts_words():
+def test_invalid_levels_and_patterns_without_matches_give_warnings():
     scope = scope_of(["x1:hihg", "vendor/sonnet-?:9", "nothing", "none:high"], MODELS)
 
     assert [(each.model.id, each.thinking_level) for each in scope.models] == [

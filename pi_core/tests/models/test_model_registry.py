@@ -1,4 +1,4 @@
-"""Which model a name means, which is chosen when none is named, and whose key goes along."""
+"""Resolving a model name, choosing a default model, and the key for a request."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def registry(tmp_path):
         ("rules", None, "offline/rules"),
     ],
 )
-def test_a_name_means_a_model(registry, reference, provider, meant):
+def test_a_name_resolves_to_a_model(registry, reference, provider, meant):
     assert registry().find(reference, provider).reference == meant
 
 
@@ -137,7 +137,7 @@ def test_a_named_provider_comes_before_settings(registry):
     assert models.choose("offline").reference == "offline/rules"
 
 
-def test_a_provider_that_is_never_chosen_unasked_is_not(registry):
+def test_a_provider_without_a_default_model_is_not_chosen(registry):
     with pytest.raises(NoModel) as caught:
         registry().choose()
 
@@ -180,13 +180,13 @@ async def test_a_key_may_be_missing_because_the_file_with_it_cannot_be_used(regi
     assert str(caught.value) == message
 
 
-def test_the_provider_that_speaks_the_models_api_answers(registry):
+def test_the_provider_of_the_models_api_streams(registry):
     models = registry()
 
     assert models.stream_of(models.find("acme/big")).__self__.api == "chat"
 
 
-def test_an_api_that_nobody_speaks_is_named(registry):
+def test_the_error_of_an_api_without_a_plugin_names_it(registry):
     models = registry()
 
     with pytest.raises(NoModel, match="No installed plugin speaks 'rules'"):

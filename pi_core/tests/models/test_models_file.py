@@ -1,4 +1,4 @@
-"""The user's models.json: providers of his own, changes to those that plugins bring, and what is wrong with it."""
+"""The user's models.json: own providers, changes to those of plugins, and mistakes in it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_provider_that_is_added_comes_last(registry):
     assert models.get_providers() == ["acme", "zeta", "beta"]
 
 
-def test_each_model_may_bring_its_own_api_and_place(registry):
+def test_each_model_can_have_its_own_api_and_base_url(registry):
     entry = {"id": "m", "api": "other", "baseUrl": "https://m.test", "compat": {"x": 2}, "reasoning": True}
     models = registry({"mine": {"apiKey": "k", "compat": {"x": 1, "y": 1}, "models": [entry]}})
 
@@ -143,7 +143,7 @@ def test_a_model_of_the_same_id_replaces_the_one_of_the_table_and_others_are_add
 
 
 @pytest.mark.parametrize("provider", ["acme", "own"])
-def test_of_a_model_that_stands_there_twice_the_last_counts(registry, provider):
+def test_the_last_of_two_models_with_one_id_is_used(registry, provider):
     twice = [{"id": "big", "name": "One"}, {"id": "new", "name": "One"}, {"id": "Big", "name": "Two"}]
     models = registry({provider: {"api": "chat", "baseUrl": "https://own.test", "models": twice}})
 
@@ -175,7 +175,7 @@ def test_overrides_change_what_they_name(registry):
     assert models.warnings == []
 
 
-def test_an_override_counts_for_an_id_that_nobody_lists_once_it_is_named(registry):
+def test_an_override_applies_to_an_unlisted_id(registry):
     models = registry({"acme": {"modelOverrides": {"later": {"contextWindow": 5, "reasoning": True}}}})
     found = models.find("acme/later")
 
@@ -262,7 +262,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "line", "what"), BROKEN, ids=[what for _, _, what in BROKEN])
-def test_what_is_wrong_is_told_with_its_line_and_the_rest_works(registry, tmp_path, text, line, what):
+def test_a_mistake_is_reported_with_its_line_and_the_rest_works(registry, tmp_path, text, line, what):
     models = registry(text)
     (problem,) = models.warnings
 
@@ -286,7 +286,7 @@ def test_one_broken_provider_costs_no_other(registry):
     [b"\xff\xfe{}", b"[" * 100_000, b'{"providers": ' + b"9" * 5000 + b"}"],
     ids=["UTF-16", "deep", "digits"],
 )
-def test_what_is_no_text_or_nested_without_end_is_told(registry, tmp_path, content):
+def test_a_file_that_is_no_text_or_nested_too_deeply_is_reported(registry, tmp_path, content):
     (tmp_path / "models.json").write_bytes(content)
     models = registry()
 
@@ -294,13 +294,13 @@ def test_what_is_no_text_or_nested_without_end_is_told(registry, tmp_path, conte
     assert models.get_model("acme", "big") == BIG
 
 
-def test_what_is_no_file_is_told_and_never_waited_for(registry, tmp_path):
+def test_a_path_that_is_no_regular_file_is_reported_without_blocking(registry, tmp_path):
     os.mkfifo(tmp_path / "models.json")
 
     assert "no regular file" in registry().warnings[0]
 
 
-def test_a_file_that_cannot_be_looked_at_is_told(registry, tmp_path):
+def test_an_unreadable_file_is_reported(registry, tmp_path):
     (tmp_path / "models.json").symlink_to(tmp_path / "models.json")
 
     assert "models.json: it cannot be read: " in registry().warnings[0]
@@ -323,7 +323,7 @@ def test_comments_and_a_last_comma_are_no_problem(registry):
     ]
 
 
-def test_a_provider_of_a_plugin_is_meant_in_any_letters(registry):
+def test_a_provider_of_a_plugin_is_found_case_insensitively(registry):
     models = registry({"Acme": {"baseUrl": "https://moved.test"}})
 
     assert models.warnings == []
@@ -331,7 +331,7 @@ def test_a_provider_of_a_plugin_is_meant_in_any_letters(registry):
     assert models.get_model("acme", "big").base_url == "https://moved.test"
 
 
-def test_a_key_that_stands_twice_counts_as_the_last(registry):
+def test_the_last_of_duplicate_keys_is_used(registry):
     models = registry('{"providers": {"acme": {"name": "A"},\n"acme": {\n"name": 5}}}')
 
     assert [each.partition("line ")[2] for each in models.warnings] == [

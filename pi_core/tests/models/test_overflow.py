@@ -1,4 +1,4 @@
-"""Every provider's words for "does not fit" are understood, and none of those for "too fast"."""
+"""Overflow errors of every provider are recognized, and throttling is not mistaken for one."""
 
 from __future__ import annotations
 
@@ -105,6 +105,6 @@ def test_a_cut_below_the_model_s_own_limit_can_be_recovered():
     assert not is_recoverable_length(answer("stop", output=100), 1000)
 
 
-def test_throttling_is_told_apart():
+def test_throttling_is_no_overflow():
     assert is_throttling("Throttling: slow down")
     assert not is_throttling("prompt is too long")

@@ -1,1 +1,1 @@
-"""Which models there are, what a name means, and what a request to one needs: address, key, headers."""
+"""Models: registry, name resolution, and what requests need: address, key and headers."""

@@ -1,7 +1,7 @@
-"""The model layer alone: models, keys and streams, with no agent, session or tool around them.
+"""The model layer alone: models, keys and streams, without an agent, session or tools.
 
-``ModelLayer`` does the work. The functions are its methods for a program that needs no object of its own: each takes
-a ``ModelLayer`` or a ``PluginHost`` as ``host``, and makes a short-lived one of what is installed when it gets none.
+``ModelLayer`` does the work. The functions call its methods for programs that keep no instance of their own: each takes
+a ``ModelLayer`` or a ``PluginHost`` as ``host``, and creates a temporary layer of the installed plugins when None.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ __all__ = [
 
 
 class ModelLayer:
-    """Models and their answers.
+    """Looks up models and streams their answers.
 
-    A model is a ``Model`` or its name, as ``--model`` takes it (``ModelRegistry.match``); a context a ``Context`` or a
-    prompt.
+    A model is a ``Model`` or its name, as ``--model`` takes it (``ModelRegistry.match``); a context is a ``Context`` or
+    the text of a prompt.
 
     Args:
         host: The plugins; the installed ones when None.
-        registry: Models and keys; made of the host, models.json and auth.json when None.
-        environ: Where keys are looked up; the process's environment when None.
+        registry: Models and keys; built from the host, models.json and auth.json when None.
+        environ: Environment variables, read for keys; the process's when None.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class ModelLayer:
         return self.models.get_providers()
 
     def get_models(self, provider: str | None = None) -> list[Model]:
-        """Return a provider's models, or all; an empty list for a provider that nobody knows."""
+        """Return a provider's models, or those of all providers when None; an empty list for an unknown provider."""
         return self.models.get_models(provider)
 
     def get_model(self, provider: str, model_id: str) -> Model | None:
-        """Return a provider's model; None where there is none."""
+        """Return a provider's model, None if it has no such model."""
         return self.models.get_model(provider, model_id)
 
     def register_api_provider(self, provider: Provider) -> Callable[[], None]:
-        """Let a provider answer for its API id, before all plugins; returns how to take that back."""
+        """Use a provider for its API id, before those of plugins; return a function that unregisters it."""
         return self.models.register_api(provider.api, provider.stream)
 
     async def stream(
@@ -75,13 +75,14 @@ class ModelLayer:
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """Yield a model's answer as it grows, then exactly one ``Done`` or ``Error``.
 
-        The key, configured headers and defaults are added to what ``options`` say.
+        The key, configured headers and default settings are added to ``options``.
 
         Raises:
             MissingKey: The provider needs a key and has none. All other failures are an ``Error``.
-            UnknownName: Nobody knows the model or speaks its API.
+            UnknownName: The model is unknown.
+            NoModel: No plugin implements the model's API.
         """
-        model = (await self._meant(model)).model
+        model = (await self._resolve(model)).model
         answer = self.models.stream_of(model)
         try:
             model, options = await self.models.prepare(model, options or StreamOptions())
@@ -104,15 +105,15 @@ class ModelLayer:
     ) -> AsyncGenerator[AssistantMessageEvent, None]:
         """As ``stream``, with the thinking level clamped to the nearest that the model has.
 
-        A level behind the model's name counts where ``options`` have none.
+        A ``:level`` suffix of the model's name is used when ``options`` have no level.
         """
-        model, level = await self._meant(model)
+        model, level = await self._resolve(model)
         options = options or StreamOptions()
-        asked = options.reasoning or level
-        if asked is not None:
+        requested = options.reasoning or level
+        if requested is not None:
             from pi_core.models.thinking import clamp_thinking_level
 
-            level = clamp_thinking_level(model, asked)
+            level = clamp_thinking_level(model, requested)
             options = evolve(options, reasoning=None if level == "off" else level)
         async with aclosing(self.stream(model, context, options)) as events:
             async for event in events:
@@ -121,23 +122,23 @@ class ModelLayer:
     async def complete(
         self, model: Model | str, context: Context | str, options: StreamOptions | None = None
     ) -> AssistantMessage:
-        """Return a model's whole answer; one that failed says so in ``stop_reason`` and ``error_message``.
+        """Return a model's complete answer; a failure is in its ``stop_reason`` and ``error_message``.
 
         Raises as ``stream`` does.
         """
-        meant = await self._meant(model)
-        if meant.thinking_level is not None:
+        resolved = await self._resolve(model)
+        if resolved.thinking_level is not None:
             options = options or StreamOptions()
-            options = evolve(options, reasoning=options.reasoning or meant.thinking_level)
-        async with aclosing(self.stream_simple(meant.model, context, options)) as events:
+            options = evolve(options, reasoning=options.reasoning or resolved.thinking_level)
+        async with aclosing(self.stream_simple(resolved.model, context, options)) as events:
             async for event in events:
                 if event.type == "done":
                     return event.message
                 if event.type == "error":
                     return event.error
-        return MessageBuilder(meant.model).fail("The provider ended its stream without 'done' or 'error'").error
+        return MessageBuilder(resolved.model).fail("The provider ended its stream without 'done' or 'error'").error
 
-    async def _meant(self, model: Model | str) -> ModelMatch:
+    async def _resolve(self, model: Model | str) -> ModelMatch:
         return await self.models.resolve(model) if isinstance(model, str) else ModelMatch(model)
 
 
@@ -147,17 +148,17 @@ def get_providers(*, host: ModelLayer | PluginHost | None = None) -> list[str]:
 
 
 def get_models(provider: str | None = None, *, host: ModelLayer | PluginHost | None = None) -> list[Model]:
-    """Return a provider's models, or all; an empty list for a provider that nobody knows."""
+    """Return a provider's models, or those of all providers when None; an empty list for an unknown provider."""
     return _layer(host).get_models(provider)
 
 
 def get_model(provider: str, model_id: str, *, host: ModelLayer | PluginHost | None = None) -> Model | None:
-    """Return a provider's model; None where there is none."""
+    """Return a provider's model, None if it has no such model."""
     return _layer(host).get_model(provider, model_id)
 
 
 def register_api_provider(provider: Provider, *, host: ModelLayer | PluginHost | None = None) -> ModelLayer:
-    """Return a model layer in which a provider answers for its API id; pass it on as ``host``."""
+    """Return a model layer that uses a provider for its API id; pass it to the other functions as ``host``."""
     layer = _layer(host)
     layer.register_api_provider(provider)
     return layer
@@ -192,7 +193,7 @@ async def complete(
     *,
     host: ModelLayer | PluginHost | None = None,
 ) -> AssistantMessage:
-    """Return a model's whole answer; one that failed says so in ``stop_reason`` and ``error_message``."""
+    """Return a model's complete answer; a failure is in its ``stop_reason`` and ``error_message``."""
     return await _layer(host).complete(model, context, options)
 
 

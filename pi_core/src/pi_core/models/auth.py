@@ -1,7 +1,7 @@
-"""What a request needs beside the model: the key, configured headers, the base URL with its placeholders filled in.
+"""Everything that a request needs apart from the model: key, configured headers, base URL with resolved placeholders.
 
-The order in which a key is looked for is ``AuthStorage``'s; this module knows where the
-provider's own part of it stands: its variables, models.json, the plugins that answer for keys.
+``AuthStorage`` defines the order in which keys are looked up; this module supplies the sources that depend on the
+provider: its environment variables, models.json, and the credential sources and logins of plugins.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _PLACEHOLDER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 
 @frozen(kw_only=True, eq=False, repr=False)
 class RequestAuth(Value):
-    """What goes with a request to a model.
+    """Key, headers and address of a request to a model.
 
     Attributes:
         api_key: The key or token; None for a provider that needs none.
-        headers: What the login and models.json add; the model's own ``headers`` are the provider plugin's to send.
-        base_url: Where the request goes.
-        transport: How, where models.json says so.
+        headers: Headers of the login and of models.json; the provider plugin adds the model's own ``headers``.
+        base_url: The URL to send the request to.
+        transport: The transport that models.json configures, if any.
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -48,13 +48,13 @@ class RequestAuth(Value):
 
 
 class ModelAuth:
-    """Keys, headers and base URLs.
+    """Resolves keys, headers and base URLs.
 
     Args:
         tables: The providers.
-        storage: auth.json, and keys of this run.
-        environ: Where variables are looked up.
-        warn: Told what the user should know.
+        storage: auth.json, and keys of this process.
+        environ: Environment variables.
+        warn: Called with each warning for the user.
     """
 
     def __init__(
@@ -65,28 +65,28 @@ class ModelAuth:
         self._storage = storage
         self._values = SecretValues(environ)
         self.on_secret: Callable[[str], None] | None = None
-        """Called with every key and configured header that a request gets."""
+        """Called with the value of every key and configured header of a request, so that it can be redacted."""
 
     # Without a network or a command
 
     def has_key(self, info: ProviderInfo) -> bool:
-        """Return whether a provider needs no key, or the user has one for it; no plugin is asked."""
+        """Return whether a provider needs no key, or one is configured; does not ask plugins."""
         return info.keyless or self._has_key(info)
 
     def is_configured(self, info: ProviderInfo) -> bool:
-        """Return whether a provider can be used: it has a key, or a plugin that is there for it says so."""
-        return self.has_key(info) or any(self._can_answer(each, info.id) for each in self._sources(info.id))
+        """Return whether a provider can be used: it has a key, or a credential source of a plugin has one."""
+        return self.has_key(info) or any(self._can_answer(each, info.id) for each in self._credential_sources(info.id))
 
     def check(self, info: ProviderInfo) -> None:
-        """Raise when there is nobody to ask for a provider's key.
+        """Check that a key is configured or may come from a plugin.
 
         Raises:
-            MissingKey: The provider needs a key; the message says what to set.
+            MissingKey: The provider needs a key and no source can have one; the message says what to set.
         """
         if self.has_key(info):
             return
-        if all(self._can_answer(each, info.id) is False for each in self._sources(info.id, "*")):
-            raise self._missing(info)
+        if all(self._can_answer(each, info.id) is False for each in self._credential_sources(info.id, "*")):
+            raise self._missing_key_error(info)
 
     def base_url(self, model: Model) -> str:
         """Return a model's base URL, each ``{NAME}`` replaced by the environment variable of that name.
@@ -110,15 +110,15 @@ class ModelAuth:
         return configured is not None and not self._values.missing(configured)
 
     def logins(self) -> list[str]:
-        """Return the ids of the providers that a plugin can sign in to, sorted; imports nobody to find out."""
+        """Return the ids of the providers that a plugin can sign in to, sorted; does not import the plugins."""
         host = self._tables.host
-        by_hand = (each.name for each in host.registrations("register_logins"))
-        return sorted({*host.owners("register_logins"), *by_hand})
+        direct = (each.name for each in host.registrations("register_logins"))
+        return sorted({*host.owners("register_logins"), *direct})
 
     # For a request
 
     async def key(self, info: ProviderInfo) -> str | None:
-        """Return a provider's key; None for one that needs none and has none.
+        """Return a provider's key; None when it has none and needs none.
 
         Raises:
             MissingKey: The provider needs a key and has none.
@@ -128,17 +128,17 @@ class ModelAuth:
             info.id,
             info.key_variables,
             fallback=partial(self._resolved_key, info.id),
-            sources=partial(self._sources, info.id, "*"),
+            sources=partial(self._credential_sources, info.id, "*"),
             login=self._login,
         )
         if key is None and not info.keyless:
-            raise self._missing(info)
+            raise self._missing_key_error(info)
         if key is not None and self.on_secret is not None:
             self.on_secret(key)
         return key
 
     async def for_model(self, model: Model, info: ProviderInfo, api_key: str | None = None) -> RequestAuth:
-        """Return what goes with a request; ``api_key`` stands in place of the configured one.
+        """Return key, headers and address of a request; ``api_key`` replaces the configured key.
 
         Raises:
             MissingKey: The provider needs a key and has none.
@@ -148,14 +148,14 @@ class ModelAuth:
         signed: dict[str, str] = {}
         key = api_key or await self.key(info)
         if not api_key:
-            base_url, signed = self._of_login(info.id, base_url)
+            base_url, signed = self._login_overrides(info.id, base_url)
         auth = RequestAuth(api_key=key, headers=signed, base_url=base_url)
         for layer in self._tables.layers(info.id):
             headers = dict(auth.headers)
             if layer.auth_header and key is not None:
                 headers["Authorization"] = f"Bearer {key}"
-            for written in (layer.headers, layer.model_headers.get(model.id, {})):
-                headers |= {name: await self._header(info, name, value) for name, value in written.items()}
+            for configured in (layer.headers, layer.model_headers.get(model.id, {})):
+                headers |= {name: await self._header(info, name, value) for name, value in configured.items()}
             transport = layer.model_transports.get(model.id) or layer.transport or auth.transport
             auth = evolve(auth, headers=headers, transport=transport)
         if self.on_secret is not None:
@@ -163,58 +163,58 @@ class ModelAuth:
                 self.on_secret(value)
         return auth
 
-    def _of_login(self, provider: str, base_url: str) -> tuple[str, dict[str, str]]:
-        """Return where the stored login sends requests, by default where they go without one, and its headers."""
+    def _login_overrides(self, provider: str, base_url: str) -> tuple[str, dict[str, str]]:
+        """Return the base URL and headers of the stored login; by default the given URL and no headers."""
         credential = self._storage.login_in_use(provider)
         login = self._login(provider) if credential is not None else None
-        move, headers = getattr(login, "base_url", None), getattr(login, "headers", None)
+        login_url, headers = getattr(login, "base_url", None), getattr(login, "headers", None)
         return (
-            move(credential, base_url) if move is not None else base_url,
+            login_url(credential, base_url) if login_url is not None else base_url,
             dict(headers(credential)) if headers is not None else {},
         )
 
-    async def _header(self, info: ProviderInfo, name: str, written: str) -> str:
-        value = await self._values.resolve(written)
+    async def _header(self, info: ProviderInfo, name: str, raw: str) -> str:
+        value = await self._values.resolve(raw)
         if value is None:
-            variables = " and ".join(self._values.missing(written))
+            variables = " and ".join(self._values.missing(raw))
             message = f"Set {variables}: the header {name!r} that is configured for {info.id} has it as a part."
             raise UserError(message)
         return value
 
     async def _resolved_key(self, provider: str) -> str | None:
-        written = self._configured_key(provider)
-        return await self._values.resolve(written) if written is not None else None
+        raw = self._configured_key(provider)
+        return await self._values.resolve(raw) if raw is not None else None
 
     def _configured_key(self, provider: str) -> str | None:
         layers = reversed(self._tables.layers(provider))
         return next((layer.api_key for layer in layers if layer.api_key is not None), None)
 
-    def _sources(self, *names: str) -> Sequence[CredentialSource]:
-        """Return the plugins' sources of these names; those of other providers are not imported."""
+    def _credential_sources(self, *names: str) -> Sequence[CredentialSource]:
+        """Return the plugins' credential sources with these names; plugins of other names are not imported."""
         host = self._tables.host
         for name in names:
             host.load(*(record.name for record in host.registering("register_credentials", name)))
         return [each.thing for each in host.registrations("register_credentials") if each.name in names]
 
     def _can_answer(self, source: CredentialSource, provider: str) -> bool | None:
-        """Ask a source whether it could answer, without a network; None where it cannot tell."""
+        """Return whether a source has a key, without using the network; None when it does not know."""
         try:
             available = getattr(source, "available", None)
-            told = available(provider) if callable(available) else None
+            answer = available(provider) if callable(available) else None
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and others have keys, too
             failed = f"{safe_repr(source)} failed: {format_exception(error)}"
             self._warn(f"Whether there is a key for {provider} is not known: {failed}")
             return False
-        return None if told is None else bool(told)
+        return None if answer is None else bool(answer)
 
     def _login(self, provider: str) -> Login | None:
         found = self._tables.host.find("register_logins", provider)
         return found.thing if found is not None else None
 
-    def _missing(self, info: ProviderInfo) -> MissingKey:
-        wanted = list(dict.fromkeys(self._wanted(info)))
-        if wanted:
-            hint = " or ".join(wanted)
+    def _missing_key_error(self, info: ProviderInfo) -> MissingKey:
+        variables = list(dict.fromkeys(self._missing_variables(info)))
+        if variables:
+            hint = " or ".join(variables)
         elif self._tables.layers(info.id):
             hint = '"apiKey" of the provider in models.json, or "keyless": true if it needs none'
         else:
@@ -223,9 +223,9 @@ class ModelAuth:
         missing = " ".join(filter(None, (f"No API key found for {info.id}.", self._storage.problem)))
         if info.id not in self.logins():
             return MissingKey(f"{missing} Set {hint}.")
-        ways = f"Set {hint}, or sign in: pi auth login {info.id}" if wanted else f"Sign in: pi auth login {info.id}"
+        ways = f"Set {hint}, or sign in: pi auth login {info.id}" if variables else f"Sign in: pi auth login {info.id}"
         return MissingKey(f"{missing} {ways}")
 
-    def _wanted(self, info: ProviderInfo) -> Iterator[str]:
+    def _missing_variables(self, info: ProviderInfo) -> Iterator[str]:
         yield from info.key_variables
         yield from self._values.missing(self._configured_key(info.id) or "")

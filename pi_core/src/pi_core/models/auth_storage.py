@@ -1,7 +1,7 @@
-"""Credentials: what is stored in ``auth.json``, and which key counts when several are there.
+"""Credentials: reads and writes ``auth.json``, and defines which key is used when there are several.
 
-The file is shared with pi: object per provider, mode 0600 in a folder of mode 0700, changed only under
-the lock that pi uses too. Keys are in no ``repr``.
+The file is shared with the TypeScript pi: one object per provider, mode 0600 in a folder of mode 0700, changed only
+while holding the lock that it uses too. No ``repr`` contains a key.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = ["AuthStorage"]
 
 
 class AuthStorage:
-    """Stored and passing credentials. Make one with ``create`` or ``in_memory``.
+    """Stored credentials and keys of this process. Create it with ``create`` or ``in_memory``.
 
     Args:
         file: ``auth.json``; None keeps everything in memory.
-        environ: Where variables are looked up; the process's environment when None.
-        login: Returns the plugin's way to refresh a provider's token; whoever asks for a key may bring one, too.
+        environ: Environment variables; the process's when None.
+        login: Returns the plugin's login of a provider, which refreshes tokens; ``get_api_key`` can override it.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class AuthStorage:
         self._runtime: dict[str, str] = {}
         self._stored: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, int] | None = None
-        self._memory = asyncio.Lock()
+        self._memory_lock = asyncio.Lock()
         self.problem: str | None = None
-        """Why the file could not be read, in a line for the user; its entries then count as absent."""
+        """One line for the user on why the file could not be read; its entries are then ignored."""
 
     @classmethod
     def create(cls, file: str | Path | None = None, **options: Any) -> AuthStorage:
@@ -64,7 +64,7 @@ class AuthStorage:
 
     @classmethod
     def in_memory(cls, stored: Mapping[str, dict[str, Any]] | None = None, **options: Any) -> AuthStorage:
-        """Return a storage that no file has a part in."""
+        """Return a storage without a file."""
         storage = cls(None, **options)
         storage._stored = {provider: dict(entry) for provider, entry in (stored or {}).items()}
         return storage
@@ -84,23 +84,23 @@ class AuthStorage:
         return dict(entry) if entry is not None else None
 
     def login_in_use(self, provider: str) -> dict[str, Any] | None:
-        """Return a copy of the stored login that ``get_api_key`` makes its answer of; None where it asks elsewhere."""
+        """Return a copy of the stored login that ``get_api_key`` uses; None when it uses another key."""
         entry = None if provider in self._runtime else self._read().get(provider)
-        return _current(entry) if entry is not None and entry.get("type") == "oauth" else None
+        return _with_current_names(entry) if entry is not None and entry.get("type") == "oauth" else None
 
     def environ_of(self, provider: str) -> Mapping[str, str]:
-        """Return the variables as a provider's key and base URL see them: ``env`` of its stored key comes first."""
+        """Return the variables for a provider's key and base URL: the environment and ``env`` of its entry."""
         own = (self._read().get(provider) or {}).get("env")
         if not isinstance(own, dict):
             return self._environ
         return {**self._environ, **{name: value for name, value in own.items() if isinstance(value, str)}}
 
     async def set(self, provider: str, credential: Mapping[str, Any]) -> None:
-        """Store a credential; what other processes stored meanwhile stays."""
+        """Store a credential; entries that other processes wrote in the meantime are kept."""
         await self._change(lambda stored: stored.update({provider: dict(credential)}))
 
     async def remove(self, provider: str) -> bool:
-        """Forget a stored credential; False when there was none."""
+        """Delete a stored credential; return False when there was none."""
         had = provider in self._read()
         await self._change(lambda stored: stored.pop(provider, None))
         return had
@@ -110,7 +110,7 @@ class AuthStorage:
         self._runtime[provider] = key
 
     def redaction(self) -> SecretRedaction:
-        """Return what takes the keys and logins out of a text: those of the environment, stored, and of this run."""
+        """Return a redaction of all known keys and logins: of the environment, auth.json and this process."""
         from pi_core.base.secret_redaction import SecretRedaction
 
         redaction = SecretRedaction(self._environ)
@@ -119,10 +119,10 @@ class AuthStorage:
             redaction.add(key)
         return redaction
 
-    # Which key counts
+    # Key lookup
 
     def has_key(self, provider: str, variables: Sequence[str] = ()) -> bool:
-        """Return whether a key is configured, without running a command or asking a network."""
+        """Return whether a key is configured, without running a command or using the network."""
         return (
             provider in self._runtime
             or provider in self._read()
@@ -143,9 +143,9 @@ class AuthStorage:
         Args:
             provider: The provider's id.
             variables: Environment variables that may hold its key.
-            fallback: Asked after the environment: a provider of models.json.
-            sources: Returns whom to ask last: what plugins registered.
-            login: Stands in place of the storage's own.
+            fallback: Called after the environment; returns the key of models.json.
+            sources: Called last; returns the credential sources of plugins.
+            login: Used instead of the ``login`` of the storage.
 
         Raises:
             UserError: A ``!command`` failed, or a token could not be refreshed.
@@ -161,8 +161,8 @@ class AuthStorage:
         if fallback is not None and (other := await fallback()) is not None:
             return other
         for source in sources():
-            if source.name in (provider, "*") and (told := await source.credential(provider)) is not None:
-                return told
+            if source.name in (provider, "*") and (key_from_plugin := await source.credential(provider)) is not None:
+                return key_from_plugin
         return None
 
     async def _stored_key(
@@ -176,13 +176,13 @@ class AuthStorage:
         if entry.get("type") != "oauth":
             return None
         login = (find_login or self._login)(provider)
-        fresh = _current(entry) if not _expired(entry) else await self._refreshed(provider, login)
+        fresh = _with_current_names(entry) if not _expired(entry) else await self._refreshed(provider, login)
         if not isinstance(fresh["access"], str) or not fresh["access"]:
-            return None  # as if there were no login: whoever has edited the file may have a key elsewhere
+            return None  # an edited file without a token counts as no login: the key may be configured elsewhere
         return login.api_key(fresh) if login is not None else fresh["access"]
 
     async def _refreshed(self, provider: str, login: Login | None) -> dict[str, Any]:
-        """Refresh an expired token under the lock, unless another process has just done it."""
+        """Return a login, refreshed under the lock unless another process has refreshed it already."""
         if login is None:
             message = (
                 f'The login for "{provider}" has expired and no installed plugin can refresh it. Install the one that'
@@ -193,7 +193,7 @@ class AuthStorage:
             stored = self._read(again=True)
             entry = stored.get(provider)
             if entry is not None and _expired(entry):
-                current = _current(entry)  # what is written has no old token under an old name beside it
+                current = _with_current_names(entry)  # do not write the old token again under its old field name
                 try:
                     entry = {**current, **await login.refresh(dict(current))}
                 except PiError as error:
@@ -206,7 +206,7 @@ class AuthStorage:
             if entry is None:
                 message = f'The login for "{provider}" was removed meanwhile; run pi auth login {provider}.'
                 raise UserError(message)
-            return _current(entry)
+            return _with_current_names(entry)
 
     # The file
 
@@ -231,7 +231,7 @@ class AuthStorage:
     def _parsed(content: bytes) -> dict[str, dict[str, Any]]:
         entries = json.loads(content.decode("utf-8-sig") or "{}")
         if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
-            raise ValueError  # the content may be a secret: it is not told
+            raise ValueError  # without a message: the content may be a secret
         return entries
 
     async def _change(self, change: Callable[[dict[str, dict[str, Any]]], object]) -> None:
@@ -245,29 +245,29 @@ class AuthStorage:
 
     @asynccontextmanager
     async def _locked(self) -> AsyncIterator[None]:
-        """Keep everybody else from changing what is stored."""
+        """Hold the lock of the file, or of the storage in memory."""
         if self.file is None:
-            async with self._memory:
+            async with self._memory_lock:
                 yield
             return
-        from pi_core.base.directory_lock import directory_lock  # only a change of the file needs it
+        from pi_core.base.directory_lock import directory_lock  # only needed to change the file
 
-        async with directory_lock(self._prepared(self.file)):
+        async with directory_lock(self._resolve_target(self.file)):
             yield
 
     @staticmethod
-    def _prepared(file: Path) -> Path:
-        """Return the file behind symbolic links, its folder made."""
+    def _resolve_target(file: Path) -> Path:
+        """Return the file with symbolic links resolved; create its folder."""
         try:
             target = file.resolve()
             if not target.parent.is_dir():
                 target.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-        except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-            raise _unwritten(file, error) from error
+        except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
+            raise _write_error(file, error) from error
         return target
 
     def _write(self, stored: dict[str, dict[str, Any]]) -> None:
-        """Replace the file in one step; a crash leaves the old one."""
+        """Replace the file atomically; a crash leaves the old one."""
         if self.file is None:
             self._stored = stored
             return
@@ -277,7 +277,7 @@ class AuthStorage:
         try:
             handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")  # made with mode 0600
         except OSError as error:
-            raise _unwritten(self.file, error) from error
+            raise _write_error(self.file, error) from error
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(stored, file, indent=2)
@@ -288,27 +288,27 @@ class AuthStorage:
             with suppress(OSError):
                 Path(draft).unlink()
             if isinstance(error, OSError):
-                raise _unwritten(self.file, error) from error
+                raise _write_error(self.file, error) from error
             raise
         self._read(again=True)
 
 
 def _content(file: Path, mode: int) -> bytes:
-    """Return what a file holds; what others may read is made the user's alone again.
+    """Return the bytes of a file; a file that others can read gets mode 0600.
 
     Raises:
-        OSError: It cannot be read, or is none: reading from a pipe or a device may never end.
+        OSError: It cannot be read, or is not a regular file: reading from a pipe or a device may block forever.
     """
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is no regular file")
     if os.name == "posix" and mode & 0o077:
-        with suppress(OSError):  # it may be somebody else's
+        with suppress(OSError):  # another user may own it
             file.chmod(0o600)
     return file.read_bytes()
 
 
 def _reason(error: Exception) -> str:
-    """Return why the file cannot be used, without a word of its content: that may be a secret."""
+    """Return why the file cannot be used, without quoting its content, which may be a secret."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if isinstance(error, json.JSONDecodeError):
@@ -316,13 +316,13 @@ def _reason(error: Exception) -> str:
     return "it is no JSON object of objects"
 
 
-def _unwritten(file: Path, error: OSError | RuntimeError) -> UserError:
+def _write_error(file: Path, error: OSError | RuntimeError) -> UserError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return UserError(f"{file}: cannot be written: {reason}. Nothing was changed.")
 
 
-def _current(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a login with the field names of today; older files say ``access_token``."""
+def _with_current_names(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a login with the current field names; older files use ``access_token`` and ``refresh_token``."""
     current = {key: value for key, value in entry.items() if key not in ("access_token", "refresh_token")}
     current.setdefault("access", entry.get("access_token", ""))
     current.setdefault("refresh", entry.get("refresh_token", ""))

@@ -1,7 +1,7 @@
-"""Asking servers which models they have: those of providers that need no key and list none (``ModelDiscovery``).
+"""Asks servers which models they have: providers that need no key and list no models (``ModelDiscovery``).
 
-A server on the user's machine may run or not. All are asked at once and get a short time together; who has not
-answered by then is not there.
+A server on the user's machine may be running or not. All are queried concurrently with one short deadline; a server
+that has not answered by then counts as not running.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelDiscoverer"]
 
-_SHARE = 0.9
-"""Of that time plugins are told a little less, so that they can still say what they know."""
+_PLUGIN_SHARE = 0.9
+"""Share of the timeout that plugins get, so that they can return partial results before the deadline."""
 
 _GRACE_SECONDS = 0.05
-"""How long a question that was called off is awaited."""
+"""How long to wait for a cancelled query to finish."""
 
 _STEPS = 20
-"""That time is counted in so many steps: one in which the event loop stood still counts no longer than another."""
+"""The timeout is split into this many waits: if the event loop is blocked, only one of them is lost."""
 
 
 class ModelDiscoverer:
-    """Asks servers, and keeps what they answer in the tables.
+    """Queries servers and stores the models in the tables.
 
     Args:
-        tables: The providers, and who speaks their APIs.
-        keys: Keys and headers, where the user configured some all the same.
-        warn: Told what went wrong.
+        tables: The providers and the plugins that implement their APIs.
+        keys: Keys and headers, which the user may have configured although none are needed.
+        warn: Called with each failure.
     """
 
     def __init__(self, tables: ModelTables, keys: ModelAuth, warn: Callable[[str], None]) -> None:
@@ -47,39 +47,43 @@ class ModelDiscoverer:
         self._keys = keys
         self._warn = warn
 
-    async def ask(self, provider_ids: Iterable[str] | None, seconds: float) -> list[ProviderInfo]:
-        """Ask the servers of providers, of all when None; return the rows of those that have models."""
-        questions = [(info, ask) for info in self._tables.unlisted(provider_ids) if (ask := self._way(info))]
-        # From here on the time runs: that a plugin had to be imported is not the servers' fault.
-        tasks = {asyncio.ensure_future(self._asked(info, ask, seconds)): info for info, ask in questions}
+    async def discover(self, provider_ids: Iterable[str] | None, seconds: float) -> list[ProviderInfo]:
+        """Query the servers of the given providers, of all when None; return the rows of those that have models."""
+        queries = [
+            (info, discover)
+            for info in self._tables.discoverable(provider_ids)
+            if (discover := self._discover_method(info))
+        ]
+        # The timeout starts here, so that the time to import a plugin does not count.
+        tasks = {asyncio.ensure_future(self._query(info, discover, seconds)): info for info, discover in queries}
         if not tasks:
             return []
-        late = await _late(tasks, seconds)
+        late = await _pending_after(tasks, seconds)
         for task in late:
             task.cancel()
         if late:
             await asyncio.wait(late, timeout=_GRACE_SECONDS)
         rows = [row for task, info in tasks.items() if task not in late and (row := self._row(info, task.result()))]
-        self._tables.keep(rows)
+        self._tables.store_discovered(rows)
         return [row for row in rows if row.models]
 
-    def _way(self, info: ProviderInfo) -> Callable[..., Any] | None:
-        """Return how to ask a provider's server; None where the plugin that speaks its API does not ask."""
-        ask = getattr(self._tables.speaker(info.api), "discover", None)
-        return ask if callable(ask) else None
+    def _discover_method(self, info: ProviderInfo) -> Callable[..., Any] | None:
+        """Return the plugin's ``discover`` method for a provider's API; None when it has none."""
+        discover = getattr(self._tables.plugin_provider(info.api), "discover", None)
+        return discover if callable(discover) else None
 
-    async def _asked(self, info: ProviderInfo, ask: Callable[..., Any], seconds: float) -> Any:
-        """Return what the plugin answers, or its error: a plugin may raise anything."""
-        milliseconds = max(int(seconds * _SHARE * 1000), 1)
+    async def _query(self, info: ProviderInfo, discover: Callable[..., Any], seconds: float) -> Any:
+        """Return the plugin's result, or the exception that it raised, of whatever type."""
+        milliseconds = max(int(seconds * _PLUGIN_SHARE * 1000), 1)
         failures: list[BaseException] = []
         with Contained(failures.append):
             auth = await self._keys.for_model(info.custom_model(""), info)
             options = StreamOptions(api_key=auth.api_key, headers=auth.headers or None, timeout_ms=milliseconds)
-            return await ask(evolve(info, base_url=auth.base_url), options)
+            return await discover(evolve(info, base_url=auth.base_url), options)
         return failures[0]
 
     def _row(self, info: ProviderInfo, answer: Any) -> ProviderInfo | None:
-        """Return the row that a plugin answered; None, and a warning, for anything else."""
+        """Return a plugin's result when it is the provider's row; else warn and return None."""
         if isinstance(answer, ProviderInfo) and answer.id == info.id:
             return answer
         problem = f"its plugin answered {safe_repr(answer)}, not its row"
@@ -89,8 +93,8 @@ class ModelDiscoverer:
         return None
 
 
-async def _late(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> set[asyncio.Future[Any]]:
-    """Return who does not answer in this time, in which a loop that stands still for an import does not count."""
+async def _pending_after(tasks: Iterable[asyncio.Future[Any]], seconds: float) -> set[asyncio.Future[Any]]:
+    """Wait, and return the tasks still pending; time in which an import blocks the event loop hardly counts."""
     late = set(tasks)
     for _ in range(_STEPS):
         if late:

@@ -1,8 +1,8 @@
-"""The user's models.json: providers of their own, and changes to those that plugins bring.
+"""The user's models.json: own providers, and changes to those of plugins.
 
-``{"providers": {ID: {...}}}``, each in the shape that ``pi_hookspecs.model_json`` knows. What is wrong costs the
-provider that it is part of, never the rest, and is told with file and line. Keys and headers stay as they are
-written here: they are resolved when a request is made, and are in no ``repr``.
+``{"providers": {ID: {...}}}``, each in the format of ``pi_hookspecs.model_json``. A mistake disables only the provider
+that contains it, and is reported with file and line. Keys and headers are kept as written: they are resolved when a
+request is made, and no ``repr`` contains them.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 __all__ = ["ModelsFile", "ProviderConfig", "provider_config"]
 
 _PRIVATE = ("headers", "transport")
-"""Fields of a model that are not the model's: they are looked up for each request."""
+"""Fields of a model's object that do not become part of ``Model``: they are looked up for each request."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ProviderConfig(ReprMixin):
-    """What models.json, or a program at run time, says of one provider.
+    """The configuration of one provider, from models.json or from a program at run time.
 
     Attributes:
-        info: The provider's row, joined with the one that this lies over.
-        api_key: Where the key comes from, as written: ``!command``, ``$NAME`` or the key itself.
-        headers: Sent with every request, as written.
-        auth_header: Whether the key goes along as ``Authorization: Bearer``, too.
-        transport: How requests travel, where the API leaves a choice.
-        model_headers: Further headers by model id, as written.
-        model_transports: The same by model id.
-        overrides: What is changed of models, by id.
+        info: The provider's row, merged with the row that it overrides.
+        api_key: The key as written: ``!command``, ``$NAME`` or the key itself.
+        headers: Headers of every request, as written.
+        auth_header: Whether the key is also sent as ``Authorization: Bearer``.
+        transport: The transport of requests, for APIs with several.
+        model_headers: Additional headers by model id, as written.
+        model_transports: Transports by model id.
+        overrides: Functions that change a model, by model id.
     """
 
     info: ProviderInfo
@@ -57,65 +57,64 @@ class ProviderConfig(ReprMixin):
 
 
 class ModelsFile:
-    """``models.json`` as it is now, to be read again when it has changed.
+    """Reads ``models.json``, and knows whether it has changed since.
 
     Args:
-        path: The file; None is one that says nothing.
+        path: The file; None for an empty configuration.
 
     Attributes:
-        problems: What cannot be used, one line each.
-        apis: The provider and API id of each API that it names, and the line where it does so first.
+        problems: The mistakes in the file, one line each.
+        apis: The line of the first use of each pair of provider and API id.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.problems: list[str] = []
         self.apis: dict[tuple[str, str], int] = {}
-        self._seen: tuple[int, int, int] | None = None
+        self._last_stat: tuple[int, int, int] | None = None
         self._configs: dict[str, ProviderConfig] = {}
 
     def is_current(self) -> bool:
-        """Return whether the file is still the one that was read last."""
-        return self._mark() == self._seen
+        """Return whether the file is unchanged since it was read."""
+        return self._file_stat() == self._last_stat
 
     def read(self, base_of: Callable[[str], ProviderInfo | None]) -> Mapping[str, ProviderConfig]:
-        """Read the file and return what it says, by provider id.
+        """Read the file and return its configurations by provider id.
 
         Args:
-            base_of: Returns the row that a provider in the file lies over, whose id may differ in upper and lower
-                case; None for one that is new.
+            base_of: Returns the existing row of a provider, found case-insensitively; None for a new provider.
         """
-        self._seen = self._mark()
+        self._last_stat = self._file_stat()
         self.problems, self.apis, self._configs = [], {}, {}
-        if self._seen is not None:
+        if self._last_stat is not None:
             self._read(base_of)
         return self._configs
 
-    def _mark(self) -> tuple[int, int, int] | None:
+    def _file_stat(self) -> tuple[int, int, int] | None:
         try:
             status = self.path.stat() if self.path is not None else None
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except OSError as error:  # reading it tells why
+        except OSError as error:  # reading it reports the reason
             return (0, 0, -(error.errno or 1))
         return (status.st_mtime_ns, status.st_size, status.st_mode) if status is not None else None
 
     def _read(self, base_of: Callable[[str], ProviderInfo | None]) -> None:
-        providers, text = self._loaded()
+        providers, text = self._load()
         if any(text.count(f'"{name}"') > 1 for name in providers):
             for name, line in repeated_keys(text, ("providers",)):
-                self._tell(line, f"provider {name!r} is in the file more than once; only this one counts")
+                self._add_problem(line, f"provider {name!r} is in the file more than once; only this one counts")
         for name, data in providers.items():
             try:
-                self._provide(name, data, base_of(name))
+                self._add_provider(name, data, base_of(name))
             except Wrong as wrong:
                 line = line_of(text, ("providers", name, *wrong.path))
-                self._tell(line, f"{wrong}. What it says of {name!r} is ignored")
+                self._add_problem(line, f"{wrong}. What it says of {name!r} is ignored")
             else:
-                self._look_at_models(text, name, data)
+                self._check_models(text, name, data)
 
-    def _loaded(self) -> tuple[dict[str, Any], str]:
-        """Return the providers and the file as strict JSON; none where it cannot be used."""
+    def _load(self) -> tuple[dict[str, Any], str]:
+        """Return the providers and the file as strict JSON; no providers when the file cannot be used."""
         text = ""
         try:
             text = self._text()
@@ -136,7 +135,7 @@ class ModelsFile:
         self.problems.append(f"{self.path}{problem}. The file is ignored; the plugins' models can be used.")
         return {}, "{}"
 
-    def _provide(self, name: str, data: Any, base: ProviderInfo | None) -> None:
+    def _add_provider(self, name: str, data: Any, base: ProviderInfo | None) -> None:
         provider_id = base.id if base is not None else name
         if not name.isprintable() or name != name.strip() or not name:
             raise Wrong(f"{name!r:.60} cannot be typed as a provider's name")
@@ -144,21 +143,21 @@ class ModelsFile:
             raise Wrong(f"{provider_id!r} is in the file already, in other letters")
         self._configs[provider_id] = provider_config(provider_id, data, base)
 
-    def _look_at_models(self, text: str, name: str, data: Mapping[str, Any]) -> None:
-        """Note which APIs a provider's object names, and tell of models that it has twice."""
+    def _check_models(self, text: str, name: str, data: Mapping[str, Any]) -> None:
+        """Record the APIs that a provider's object uses, and report models that it defines twice."""
         seen: set[str] = set()
         places: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
         for index, model in enumerate(data.get("models") or ()):
             if model["id"].lower() in seen:
                 line = line_of(text, ("providers", name, "models", index))
-                self._tell(line, f"model {model['id']!r} is in {name!r} more than once; the last one counts")
+                self._add_problem(line, f"model {model['id']!r} is in {name!r} more than once; the last one counts")
             seen.add(model["id"].lower())
             places.append((("models", index), model))
         for path, named in places:
             if (api := named.get("api")) and (name, api) not in self.apis:
                 self.apis[name, api] = line_of(text, ("providers", name, *path, "api"))
 
-    def _tell(self, line: int, problem: str) -> None:
+    def _add_problem(self, line: int, problem: str) -> None:
         self.problems.append(f"{self.path}, line {line}: {problem}.")
 
     def _text(self) -> str:
@@ -180,17 +179,17 @@ def _providers(data: Any) -> dict[str, Any]:
 
 
 def provider_config(name: str, data: Any, base: ProviderInfo | None) -> ProviderConfig:
-    """Return what an object of ``providers`` says.
+    """Return the configuration in a value of the ``providers`` object.
 
     Args:
-        name: The key it stands under, the provider's id.
-        data: The object.
-        base: The provider's row so far; None for a provider that is new.
+        name: Its key, the provider's id.
+        data: The value.
+        base: The existing row of the provider; None for a new provider.
 
     Raises:
-        Wrong: The object is not as it must be.
+        Wrong: The value is invalid.
     """
-    if not isinstance(data, dict):  # not shown: somebody may have written a key here
+    if not isinstance(data, dict):  # the message does not quote it: it may be a key
         raise Wrong(f"provider {name!r} must be an object")
     own = field_of(data, "models", list, [])
     overrides = field_of(data, "modelOverrides", dict, {})
@@ -200,25 +199,25 @@ def provider_config(name: str, data: Any, base: ProviderInfo | None) -> Provider
         raise Wrong("apiKey must be a text: a key, $NAME or !command", "apiKey")
     changes = _overrides(data)
     return ProviderConfig(
-        info=_joined(name, data, base, changes),
+        info=_merged_row(name, data, base, changes),
         api_key=api_key or None,
         headers=headers_of(data) or {},
         auth_header=field_of(data, "authHeader", bool, default=False),
         transport=field_of(data, "transport", str, None),
-        model_headers=_by_model(entries, overrides, headers_of),
+        model_headers=_field_by_model(entries, overrides, headers_of),
         overrides=changes,
-        model_transports=_by_model(entries, overrides, lambda each: field_of(each, "transport", str, None)),
+        model_transports=_field_by_model(entries, overrides, lambda each: field_of(each, "transport", str, None)),
     )
 
 
-def _by_model(
-    entries: Mapping[str, Any], overrides: Mapping[str, Any], look: Callable[[Mapping[str, Any]], Any]
+def _field_by_model(
+    entries: Mapping[str, Any], overrides: Mapping[str, Any], read_field: Callable[[Mapping[str, Any]], Any]
 ) -> dict[str, Any]:
-    """Return what models, and overrides of models that the file does not define, say of one thing."""
+    """Return the value of one field by model id, from ``models`` first, then from ``modelOverrides``."""
     found = {}
     for model_id, data in {**overrides, **entries}.items():
         try:
-            value = look(data) if isinstance(data, dict) else None
+            value = read_field(data) if isinstance(data, dict) else None
         except Wrong as wrong:
             place = list(entries).index(model_id) if model_id in entries else model_id
             raise wrong.below("models" if model_id in entries else "modelOverrides", place) from None
@@ -227,39 +226,43 @@ def _by_model(
     return found
 
 
-def _joined(
+def _merged_row(
     name: str, data: dict[str, Any], base: ProviderInfo | None, changes: dict[str, Callable[[Model], Model]]
 ) -> ProviderInfo:
-    """Return the provider's row: what is said here, over what the plugin's table says."""
-    under = base or ProviderInfo(id=name, name=name, api="")
+    """Return the provider's row: the fields of the file, else those of the plugin's row."""
+    row_below = base or ProviderInfo(id=name, name=name, api="")
     base_url = field_of(data, "baseUrl", str, None)
     compat = field_of(data, "compat", dict, {})
     shared: dict[str, Any] = {
-        "api": field_of(data, "api", str, under.api or None),
-        "baseUrl": base_url if base_url is not None or base is None else under.base_url,
-        "compat": {**(under.compat or {}), **compat},
+        "api": field_of(data, "api", str, row_below.api or None),
+        "baseUrl": base_url if base_url is not None or base is None else row_below.base_url,
+        "compat": {**(row_below.compat or {}), **compat},
     }
-    told = models_of(name, {**shared, "models": [_public(each) for each in field_of(data, "models", list, [])]})
-    models = tuple({model.id.lower(): model for model in told}.values())  # of the same id the last counts
+    defined = models_of(
+        name, {**shared, "models": [_model_fields(each) for each in field_of(data, "models", list, [])]}
+    )
+    models = tuple(
+        {model.id.lower(): model for model in defined}.values()
+    )  # the last of several with the same id is used
     if base is None and not models and not (shared["api"] and base_url):
         raise Wrong(f"no plugin knows provider {name!r}, so it needs baseUrl and api, or models that have them")
-    join = _Join(base, base_url, compat, changes, models)
+    join = _MergedModels(base, base_url, compat, changes, models)
     return evolve(
-        under,
-        name=field_of(data, "name", str, under.name),
+        row_below,
+        name=field_of(data, "name", str, row_below.name),
         api=shared["api"] or models[0].api,
         base_url=shared["baseUrl"] if shared["baseUrl"] is not None else models[0].base_url,
-        key_variables=_variables(data) or under.key_variables,
-        keyless=field_of(data, "keyless", bool, under.keyless),
-        default_model=field_of(data, "defaultModel", str, under.default_model),
+        key_variables=_variables(data) or row_below.key_variables,
+        keyless=field_of(data, "keyless", bool, row_below.keyless),
+        default_model=field_of(data, "defaultModel", str, row_below.default_model),
         compat=shared["compat"] or None,
         models=join if base is not None else models,
     )
 
 
 @frozen(eq=False, repr=False)
-class _Join(ReprMixin):
-    """Joins the models when somebody looks: those of the plugin's table are read no sooner."""
+class _MergedModels(ReprMixin):
+    """Merges the models on first access, so that the plugin's table is not read earlier."""
 
     base: ProviderInfo | None
     base_url: str | None
@@ -269,11 +272,11 @@ class _Join(ReprMixin):
 
     def __call__(self) -> tuple[Model, ...]:
         table = self.base.models if self.base is not None else ()
-        joined = {model.id.lower(): self.changed(model) for model in table}
+        joined = {model.id.lower(): self.apply_overrides(model) for model in table}
         joined.update({model.id.lower(): model for model in self.models})
         return tuple(joined.values())
 
-    def changed(self, model: Model) -> Model:
+    def apply_overrides(self, model: Model) -> Model:
         if self.base_url is not None:
             model = evolve(model, base_url=self.base_url)
         if self.compat:
@@ -286,14 +289,14 @@ def _overrides(data: Mapping[str, Any]) -> dict[str, Callable[[Model], Model]]:
     made = {}
     for model_id, override in field_of(data, "modelOverrides", dict, {}).items():
         try:
-            made[model_id] = override_of(_public(override))
+            made[model_id] = override_of(_model_fields(override))
         except Wrong as wrong:
             raise wrong.below("modelOverrides", model_id) from None
     return made
 
 
-def _public(data: Any) -> Any:
-    """Return a model's object without what is looked up for each request."""
+def _model_fields(data: Any) -> Any:
+    """Return a model's object without the fields that are looked up for each request."""
     return {key: data[key] for key in data if key not in _PRIVATE} if isinstance(data, dict) else data
 
 

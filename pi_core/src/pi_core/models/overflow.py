@@ -1,7 +1,7 @@
-"""How providers say that a conversation no longer fits the model's window.
+"""Recognizes the errors of providers for a conversation that exceeds the model's context window.
 
-There is no common error code: each API and each local server has its own words. Texts about throttling
-are told apart first, because some of them speak of tokens too.
+There is no common error code: each API and each local server has its own message. Messages about throttling
+are recognized first, because some of them mention tokens, too.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _THROTTLING = re.compile(
 )
 _NO_BODY = re.compile(r"^\s*4(?:00|13)\s*(?:status code)?\s*\(no body\)", re.IGNORECASE)
 _FULL = 0.99
-"""Share of the window that input fills when an answer of length 0 means that nothing was left for it."""
+"""Share of the window that the input must fill for an empty ``length`` answer to count as an overflow."""
 
 
 def is_throttling(text: str) -> bool:
-    """Return whether an error text speaks of too many requests, which is never an overflow."""
+    """Return whether an error message is about too many requests, which is never an overflow."""
     return _THROTTLING.search(text) is not None
 
 
@@ -62,8 +62,8 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
     """Return whether an answer shows that the conversation does not fit the window.
 
     Args:
-        message: The answer: one that failed, or one that came although the window was exceeded.
-        context_window: Tokens of the model's window; without it only error texts count.
+        message: The answer; it failed, or was returned although the window was exceeded.
+        context_window: The model's window in tokens; when None, only error messages are checked.
     """
     if message.stop_reason == "error":
         text = message.error_message or ""
@@ -74,10 +74,10 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
         return message.provider == "cerebras" and _NO_BODY.search(text) is not None
     if context_window is None:
         return False
-    told = message.usage.input + message.usage.cache_read
+    input_tokens = message.usage.input + message.usage.cache_read
     if message.stop_reason == "stop":
-        return told > context_window
-    return message.stop_reason == "length" and not message.usage.output and told >= _FULL * context_window
+        return input_tokens > context_window
+    return message.stop_reason == "length" and not message.usage.output and input_tokens >= _FULL * context_window
 
 
 def is_recoverable_length(message: AssistantMessage, max_tokens: int) -> bool:

@@ -1,6 +1,6 @@
-"""All providers and models joined, by whatever name they are meant, and what a request to one needs.
+"""The registry of providers and models: lookup by name, and everything that a request to a model needs.
 
-A provider's models are read when somebody looks at that provider, its key when a request is made.
+A provider's models are read when that provider is first looked up, its key when a request is made.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from attrs import evolve
 
 from pi_core.models.auth import ModelAuth, RequestAuth
 from pi_core.models.auth_storage import AuthStorage
-from pi_core.models.choice import ModelChoice
 from pi_core.models.models_file import ModelsFile
 from pi_core.models.request_settings import RequestSettings
+from pi_core.models.resolver import ModelResolver
 from pi_core.models.tables import ModelTables
 from pi_hookspecs import NoModel, UserError
 
@@ -35,12 +35,12 @@ _RETENTIONS = ("none", "short", "long")
 
 
 class ModelRegistry:
-    """Models, providers and keys, as plugins, models.json, auth.json and the environment have them.
+    """Models, providers and keys from plugins, models.json, auth.json and the environment.
 
     Args:
-        host: Where the tables and the providers are registered.
-        settings: ``defaultProvider``, ``defaultModel``, and how requests are made.
-        environ: Where keys are looked up; the process's environment when None.
+        host: The plugin host, where tables and providers are registered.
+        settings: Read for ``defaultProvider``, ``defaultModel``, and the settings of requests.
+        environ: Environment variables, read for keys; the process's when None.
         auth: Stored keys; the agent directory's ``auth.json`` when None.
         models_file: The agent directory's ``models.json`` when None.
     """
@@ -61,9 +61,9 @@ class ModelRegistry:
         """Stored keys, and those of this run: ``registry.auth.set_runtime_api_key(...)``."""
         self._tables = ModelTables(host, ModelsFile(models_file or settings.agent_dir / "models.json"))
         self._warnings: list[str] = []
-        self._for_requests: tuple[int, RequestSettings] | None = None
+        self._request_settings_cache: tuple[int, RequestSettings] | None = None
         self._keys = ModelAuth(self._tables, self.auth, self._environ, self._warn)
-        self._choice = ModelChoice(self._tables, self._keys, settings, self._warn)
+        self._resolver = ModelResolver(self._tables, self._keys, settings, self._warn)
 
     @classmethod
     def create(
@@ -78,7 +78,7 @@ class ModelRegistry:
         Args:
             auth: Stored keys; the agent directory's auth.json when None.
             host: The plugins; the installed ones when None.
-            environ: Where keys and the agent directory are looked up; the process's environment when None.
+            environ: Environment variables, read for keys and the agent directory; the process's when None.
         """
         if host is None:
             from pi_core.host import PluginHost
@@ -89,7 +89,7 @@ class ModelRegistry:
 
     @property
     def on_secret(self) -> Callable[[str], None] | None:
-        """Called with every key and configured header that a request gets; None by default."""
+        """Called with the value of every key and configured header of a request; None by default."""
         return self._keys.on_secret
 
     @on_secret.setter
@@ -98,11 +98,11 @@ class ModelRegistry:
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know about models.json, auth.json and the choice of model."""
+        """Warnings for the user about models.json, auth.json and the choice of model."""
         stored = [self.auth.problem] if self.auth.problem is not None else []
         return [*self._tables.problems, *stored, *self._warnings]
 
-    # What there is
+    # Models and providers
 
     def get_providers(self) -> list[str]:
         """Return the ids of all known providers: the plugins', sorted, then those of models.json in its order."""
@@ -111,123 +111,127 @@ class ModelRegistry:
     provider_ids = get_providers
 
     def get_models(self, provider: str | None = None) -> list[Model]:
-        """Return a provider's models, or all; an empty list for a provider that nobody knows."""
+        """Return a provider's models, or those of all providers when None; an empty list for an unknown provider."""
         infos = self._tables.infos() if provider is None else [self._tables.info(provider)]
         return [model for info in infos if info is not None for model in info.models]
 
     def get_model(self, provider: str, model_id: str) -> Model | None:
-        """Return a provider's model; None where there is none."""
+        """Return a provider's model, None if it has no such model."""
         info = self._tables.info(provider)
         return info.model(model_id) if info is not None else None
 
     def available(self) -> list[Model]:
-        """Return the models that could answer: their provider has a key, and a plugin speaks their API.
+        """Return the models that can be used: their provider has a key, and a plugin implements their API.
 
-        Models of providers that are used only when they are named (``ProviderInfo.only_by_name``) are not among them.
-        No network is asked and no command run; whether a key is right, only its provider knows.
+        Models of providers that are used only by name (``ProviderInfo.only_by_name``) are left out. Neither uses the
+        network nor runs a command; keys are not verified.
         """
-        models = (model for provider_id in self._choice.ready() for model in self.provider(provider_id).models)
-        return [model for model in models if self._tables.speaks(model.api)]
+        models = (model for provider_id in self._resolver.ready() for model in self.provider(provider_id).models)
+        return [model for model in models if self._tables.has_api(model.api)]
 
     def provider(self, provider_id: str) -> ProviderInfo:
         """Return a provider's row.
 
         Raises:
-            UnknownName: Nobody knows the provider.
+            UnknownName: No plugin and no configuration defines the provider.
         """
-        return self._choice.provider(provider_id)
+        return self._resolver.provider(provider_id)
 
     async def discover(
         self, provider_ids: Sequence[str] | None = None, *, seconds: float | None = None
     ) -> list[ProviderInfo]:
-        """Ask servers that may be running which models they have (``ModelDiscovery``); what they answer is kept.
+        """Ask servers that may be running which models they have (``ModelDiscovery``), and store their answers.
 
         Args:
-            provider_ids: Whom to ask: providers that need no key and list no models; all of them when None.
-            seconds: What all together are given; the setting ``localServersTimeoutMs`` when None.
+            provider_ids: Providers that need no key and list no models; all of these when None.
+            seconds: The deadline for all of them together; the setting ``localServersTimeoutMs`` when None.
 
         Returns:
-            The rows of those that have models.
+            The rows of the providers that have models.
         """
-        from pi_core.models.discovery import ModelDiscoverer  # most runs ask nobody
+        from pi_core.models.discovery import ModelDiscoverer  # most runs need no discovery
 
         if seconds is None:
             seconds = self._settings.get_number("localServersTimeoutMs", 200, minimum=0) / 1000
         discoverer = ModelDiscoverer(self._tables, self._keys, self._warn)
-        return await discoverer.ask(provider_ids, seconds)
+        return await discoverer.discover(provider_ids, seconds)
 
     def register_provider(
         self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, stream: StreamFunction | None = None
     ) -> Callable[[], None]:
-        """Add a provider at run time, or change a known one; returns how to take that back.
+        """Add a provider at run time, or change a known one; return a function that undoes it.
 
         Args:
             provider_id: Its id.
-            config: As in models.json: it lies over models.json and the plugins' tables. A row, such as
-                ``register_models`` returns, stands in their place.
-            stream: Answers for the API that ``config`` names.
+            config: An object as in models.json overrides models.json and the plugins' tables. A row, such as
+                ``register_models`` returns, replaces them.
+            stream: Handles requests for the API of ``config``.
 
         Raises:
-            UserError: The configuration is not as it must be.
+            UserError: The configuration is invalid.
         """
-        remove = self._tables.add(provider_id, config)
-        silence = self.register_api(self.provider(provider_id).api, stream) if stream is not None else None
+        remove_provider = self._tables.add(provider_id, config)
+        remove_stream = self.register_api(self.provider(provider_id).api, stream) if stream is not None else None
 
-        def take_back() -> None:
-            remove()
-            if silence is not None:
-                silence()
+        def unregister() -> None:
+            remove_provider()
+            if remove_stream is not None:
+                remove_stream()
 
-        return take_back
+        return unregister
 
     def register_api(self, api: str, stream: StreamFunction) -> Callable[[], None]:
-        """Let a function answer for an API, before all plugins; returns how to take that back."""
+        """Use a function for an API, before those of plugins; return a function that unregisters it."""
         return self._tables.add_stream(api, stream)
 
-    # Which one is meant
+    # Resolving names
 
     def find(self, reference: str, provider: str | None = None) -> Model:
-        """Return the model that a name means, as ``match`` does; a thinking level in it is left to others."""
+        """Return the model that a name resolves to, as ``match`` does, without its thinking level."""
         return self.match(reference, provider).model
 
     def match(self, reference: str, provider: str | None = None) -> ModelMatch:
-        """Return the model that a name means, and the thinking level behind it.
+        """Return the model that a name resolves to, and the thinking level of its ``:level`` suffix.
 
-        A name is ``provider/id``, an id, or a part of an id or name, ``:level`` behind it; upper and lower case are
-        alike. An id that a known provider does not list is used as it is, with a warning. Of several providers that
-        list an id, one with a key is meant, or that of the setting ``defaultProvider``. No server is asked.
+        A name is ``provider/id``, an id, or a part of an id or name, in any case, with an optional ``:level`` suffix.
+        An id that a known provider does not list is used as it is, with a warning. Of several providers that list an
+        id, one with a key is preferred, then the setting ``defaultProvider``. No server is asked.
 
         Args:
             reference: The name.
-            provider: Where to look; anywhere when None.
+            provider: The provider to search; all when None.
 
         Raises:
-            UnknownName: No such provider, or no model that could be meant.
-            UserError: Several models could be meant, and nothing tells which.
+            UnknownName: No such provider, or no matching model.
+            UserError: Models of several providers match, and none is preferred.
         """
-        return self._choice.find(reference, provider)
+        return self._resolver.find(reference, provider)
 
     def exact(self, provider: str, model_id: str) -> Model:
-        """Return the model of exactly this id, one that the provider does not list as it is: for ids that were stored.
+        """Return the model of exactly this id, even if the provider does not list it; for ids that were stored.
 
         Raises:
-            UnknownName: Nobody knows the provider.
+            UnknownName: No plugin and no configuration defines the provider.
         """
-        return self._choice.exact(self.provider(provider), model_id)
+        return self._resolver.exact(self.provider(provider), model_id)
 
     def scope(self, patterns: Sequence[str]) -> ModelScope:
-        """Return the models that could answer and that patterns stand for, as ``--models`` takes them.
+        """Return the available models that match patterns, as ``--models`` takes them.
 
-        A model that is used only when it is named is one of them where a pattern begins with its provider.
+        A model that is used only by name is included when a pattern begins with its provider.
         """
         from pi_core.models.patterns import scope_of
 
-        named = {info.id: info for pattern in patterns if (info := self._choice.named(pattern.strip())) is not None}
+        named = {
+            info.id: info
+            for pattern in patterns
+            if (info := self._resolver.requested_provider(pattern.strip())) is not None
+        }
         more = [model for info in named.values() if self.is_only_by_name(info.id) for model in info.models]
         return scope_of(patterns, [*self.available(), *more])
 
     def is_only_by_name(self, provider_id: str) -> bool:
-        """Return whether a provider's models can be used, but only when they are named."""
+        """Return whether a provider can be used, but only by the names of its models."""
         return self.provider(provider_id).only_by_name and self.is_configured(provider_id)
 
     def choose(self, provider_id: str | None = None) -> Model:
@@ -235,46 +239,46 @@ class ModelRegistry:
 
         Raises:
             NoModel: Nothing is configured; the message says what to set.
-            UnknownName: No plugin knows the provider.
+            UnknownName: No plugin and no configuration defines the provider.
         """
-        return self._choice.choose(provider_id).model
+        return self._resolver.choose(provider_id).model
 
     async def resolve(self, reference: str | None = None, provider: str | None = None) -> ModelMatch:
-        """Return what ``match`` does, or ``choose`` without a name, once servers that may have the model were asked.
+        """Do the same as ``match``, or ``choose`` without a name, but ask servers that may have the model first.
 
-        Nobody is asked on the way to a model that is known and can be used. Raises as ``match`` and ``choose``.
+        No server is asked for a model that is known and can be used. Raises as ``match`` and ``choose``.
         """
         if reference is None:
-            look = partial(self._choice.choose, provider)
+            resolve = partial(self._resolver.choose, provider)
         else:
-            look = partial(self._choice.find, reference, provider)
-        unlisted = self._choice.unlisted(reference, provider)
+            resolve = partial(self._resolver.find, reference, provider)
+        unlisted = self._resolver.provider_to_discover(reference, provider)
         if unlisted is not None:
             await self.discover([unlisted])
-            return look()
+            return resolve()
         try:
-            meant = look()
+            match = resolve()
         except NoModel:
             raise
         except UserError:
             if not await self.discover():
                 raise
-            return look()
-        usable = self._choice.is_placed(reference, provider) or self.is_configured(meant.model.provider)
-        return meant if usable or not await self.discover() else look()
+            return resolve()
+        usable = self._resolver.names_provider(reference, provider) or self.is_configured(match.model.provider)
+        return match if usable or not await self.discover() else resolve()
 
-    # What a request needs
+    # Requests
 
     def stream_of(self, model: Model) -> StreamFunction:
-        """Return the ``stream`` of the provider that speaks the model's API.
+        """Return the ``stream`` function for the model's API.
 
         Raises:
-            UnknownName: No plugin answers for the API.
+            NoModel: No plugin implements the API.
         """
         return self._tables.stream_of(model)
 
     def is_configured(self, provider_id: str) -> bool:
-        """Return whether a provider has a key or needs none, without a network or a command."""
+        """Return whether a provider has a key or needs none, without using the network or running a command."""
         info = self._tables.info(provider_id)
         return info is not None and self._keys.is_configured(info)
 
@@ -283,12 +287,12 @@ class ModelRegistry:
         return self._keys.logins()
 
     def check(self, model: Model) -> None:
-        """Raise what can be known before a request: nobody to ask for the key, no base URL.
+        """Check what can be checked before a request: that a key can be found and the base URL is complete.
 
         Raises:
             MissingKey: The provider needs a key and has none; the message names what to set.
-            UserError: A variable that the base URL names is not set.
-            UnknownName: Nobody knows the provider.
+            UserError: A variable in the base URL is not set.
+            UnknownName: No plugin and no configuration defines the provider.
         """
         self._keys.check(self.provider(model.provider))
         self._keys.base_url(model)
@@ -299,7 +303,7 @@ class ModelRegistry:
         Raises:
             MissingKey: The provider needs a key and has none; the message names what to set.
             UserError: A ``!command`` failed, or a login could not be refreshed.
-            UnknownName: Nobody knows the provider.
+            UnknownName: No plugin and no configuration defines the provider.
         """
         return await self._keys.key(self.provider(provider_id))
 
@@ -308,9 +312,9 @@ class ModelRegistry:
         return await self._keys.for_model(model, self.provider(model.provider))
 
     async def prepare(self, model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
-        """Return model and options as they go to the provider: complete with all that is configured.
+        """Return model and options for the provider, completed with key, headers and settings.
 
-        What ``options`` say counts before what is configured. Raises as ``get_api_key`` does.
+        Values in ``options`` take precedence over configured ones. Raises as ``get_api_key`` does.
         """
         auth = await self._keys.for_model(model, self.provider(model.provider), options.api_key)
         settings = self._request_settings()
@@ -328,14 +332,14 @@ class ModelRegistry:
     async def stream(
         self, model: Model, context: Context, options: StreamOptions
     ) -> AsyncIterator[AssistantMessageEvent]:
-        """Ask a model and yield its answer, for a provider that hands requests on; see ``ModelCatalog.stream``."""
+        """Stream a model's answer, for a provider that delegates requests; see ``ModelCatalog.stream``."""
         from pi_core.models.thinking import clamp_thinking_level
 
         level = clamp_thinking_level(model, options.reasoning or "off")
-        # Key and headers of the one who hands on are not meant for the one who answers.
-        mine = evolve(options, api_key=None, headers=None, reasoning=None if level == "off" else level)
-        model, mine = await self.prepare(model, mine)
-        events: Any = self.stream_of(model)(model, context, mine)
+        # Key and headers of the delegating provider must not reach the other provider.
+        delegated_options = evolve(options, api_key=None, headers=None, reasoning=None if level == "off" else level)
+        model, delegated_options = await self.prepare(model, delegated_options)
+        events: Any = self.stream_of(model)(model, context, delegated_options)
         try:
             async for event in events:
                 yield event
@@ -354,11 +358,11 @@ class ModelRegistry:
         return None
 
     def _request_settings(self) -> RequestSettings:
-        """Return what the settings say about requests; read again when the settings have changed."""
+        """Return the settings of requests; they are read again after the settings have changed."""
         version = self._settings.version
-        if self._for_requests is None or self._for_requests[0] != version:
-            self._for_requests = version, RequestSettings.of(self._settings)
-        return self._for_requests[1]
+        if self._request_settings_cache is None or self._request_settings_cache[0] != version:
+            self._request_settings_cache = version, RequestSettings.of(self._settings)
+        return self._request_settings_cache[1]
 
     def _warn(self, warning: str) -> None:
         if warning not in self._warnings:

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 __all__ = ["RequestSettings"]
 
 IDLE_TIMEOUT_MS = 300_000
-"""Default of the setting ``httpIdleTimeoutMs``: how long a server may say nothing."""
+"""Default of the setting ``httpIdleTimeoutMs``: how long a server may send nothing."""
 LONGEST_RETRY_DELAY_MS = 60_000
 """Default of the setting ``retry.provider.maxRetryDelayMs``."""
 
 
 class RequestSettings(NamedTuple):
-    """What the settings say about requests; milliseconds. None leaves it to the provider."""
+    """The settings of requests; times in milliseconds. None leaves a value to the provider."""
 
     timeout_ms: int | None
     progress_timeout_ms: int | None
@@ -27,7 +27,7 @@ class RequestSettings(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings) -> RequestSettings:
-        """Read them."""
+        """Return the values of the settings."""
         read = settings.get_number
         idle = read("retry.provider.timeoutMs", read("httpIdleTimeoutMs", IDLE_TIMEOUT_MS, minimum=0), minimum=0)
         return cls(

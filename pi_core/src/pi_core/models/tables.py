@@ -1,6 +1,6 @@
-"""Providers and models from three places joined: plugins' tables, models.json over them, and what is added at run time.
+"""Merges providers and models of three sources: plugins' tables, models.json, and registrations at run time.
 
-Only the tables of providers that somebody asks for are read; a plugin is imported when one of its providers is.
+Only the tables of providers that are looked up are read; a plugin is imported when one of its providers is looked up.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["ModelTables"]
 
 _TABLES = "register_models"
-_SPEAKERS = "register_providers"
+_PROVIDERS = "register_providers"
 
 
 class ModelTables:
-    """The rows of all providers, and who speaks their APIs.
+    """The rows of all providers, and the stream functions of their APIs.
 
     Args:
-        host: Where plugins register tables and providers.
+        host: The plugin host, where tables and providers are registered.
         file: The user's models.json.
     """
 
@@ -39,22 +39,22 @@ class ModelTables:
         self.host = host
         self._file = file
         self._added: dict[str, list[Mapping[str, Any] | ProviderInfo]] = {}
-        self._speakers: list[tuple[str, StreamFunction]] = []
-        self._found: dict[str, ProviderInfo] = {}
+        self._streams: list[tuple[str, StreamFunction]] = []
+        self._discovered: dict[str, ProviderInfo] = {}
         self._configs: Mapping[str, ProviderConfig] = {}
         self._layers: dict[str, list[ProviderConfig]] = {}
         self._ids: dict[str, str] | None = None
-        self._alike: dict[str, str] = {}
-        self._ids_at = -1
+        self._by_lower_case: dict[str, str] = {}
+        self._ids_version = -1
 
     @property
     def problems(self) -> Sequence[str]:
-        """What is wrong with models.json as it is now."""
+        """The mistakes in the current models.json, one line each."""
         self._refresh()
         lines = [
             f"{self._file.path}, line {line}: no installed plugin speaks {api!r}. Models of {name!r} that need it fail."
             for (name, api), line in self._file.apis.items()
-            if not self.speaks(api)
+            if not self.has_api(api)
         ]
         return [*self._file.problems, *lines]
 
@@ -63,41 +63,41 @@ class ModelTables:
     def ids(self) -> list[str]:
         """Return the ids of all providers: the plugins', sorted, then those of models.json in the order of the file.
 
-        What was added at run time comes last.
+        Providers that were added at run time come last.
         """
         return [*self._known_ids()]
 
     def _known_ids(self) -> dict[str, str]:
-        """Return the ids of all providers with their lower case; kept until what they come from changes."""
+        """Return the ids of all providers with their lower case; cached until a source changes."""
         self._refresh()
-        if self._ids is None or self._ids_at != self.host.changes:
-            by_hand = (each.name for each in self.host.registrations(_TABLES))
-            installed = sorted({*self.host.registered_names(_TABLES), *by_hand})
+        if self._ids is None or self._ids_version != self.host.changes:
+            direct = (each.name for each in self.host.registrations(_TABLES))
+            installed = sorted({*self.host.registered_names(_TABLES), *direct})
             self._ids = {name: name.lower() for name in (*installed, *self._configs, *self._added)}
-            self._alike = {lower: name for name, lower in reversed(self._ids.items())}
-            self._ids_at = self.host.changes
+            self._by_lower_case = {lower: name for name, lower in reversed(self._ids.items())}
+            self._ids_version = self.host.changes
         return self._ids
 
     def info(self, provider_id: str) -> ProviderInfo | None:
-        """Return a provider's row, upper and lower case alike; None when there is none."""
+        """Return a provider's row, found case-insensitively; None for an unknown provider."""
         self._known_ids()
-        return self._row(self._alike.get(provider_id.lower(), provider_id))
+        return self._row(self._by_lower_case.get(provider_id.lower(), provider_id))
 
     def infos(self) -> Iterator[ProviderInfo]:
-        """Go through the rows of all providers."""
+        """Yield the rows of all providers."""
         for provider_id in self.ids():
             if (info := self._row(provider_id)) is not None:
                 yield info
 
     def outlines(self) -> Iterator[ProviderInfo]:
-        """Go through the rows of all providers as the plugin index has them: id, keys and default, but no models.
+        """Yield the rows of all providers as in the plugin index: id, key variables and default, but no models.
 
-        What the index does not tell is told by the whole row, and its plugin imported for it.
+        For a provider that the index does not describe, its plugin is imported and the complete row returned.
         """
-        hand = {each.name for each in self.host.registrations(_TABLES)}
+        direct = {each.name for each in self.host.registrations(_TABLES)}
         for provider_id in self.ids():
             records = self.host.registering(_TABLES, provider_id)
-            if self.layers(provider_id) or provider_id in hand or len(records) != 1:
+            if self.layers(provider_id) or provider_id in direct or len(records) != 1:
                 outline = self._row(provider_id)
             else:
                 described = next(each for each in records[0].registers[_TABLES] if each["name"] == provider_id)
@@ -106,25 +106,25 @@ class ModelTables:
                 yield outline
 
     def layers(self, provider_id: str) -> Sequence[ProviderConfig]:
-        """Return what lies over a plugin's row: models.json, then what was added at run time, the latest on top.
+        """Return the overrides of a plugin's row, lowest precedence first: models.json, then run-time registrations.
 
-        As last looked up.
+        Does not check whether models.json has changed.
         """
         if provider_id not in self._layers:
             layers = [self._configs[provider_id]] if provider_id in self._configs else []
             for added in self._added.get(provider_id, ()):
-                with suppress(Wrong):  # it lay over a row that models.json has no more, or that was taken back
+                with suppress(Wrong):  # it changes a row that is no longer in models.json or was unregistered
                     layers.append(self._configured(provider_id, added, layers))
             self._layers[provider_id] = layers
         return self._layers[provider_id]
 
     def add(self, provider_id: str, config: Mapping[str, Any] | ProviderInfo) -> Callable[[], None]:
-        """Add a provider, or change one, for as long as this object lives; returns how to take that back.
+        """Add a provider, or change one; return a function that undoes it.
 
-        It lies over what others added before, who may take theirs back first.
+        Later registrations override earlier ones; they can be undone in any order.
 
         Raises:
-            UserError: The configuration is not as it must be.
+            UserError: The configuration is invalid.
         """
         self._refresh()
         try:
@@ -132,12 +132,12 @@ class ModelTables:
         except Wrong as wrong:
             place = "".join(f"[{step!r}]" for step in wrong.path)
             raise UserError(f"Cannot register provider {provider_id!r}: {place and f'{place}: '}{wrong}.") from None
-        mine = evolve(config) if isinstance(config, ProviderInfo) else dict(config)
-        self._added.setdefault(provider_id, []).append(mine)
+        registration = evolve(config) if isinstance(config, ProviderInfo) else dict(config)
+        self._added.setdefault(provider_id, []).append(registration)
         self._forget(provider_id)
 
         def remove() -> None:
-            left = [each for each in self._added.pop(provider_id, ()) if each is not mine]
+            left = [each for each in self._added.pop(provider_id, ()) if each is not registration]
             if left:
                 self._added[provider_id] = left
             self._forget(provider_id)
@@ -147,36 +147,36 @@ class ModelTables:
     def _forget(self, provider_id: str) -> None:
         self._ids = None
         self._layers.pop(provider_id, None)
-        self._found.pop(provider_id, None)
+        self._discovered.pop(provider_id, None)
 
     def _configured(
         self, provider_id: str, config: Mapping[str, Any] | ProviderInfo, below: Sequence[ProviderConfig]
     ) -> ProviderConfig:
         if isinstance(config, ProviderInfo):
-            return ProviderConfig(info=self._found.get(provider_id, config))
+            return ProviderConfig(info=self._discovered.get(provider_id, config))
         return provider_config(provider_id, config, below[-1].info if below else self._installed(provider_id))
 
     def _refresh(self) -> None:
-        """Look whether models.json is another now; what was found out with the old one may be wrong then."""
+        """Read models.json again if it has changed, and drop the rows that were discovered with the old one."""
         if not self._file.is_current():
-            self._found.clear()
+            self._discovered.clear()
             self._read_file()
 
     def _read_file(self) -> None:
-        self._configs = self._file.read(self._below)
+        self._configs = self._file.read(self._base_row)
         self._layers.clear()
         self._ids = None
 
-    def _below(self, name: str) -> ProviderInfo | None:
-        """Return the row that a provider of models.json lies over, upper and lower case alike."""
+    def _base_row(self, name: str) -> ProviderInfo | None:
+        """Return the row that a provider of models.json overrides, found case-insensitively."""
         known = self._installed(name)
         if known is None:
-            by_hand = (each.name for each in self.host.registrations(_TABLES))
-            alike = next(
-                (each for each in (*self.host.registered_names(_TABLES), *by_hand) if each.lower() == name.lower()),
+            direct = (each.name for each in self.host.registrations(_TABLES))
+            existing = next(
+                (each for each in (*self.host.registered_names(_TABLES), *direct) if each.lower() == name.lower()),
                 None,
             )
-            known = self._installed(alike) if alike is not None else None
+            known = self._installed(existing) if existing is not None else None
         return known
 
     def _row(self, provider_id: str) -> ProviderInfo | None:
@@ -184,78 +184,78 @@ class ModelTables:
         return layers[-1].info if layers else self._installed(provider_id)
 
     def _installed(self, provider_id: str) -> ProviderInfo | None:
-        return self._found.get(provider_id) or self._registered(provider_id)
+        return self._discovered.get(provider_id) or self._registered(provider_id)
 
     def _registered(self, provider_id: str) -> ProviderInfo | None:
         found = self.host.find(_TABLES, provider_id)
         return found.thing if found is not None else None
 
-    # What servers say of themselves
+    # Discovered models
 
-    def unlisted(self, provider_ids: Iterable[str] | None = None) -> Iterator[ProviderInfo]:
-        """Go through the rows of providers, of all when None, whose servers may be asked (``is_unlisted``)."""
-        wanted = None if provider_ids is None else set(provider_ids)
-        keyless = [each.id for each in self.outlines() if each.keyless and (wanted is None or each.id in wanted)]
+    def discoverable(self, provider_ids: Iterable[str] | None = None) -> Iterator[ProviderInfo]:
+        """Yield the rows of the given providers, of all when None, that can be discovered (``is_discoverable``)."""
+        selected = None if provider_ids is None else set(provider_ids)
+        keyless = [each.id for each in self.outlines() if each.keyless and (selected is None or each.id in selected)]
         for provider_id in keyless:
             row = self._row(provider_id)
-            if row is not None and self.is_unlisted(row):
+            if row is not None and self.is_discoverable(row):
                 yield row
 
-    def is_unlisted(self, info: ProviderInfo) -> bool:
-        """Return whether a provider needs no key, and no plugin lists its models, nor who else added the provider."""
+    def is_discoverable(self, info: ProviderInfo) -> bool:
+        """Return whether a provider needs no key and lists no models, so that its server has to be asked for them."""
         if not info.keyless:
             return False
         known = self._registered(info.id)
-        if known is None and info.id not in self._found:
+        if known is None and info.id not in self._discovered:
             known = info
         return known is None or not known.models
 
     def custom_model(self, info: ProviderInfo, model_id: str) -> Model:
-        """Return a model for an id that nobody lists, with the overrides that the user has for it all the same."""
+        """Return a model for an id that is not listed, with the overrides that the user has configured for it."""
         model = info.custom_model(model_id)
         for layer in self.layers(info.id):
             override = layer.overrides.get(model_id)
             model = override(model) if override is not None else model
         return model
 
-    def keep(self, rows: Iterable[ProviderInfo]) -> None:
-        """Take rows in place of what plugins registered; models.json lies over them, too."""
-        self._found.update({row.id: row for row in rows})
+    def store_discovered(self, rows: Iterable[ProviderInfo]) -> None:
+        """Use these rows instead of the plugins' own; models.json overrides them, too."""
+        self._discovered.update({row.id: row for row in rows})
         self._read_file()
 
-    # Who speaks their APIs
+    # Stream functions
 
-    def speaks(self, api: str) -> bool:
-        """Whether somebody answers for an API; imports nobody to find out."""
-        if self._speaker(api) is not None or self.host.registering(_SPEAKERS, api):
+    def has_api(self, api: str) -> bool:
+        """Return whether an API has a stream function, without importing a plugin."""
+        if self._added_stream(api) is not None or self.host.registering(_PROVIDERS, api):
             return True
-        return any(each.name == api for each in self.host.registrations(_SPEAKERS))
+        return any(each.name == api for each in self.host.registrations(_PROVIDERS))
 
     def add_stream(self, api: str, stream: StreamFunction) -> Callable[[], None]:
-        """Let somebody answer for an API, before all plugins; returns how to take that back."""
-        mine = (api, stream)
-        self._speakers.append(mine)
+        """Use a function for an API, before those of plugins; return a function that unregisters it."""
+        registration = (api, stream)
+        self._streams.append(registration)
 
         def remove() -> None:
-            self._speakers = [each for each in self._speakers if each is not mine]
+            self._streams = [each for each in self._streams if each is not registration]
 
         return remove
 
-    def speaker(self, api: str) -> Provider | None:
-        """Return the plugin's provider that answers for an API; None where no plugin does."""
-        found = self.host.find(_SPEAKERS, api)
+    def plugin_provider(self, api: str) -> Provider | None:
+        """Return the provider that a plugin registered for an API; None when there is none."""
+        found = self.host.find(_PROVIDERS, api)
         return found.thing if found is not None else None
 
     def stream_of(self, model: Model) -> StreamFunction:
-        """Return the ``stream`` of whoever speaks a model's API.
+        """Return the stream function for a model's API.
 
         Raises:
-            NoModel: Nobody does.
+            NoModel: No plugin implements the API.
         """
-        added = self._speaker(model.api)
+        added = self._added_stream(model.api)
         if added is not None:
             return added
-        provider = self.speaker(model.api)
+        provider = self.plugin_provider(model.api)
         if provider is None:
             raise NoModel(
                 f"No installed plugin speaks {model.api!r}, which {model.reference} needs."
@@ -263,8 +263,8 @@ class ModelTables:
             )
         return provider.stream
 
-    def _speaker(self, api: str) -> StreamFunction | None:
-        return next((stream for spoken, stream in reversed(self._speakers) if spoken == api), None)
+    def _added_stream(self, api: str) -> StreamFunction | None:
+        return next((stream for registered_api, stream in reversed(self._streams) if registered_api == api), None)
 
 
 def _outline(described: Mapping[str, Any]) -> ProviderInfo:

@@ -1,4 +1,4 @@
-"""Which thinking levels a model has, and the nearest to one that it has not."""
+"""Which thinking levels a model supports, and the nearest supported level for any other."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 __all__ = ["clamp_thinking_level", "thinking_levels"]
 
-_ONLY_WHERE_MAPPED = ("xhigh", "max")
+_ONLY_IF_MAPPED = ("xhigh", "max")
 
 
 def thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
-    """Return the levels that a model has, weakest first; a model that cannot think is always off."""
+    """Return the levels that a model supports, lowest first; only ``off`` for a model without reasoning."""
     if not model.reasoning:
         return ("off",)
     table = model.thinking_level_map or {}
     return tuple(
         level
         for level in THINKING_LEVELS
-        if (table[level] is not None if level in table else level not in _ONLY_WHERE_MAPPED)
+        if (table[level] is not None if level in table else level not in _ONLY_IF_MAPPED)
     )
 
 
@@ -30,7 +30,7 @@ def clamp_thinking_level(model: Model, level: ThinkingLevel) -> ThinkingLevel:
     """Return the level, or the nearest that the model has: the next higher one, else the next lower.
 
     Raises:
-        UnknownName: There is no such level, of whatever model.
+        UnknownName: The level is not one of ``THINKING_LEVELS``.
     """
     if level not in THINKING_LEVELS:
         raise UnknownName("thinking level", str(level), THINKING_LEVELS, f"Known are {', '.join(THINKING_LEVELS)}")

@@ -1,4 +1,4 @@
-"""About how many tokens a message is, and how full a context, without asking a tokenizer."""
+"""Estimates the tokens of messages, requests and contexts without a tokenizer."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["context_tokens", "estimate_request_tokens", "estimate_tokens"]
 
 CHARS_PER_TOKEN = 4
 IMAGE_CHARS = 4800
-"""What an image counts as."""
+"""The number of characters that an image counts as."""
 
 
 def estimate_tokens(message: AgentMessage) -> int:
-    """Return about how many tokens a message is: a quarter of its characters, rounded up."""
+    """Return the estimated tokens of a message: a quarter of its characters, rounded up."""
     return -(-_chars(message) // CHARS_PER_TOKEN)
 
 
 def estimate_request_tokens(system_prompt: str, tools: Iterable[Tool], messages: Iterable[AgentMessage]) -> int:
-    """Return about how many tokens a request is: a quarter of the characters of prompt, tool declarations, messages."""
+    """Return the estimated tokens of a request: a quarter of the characters of prompt, tool declarations, messages."""
     from pi_core.agent.declarations import tool_declaration
 
     declared = [tool_declaration(tool) for tool in tools]
@@ -35,10 +35,10 @@ def estimate_request_tokens(system_prompt: str, tools: Iterable[Tool], messages:
 
 
 def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
-    """Return how many tokens a context is: what the last answer counted, and an estimate of what came after it.
+    """Return the tokens of a context: the usage that the last answer reports, plus an estimate for later messages.
 
-    Answers that failed count nothing of their own; an answer from before the compaction that the context begins
-    with counted another context. None when no answer counts.
+    Failed answers report no usage. Answers from before the compaction that the context begins with are ignored, since
+    they report the usage of another context. None when no answer reports usage for this context.
     """
     compacted = bool(messages) and messages[0].role == "compactionSummary"
     since: int | None = getattr(messages[0], "timestamp", None) if compacted else None
@@ -47,14 +47,14 @@ def context_tokens(messages: Sequence[AgentMessage]) -> int | None:
         if isinstance(message, AssistantMessage):
             if since is not None and message.timestamp <= since:
                 return None
-            counted = _counted(message)
-            if counted:
-                return counted + later
+            reported = _reported_tokens(message)
+            if reported:
+                return reported + later
         later += estimate_tokens(message)
     return None
 
 
-def _counted(answer: AssistantMessage) -> int:
+def _reported_tokens(answer: AssistantMessage) -> int:
     if answer.stop_reason in ("error", "aborted"):
         return 0
     usage = answer.usage

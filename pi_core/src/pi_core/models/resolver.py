@@ -1,0 +1,309 @@
+"""Resolves the name that a user wrote to a model, and chooses the model when the user wrote none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core.models.patterns import ModelMatch, is_glob, ranked, similar, split_level
+from pi_hookspecs import NoModel, UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pi_core.models.auth import ModelAuth
+    from pi_core.models.tables import ModelTables
+    from pi_core.settings import Settings
+    from pi_hookspecs import Model, ProviderInfo, ThinkingLevel
+
+__all__ = ["ModelResolver"]
+
+_WELL_KNOWN = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
+_MAX_SIMILAR = 20
+"""With more similar models than that, an error message suggests none of them."""
+
+_MAX_NAMES = 4
+"""The most variables or models that an error message lists."""
+
+
+class ModelResolver:
+    """Finds models by name, and chooses a default.
+
+    Args:
+        tables: The providers and their models.
+        keys: Knows which providers have a key.
+        settings: Read for ``defaultProvider`` and ``defaultModel``.
+        warn: Called with each warning for the user.
+    """
+
+    def __init__(self, tables: ModelTables, keys: ModelAuth, settings: Settings, warn: Callable[[str], None]) -> None:
+        self._tables = tables
+        self._keys = keys
+        self._settings = settings
+        self._warn = warn
+
+    def provider(self, provider_id: str) -> ProviderInfo:
+        """Return a provider's row.
+
+        Raises:
+            UnknownName: No plugin and no configuration defines the provider.
+        """
+        info = self._tables.info(provider_id)
+        if info is None:
+            broken = "models.json, which may define it, has mistakes"
+            hint = broken if self._tables.problems else "pi plugins lists what is installed"
+            raise UnknownName("provider", provider_id, () if self._tables.problems else self._tables.ids(), hint)
+        return info
+
+    def ready(self) -> dict[str, bool]:
+        """Return the ids of the providers that can be used, each with whether it has a default model.
+
+        Providers whose models are used only by name (``only_by_name``) are left out.
+        """
+        return self._usable(self._keys.is_configured)
+
+    def _usable(self, can_be_used: Callable[[ProviderInfo], bool]) -> dict[str, bool]:
+        return {
+            each.id: each.default_model is not None
+            for each in self._tables.outlines()
+            if not each.only_by_name and can_be_used(each)
+        }
+
+    # By name
+
+    def find(self, reference: str, provider: str | None = None) -> ModelMatch:
+        """Return the model for ``provider/id``, an id, or a part of one, and the thinking level of a ``:level`` suffix.
+
+        Raises:
+            UnknownName: No such provider, or no matching model.
+            UserError: Models of several providers match, and none is preferred.
+        """
+        if provider is not None:
+            info = self.provider(provider)
+            return self._find_at(info, _strip_provider(info, reference))
+        named = self.requested_provider(reference)
+        pattern, level = split_level(reference)
+        readings: dict[str, ThinkingLevel | None] = {reference: None, pattern: level}  # an id may end in ":high" itself
+        for text, asked in readings.items():
+            if named is not None and (model := named.model(text.partition("/")[2])) is not None:
+                return ModelMatch(model, asked)
+        for text, asked in readings.items():
+            if (model := self._exact_id(text, named)) is not None:
+                return ModelMatch(model, asked)
+        if named is not None:
+            return self._find_at(named, reference.partition("/")[2])
+        for text, asked in readings.items():
+            if (model := self._best_match(text)) is not None:
+                return ModelMatch(model, asked)
+        raise self._unknown_model(pattern)
+
+    def requested_provider(self, reference: str) -> ProviderInfo | None:
+        """Return the provider that a ``provider/id`` begins with; None when there is no known provider in front."""
+        prefix, slash, _ = reference.partition("/")
+        return self._tables.info(prefix) if slash else None
+
+    def _find_at(self, info: ProviderInfo, reference: str) -> ModelMatch:
+        """Return a provider's model: by id, by a part of the id, else a custom model of an unlisted id."""
+        pattern, level = split_level(reference)
+        for text, asked in {reference: None, pattern: level}.items():
+            if found := ranked(text, info.models):
+                return ModelMatch(found[0], asked)
+        if not pattern or is_glob(pattern):
+            raise UnknownName(
+                "model", f"{info.id}/{reference}", (), f"pi --list-models {info.id}/ lists those of {info.id}"
+            )
+        return ModelMatch(self.exact(info, pattern), level)
+
+    def _exact_id(self, model_id: str, named: ProviderInfo | None) -> Model | None:
+        """Return the model of exactly this id.
+
+        A gateway lists ids such as ``anthropic/claude``, which look like a model of provider ``anthropic`` (``named``).
+        Providers with a key are searched first; when ``named`` has a key, gateways without one are not searched.
+        """
+        ready = self.ready()
+        found = _models_with_id(map(self.provider, ready), model_id)
+        if not found and (named is None or named.id not in ready):
+            found = _models_with_id((info for info in self._tables.infos() if info.id not in ready), model_id)
+        return self._pick(found, model_id)
+
+    def _best_match(self, pattern: str) -> Model | None:
+        """Return the best match of a pattern; models of providers with a key come first."""
+        ready = self.ready()
+        found = ranked(pattern, (model for each in ready for model in self.provider(each).models))
+        if found:
+            return self._pick([each for each in found if each.id.lower() == found[0].id.lower()], pattern)
+        others = (info for info in self._tables.infos() if info.id not in ready)
+        found = ranked(pattern, (model for info in others for model in info.models))
+        best = {model.provider: model for model in reversed(found)}  # the first match of each provider
+        return self._pick([model for model in found if best[model.provider] is model], pattern)
+
+    def _pick(self, found: Sequence[Model], reference: str) -> Model | None:
+        """Return the match of the default provider, or the only match; None for no matches.
+
+        Raises:
+            UserError: Several providers match and none of them is the default.
+        """
+        if len(found) <= 1:
+            return found[0] if found else None
+        preferred = self._settings.get_str("defaultProvider", None)
+        chosen = next((model for model in found if model.provider == preferred), None)
+        if chosen is not None:
+            return chosen
+        infos = [self.provider(model.provider) for model in found]
+        names = self._format_names(found)
+        if any(self._keys.is_configured(info) for info in infos):
+            advice = f'Say which one, as in --model {names[0]}, or set "defaultProvider"'
+        else:
+            advice = f"None of these has a key. Set one ({self._variables(infos)}), or name a model in full"
+        raise UserError(f"Model {reference!r} may mean {' or '.join(names)}. {advice}.")
+
+    def _format_names(self, models: Sequence[Model]) -> list[str]:
+        """Return model names for an error message: well-known providers first, at most ``_MAX_NAMES``."""
+        rank = {model.provider: _rank(self.provider(model.provider)) for model in models}
+        names = [model.reference for model in sorted(models, key=lambda model: rank[model.provider])]
+        return (
+            names if len(names) <= _MAX_NAMES else [*names[: _MAX_NAMES - 1], f"{len(names) - _MAX_NAMES + 1} others"]
+        )
+
+    def _unknown_model(self, reference: str) -> UnknownName:
+        """Return the error for a name without a match; it suggests similar models."""
+        if (info := self._tables.info(reference)) is not None:
+            return UnknownName(
+                "model", reference, (), f"It is a provider: --provider {info.id}, or --model {info.id}/ID"
+            )
+        models = [model for info in self._tables.infos() for model in info.models]
+        prefix, slash, _ = reference.partition("/")
+        hint = f"No plugin knows a provider {prefix!r}, and no" if slash else "No"
+        hint += " model has this in its id or name"
+        if self._tables.problems:
+            missing = f"No plugin knows a provider {prefix!r}" if slash else "No model has this in its id or name"
+            return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has mistakes")
+        close = similar(reference, models)
+        if 0 < len(close) <= _MAX_SIMILAR:
+            hint += f"; close to it are {', '.join(self._format_names(close))}"
+        hint += ". pi --list-models [SEARCH] shows what there is"
+        return UnknownName("model", reference, [model.reference for model in models], hint)
+
+    def exact(self, info: ProviderInfo, model_id: str) -> Model:
+        """Return a provider's model; an id that the provider does not list becomes a custom model, with a warning.
+
+        There is no warning for a server that has not listed its models yet: it may be starting, and have this one.
+        """
+        model: Model | None = info.model(model_id)
+        if model is not None:
+            return model
+        if info.models or not self._tables.is_discoverable(info):
+            self._warn(f'Model "{model_id}" not found for provider "{info.id}". Using custom model id.')
+        return self._tables.custom_model(info, model_id)
+
+    # Before a server is asked
+
+    def names_provider(self, reference: str | None, provider: str | None) -> bool:
+        """Return whether the provider is known without searching: given, part of the name, or the default."""
+        return provider is not None or reference is None or self.requested_provider(reference) is not None
+
+    def provider_to_discover(self, reference: str | None, provider: str | None) -> str | None:
+        """Return the requested provider when its server has to be asked whether it has the model, else None."""
+        if reference is None:
+            reference, provider = self._defaults(provider)
+        name = reference or ""
+        info = self._tables.info(provider) if provider is not None else self.requested_provider(name)
+        if info is None or not self._tables.is_discoverable(info):
+            return None
+        return None if info.model(_strip_provider(info, name)) else info.id
+
+    # Without a name
+
+    def _defaults(self, provider_id: str | None = None) -> tuple[str | None, str | None]:
+        """Return the settings' default model and provider; another requested provider replaces both."""
+        default = self._settings.get_str("defaultModel", None)
+        preferred = self._settings.get_str("defaultProvider", None)
+        return (None, provider_id) if provider_id is not None and provider_id != preferred else (default, preferred)
+
+    def choose(self, provider_id: str | None = None) -> ModelMatch:
+        """Return the model to use when the user names none, or only the provider.
+
+        Raises:
+            NoModel: Nothing is configured; the message says what to set.
+            UnknownName: No plugin knows the provider.
+        """
+        default, preferred = self._defaults(provider_id)
+        if default is not None:
+            return self.find(default, preferred)
+        if preferred is not None:
+            return ModelMatch(self._default_model(self.provider(preferred)))
+        unsupported: list[ProviderInfo] = []
+        for can_be_used in (self._keys.has_key, self._keys.is_configured):  # credential sources are asked last
+            for info in self._candidates(self._usable(can_be_used)):
+                model = self._default_model(info)
+                if self._tables.has_api(model.api):
+                    return ModelMatch(model)
+                unsupported.append(info)
+        raise self._no_model(unsupported)
+
+    def _candidates(self, ready: Mapping[str, bool]) -> Iterator[ProviderInfo]:
+        """Yield the providers to choose from: those with a default model, then configured ones with any model."""
+        yield from (self.provider(each) for each, has_default in ready.items() if has_default)
+        for each, has_default in ready.items():
+            if not has_default and self._tables.layers(each) and (info := self.provider(each)).models:
+                yield info
+
+    def _default_model(self, info: ProviderInfo) -> Model:
+        """Return a provider's default model, else its first one.
+
+        Raises:
+            NoModel: The provider lists no models.
+        """
+        model_id = info.default_model or next((model.id for model in info.models), None)
+        if model_id is None:
+            why = f", and nothing at {info.base_url} tells of any" if info.keyless and info.base_url else ""
+            message = f"Provider {info.id!r} lists no models{why}. Name one with --model {info.id}/ID."
+            raise NoModel(message)
+        return self.exact(info, model_id)
+
+    def _no_model(self, unsupported: Iterable[ProviderInfo]) -> NoModel:
+        """Return the error for no usable model; ``unsupported`` providers have a key, but no plugin for their API."""
+        variables = self._variables(info for info in self._tables.infos() if self._tables.has_api(info.api))
+        keys = (
+            f"Sign in with pi auth login, or set a provider's key ({variables})"
+            if variables
+            else "Install a provider's plugin"
+        )
+        problem = next(
+            (f"{info.id} has a key, but no installed plugin speaks {info.api}." for info in unsupported),
+            "No API key found for any model.",
+        )
+        return NoModel(
+            f"{problem} {keys}, and choose with --model PROVIDER/ID."
+            " To try pi without a key or a network: --model offline/rules"
+            " (a rule-based stand-in, not a language model)."
+        )
+
+    @staticmethod
+    def _variables(infos: Iterable[ProviderInfo]) -> str:
+        """Return the key variables of some providers for an error message, well-known ones first."""
+        names = sorted({_variable_of(info) for info in infos if info.key_variables}, key=_rank_key)
+        return ", ".join(names[:_MAX_NAMES])
+
+
+def _strip_provider(info: ProviderInfo, reference: str) -> str:
+    """Return a reference without a leading ``provider/``."""
+    prefix = f"{info.id}/"
+    return reference[len(prefix) :] if reference.lower().startswith(prefix.lower()) else reference
+
+
+def _models_with_id(infos: Iterable[ProviderInfo], model_id: str) -> list[Model]:
+    """Return the models that several providers list under one id."""
+    return [model for info in infos if (model := info.model(model_id)) is not None]
+
+
+def _variable_of(info: ProviderInfo) -> str:
+    """Return the variable to name in a message: the one of an API key before that of a login token."""
+    return next((name for name in info.key_variables if name.endswith("_API_KEY")), info.key_variables[0])
+
+
+def _rank(info: ProviderInfo) -> int:
+    return _rank_key(_variable_of(info))[0] if info.key_variables else len(_WELL_KNOWN)
+
+
+def _rank_key(variable: str) -> tuple[int, str]:
+    return _WELL_KNOWN.index(variable) if variable in _WELL_KNOWN else len(_WELL_KNOWN), variable
