@@ -1,4 +1,4 @@
-"""The agent: a loop around a model and tools. README.md reads it aloud."""
+"""The agent: a loop around a model and tools. README.md explains it step by step."""
 
 from __future__ import annotations
 

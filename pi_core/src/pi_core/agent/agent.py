@@ -1,4 +1,4 @@
-"""``Agent``: the loop with a memory: state, queues, subscribers and one abort per run.
+"""``Agent``: the loop with a state, queues, subscribers and one abort signal per run.
 
 It knows no session, file or setting; ``AgentSession`` puts those around it.
 """
@@ -62,33 +62,35 @@ _BUSY_RESET = "Agent is already processing. Wait for completion before resetting
 
 @define(eq=False, repr=False)
 class _Run(ReprMixin):
-    """The run that is going on.
+    """The state of one run.
 
     Attributes:
-        prompts: The messages that it begins with.
-        new: The messages that it has added.
-        over: ``agent_end`` was emitted.
+        abort: Aborts the run.
+        context: What the loop sends to the model.
+        prompts: The messages that the run begins with.
+        new: The messages that the run has appended.
+        ended: Whether ``agent_end`` was emitted.
     """
 
     abort: AbortController
     context: AgentContext
     prompts: Sequence[AgentMessage]
     new: list[AgentMessage] = field(factory=list)
-    over: bool = False
+    ended: bool = False
 
 
 class Agent:
-    """Answers prompts, one at a time, and takes messages meanwhile.
+    """Runs the loop for one prompt at a time, and queues messages that arrive during a run.
 
     Args:
         stream: The provider's ``stream``.
-        model: Who answers.
+        model: The model that requests are sent to; without one, ``prompt`` raises ``NoModel``.
         system_prompt: Sent with every request.
-        tools: What the model may call.
+        tools: The tools that the model may call.
         messages: The conversation so far.
-        thinking_level: How hard the model thinks.
-        callbacks: What the loop asks of the agent's surroundings.
-        options: What every request is made with.
+        thinking_level: Reasoning effort of the model.
+        callbacks: The loop's callbacks, such as ``before_tool_call``.
+        options: The options of every request.
         steering_mode: ``one-at-a-time`` delivers the oldest queued message per turn, ``all`` all of them.
         follow_up_mode: The same for follow-ups.
     """
@@ -144,10 +146,10 @@ class Agent:
             messages = list(prompt)
         else:
             messages = [prompt]
-        await self._go(messages)
+        await self._run_loop(messages)
 
     async def continue_(self) -> None:
-        """Go on from the transcript: for retries, and for messages that were queued while idle.
+        """Continue from the transcript: for retries, and for messages that were queued while idle.
 
         Raises:
             AgentBusy: A run is going on.
@@ -159,19 +161,19 @@ class Agent:
             message = "No messages to continue from"
             raise PiError(message)
         if self.state.messages[-1].role != "assistant":
-            await self._go([])
+            await self._run_loop([])
         elif steering := self._steering.drain():
-            await self._go(steering, skip_first_poll=True)
+            await self._run_loop(steering, skip_first_poll=True)
         elif follow_up := self._follow_up.drain():
-            await self._go(follow_up)
+            await self._run_loop(follow_up)
         else:
             message = "Cannot continue from message role: assistant"
             raise PiError(message)
 
     async def run_on(self) -> None:
-        """Make one more request from the transcript, whatever it ends in.
+        """Make one more request from the transcript, whatever its last message is.
 
-        A failed answer at its end leaves the context first; the session keeps it.
+        A failed answer at its end is removed from the context first; the session keeps it.
 
         Raises:
             AgentBusy: A run is going on.
@@ -181,27 +183,27 @@ class Agent:
         last = self.state.messages[-1] if self.state.messages else None
         if isinstance(last, AssistantMessage) and last.stop_reason in ("error", "aborted"):
             self.state.messages.pop()
-        await self._go([])
+        await self._run_loop([])
 
     def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the run that is going on; what is queued stays."""
+        """Abort the current run, if there is one; queued messages stay queued."""
         if self._run is not None:
             self._run.abort.abort(reason)
 
     async def wait_for_idle(self) -> None:
-        """Return when no run is going on and every listener of its last event has settled."""
+        """Return when no run is going on and every subscriber to its last event has returned."""
         await self._idle.wait()
 
     @property
     def signal(self) -> AbortSignal | None:
-        """The present run's abort; None between runs."""
+        """The current run's abort signal; None between runs."""
         return self._run.abort.signal if self._run is not None else None
 
     # Queues
 
     @property
     def steering_mode(self) -> QueueMode:
-        """How steering messages are delivered."""
+        """Whether a turn takes the oldest steering message or all of them."""
         return self._steering.mode
 
     @steering_mode.setter
@@ -210,7 +212,7 @@ class Agent:
 
     @property
     def follow_up_mode(self) -> QueueMode:
-        """How follow-ups are delivered."""
+        """Whether a turn takes the oldest follow-up or all of them."""
         return self._follow_up.mode
 
     @follow_up_mode.setter
@@ -218,23 +220,23 @@ class Agent:
         self._follow_up.mode = mode
 
     def steer(self, message: AgentMessage) -> None:
-        """Deliver a message before the next request."""
+        """Queue a message to be delivered before the next request."""
         self._steering.put(message)
 
     def follow_up(self, message: AgentMessage) -> None:
-        """Deliver a message when the agent would otherwise stop."""
+        """Queue a message to be delivered when the agent would otherwise stop."""
         self._follow_up.put(message)
 
     def clear_steering_queue(self) -> list[AgentMessage]:
-        """Drop the steering messages and return them."""
+        """Remove and return the queued steering messages."""
         return self._steering.clear()
 
     def clear_follow_up_queue(self) -> list[AgentMessage]:
-        """Drop the follow-ups and return them."""
+        """Remove and return the queued follow-ups."""
         return self._follow_up.clear()
 
     def clear_all_queues(self) -> list[AgentMessage]:
-        """Drop all queued messages and return them, steering first."""
+        """Remove and return all queued messages, steering messages first."""
         return self.clear_steering_queue() + self.clear_follow_up_queue()
 
     def has_queued_messages(self) -> bool:
@@ -242,23 +244,23 @@ class Agent:
         return bool(self._steering or self._follow_up)
 
     def peek_queued_messages(self) -> tuple[tuple[AgentMessage, ...], tuple[AgentMessage, ...]]:
-        """Return the steering messages and the follow-ups, without taking them."""
+        """Return the queued steering messages and follow-ups, without removing them."""
         return self._steering.peek(), self._follow_up.peek()
 
     # State
 
     def set_system_prompt(self, system_prompt: str) -> None:
-        """Send another system prompt from the next request on."""
+        """Use another system prompt from the next request on."""
         self.state.system_prompt = system_prompt
         if self._run is not None:
             self._run.context.system_prompt = system_prompt
 
     def set_model(self, model: Model) -> None:
-        """Let another model answer from the next run on."""
+        """Use another model from the next run on."""
         self.state.model = model
 
     def set_thinking_level(self, level: ThinkingLevel) -> None:
-        """Let the model think more or less from the next run on."""
+        """Use another reasoning effort from the next run on."""
         self.state.thinking_level = level
 
     def set_tools(self, tools: Sequence[Tool]) -> None:
@@ -268,23 +270,23 @@ class Agent:
             self._run.context.tools = self.state.tools
 
     def replace_messages(self, messages: Iterable[AgentMessage]) -> None:
-        """Put another conversation in place; a run that is going on tells it in its next request."""
+        """Replace the conversation; a current run sends it with its next request."""
         self.state.messages = list(messages)
         if self._run is not None:
             self._run.context.messages[:] = self.state.messages
 
     def append_message(self, message: AgentMessage) -> None:
-        """Add a message to the conversation, without a request; a run that is going on tells it in its next one."""
+        """Append a message to the conversation without a request; a current run sends it with its next one."""
         self.state.messages.append(message)
         if self._run is not None:
             self._run.context.messages.append(message)
 
     def clear_messages(self) -> None:
-        """Forget the conversation."""
+        """Remove all messages from the conversation."""
         self.state.messages = []
 
     def reset(self) -> None:
-        """Forget conversation, queues and error; model, prompt and tools stay.
+        """Clear conversation, queues and error; model, system prompt and tools stay.
 
         Raises:
             AgentBusy: A run is going on.
@@ -298,34 +300,34 @@ class Agent:
     # Events
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call a listener with every event, in order; returns a function that unsubscribes it.
+        """Call a listener with every event, in order; return a function that unsubscribes it.
 
-        The listener may be ``async``, and may take the run's abort signal as a second argument. One that
-        raises ends the run, as an error.
+        The listener may be ``async``, and may take the run's abort signal as a second argument. An exception
+        that it raises fails the run.
         """
         return self._subscribers.add(listener)
 
     async def _emit(self, run: _Run, event: AgentEvent) -> None:
-        if event.type == "message_update":  # there are thousands of them, and this is all that they change
+        if event.type == "message_update":  # the fast path: thousands per answer, and only this changes
             self.state.partial_event = event
         else:
             self._update(run, event)
         await self._subscribers.emit(event, run.abort.signal)
 
     def _update(self, run: _Run, event: AgentEvent) -> None:
-        """Bring state, queues and run up to date, before the event is emitted."""
+        """Update state, queues and run before the event is emitted."""
         self.state.update(event)
         if isinstance(event, MessageStartEvent):
-            self._steering.delivered(event.message)
-            self._follow_up.delivered(event.message)
+            self._steering.mark_delivered(event.message)
+            self._follow_up.mark_delivered(event.message)
         elif isinstance(event, MessageEndEvent):
             run.new.append(event.message)
         elif isinstance(event, AgentEndEvent):
-            run.over = True
+            run.ended = True
 
     # One run
 
-    async def _go(self, prompts: list[AgentMessage], *, skip_first_poll: bool = False) -> None:
+    async def _run_loop(self, prompts: list[AgentMessage], *, skip_first_poll: bool = False) -> None:
         state, model = self.state, self.state.model
         if model is None:
             raise NoModel("No model configured")
@@ -337,11 +339,11 @@ class Agent:
             config = self._loop_config(model, skip_first_poll=skip_first_poll)
             await run_loop(prompts, context, config, run.abort.signal, partial(self._emit, run))
         except asyncio.CancelledError:
-            run.abort.abort("The run was cancelled")  # threads cannot be cancelled, but they can look
+            run.abort.abort("The run was cancelled")  # threads cannot be cancelled, but they can read the signal
             await self._end_failed(run, "Request was aborted", model)
             raise
         except Exception as error:
-            if run.over:
+            if run.ended:
                 raise
             await self._end_failed(run, exception_message(error), model)
             run.abort.abort("The run failed")
@@ -373,18 +375,18 @@ class Agent:
         )
 
     async def _end_failed(self, run: _Run, why: str, model: Model) -> None:
-        """End a run that broke: with a message that says why, and the events that front ends wait for.
+        """End a run that failed: append a failed answer and emit the events that front ends wait for.
 
-        A message that was on its way ends first; an answer on its way becomes the one that failed.
+        A message that had started is ended first; an answer that had started becomes the failed answer.
         """
-        if run.over:
+        if run.ended:
             return
         reason: Literal["aborted", "error"] = "aborted" if run.abort.signal.aborted else "error"
-        begun, answer = self.state.streaming_message, self.state.broken_answer(model)
-        if not isinstance(begun, AssistantMessage):
-            if begun is not None:
-                await self._emit_despite_errors(run, MessageEndEvent(message=begun))
-            for message in run.prompts[len(run.new) :]:  # what the user said is kept, whatever happened before
+        unfinished, answer = self.state.streaming_message, self.state.broken_answer(model)
+        if not isinstance(unfinished, AssistantMessage):
+            if unfinished is not None:
+                await self._emit_despite_errors(run, MessageEndEvent(message=unfinished))
+            for message in run.prompts[len(run.new) :]:  # the user's messages are kept, whatever failed before
                 await self._emit_despite_errors(run, MessageStartEvent(message=message))
                 await self._emit_despite_errors(run, MessageEndEvent(message=message))
             await self._emit_despite_errors(run, MessageStartEvent(message=answer))

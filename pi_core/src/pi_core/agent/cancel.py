@@ -1,4 +1,4 @@
-"""Cancellation that knows its owner: what an abort cancels is told apart from what the caller cancels."""
+"""Cancellation by an abort, distinguished from cancellation by the caller."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ __all__ = ["Grace", "cancelled_from_outside"]
 
 
 class Grace:
-    """A block that an abort lets go on for a while and then cancels, again and again until it ends.
+    """A block that, after an abort, has a grace period and is then cancelled repeatedly until it ends.
 
-    ``asyncio.timeout`` cancels once, which a bare ``except`` in somebody's provider swallows. The
-    block's own end counts; a cancellation that is only ours leaves it as ``Aborted``.
+    ``asyncio.timeout`` cancels once, which a bare ``except`` in a provider swallows. Where the block returns or
+    raises by itself, that counts; a cancellation by this class alone leaves the block as ``Aborted``.
 
     Args:
-        signal: The run's abort.
-        seconds: How long the block may go on after it, and between two cancellations.
+        signal: The run's abort signal.
+        seconds: The grace period, and the time between two cancellations.
     """
 
     def __init__(self, signal: AbortSignal, seconds: float) -> None:
         self._signal = signal
         self._seconds = seconds
-        self._marks = 0
+        self._cancellations = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._forget: Callable[[], None] = lambda: None
+        self._unsubscribe: Callable[[], None] = lambda: None
         self.ends_at: float | None = None
-        """When the grace is over, in the loop's time; None before an abort."""
+        """When the grace period ends, in the event loop's time; None before an abort."""
 
     def __enter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
         self._before = self._task.cancelling() if self._task is not None else 0
-        self._forget = self._signal.on_abort(self._begin)
+        self._unsubscribe = self._signal.on_abort(self._begin)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._forget()
+        self._unsubscribe()
         if self._timer is not None:
             self._timer.cancel()
         remaining = self._before
-        for _ in range(self._marks):
+        for _ in range(self._cancellations):
             remaining = self._task.uncancel() if self._task is not None else 0
-        if self._marks and kind is asyncio.CancelledError and remaining <= self._before:
+        if self._cancellations and kind is asyncio.CancelledError and remaining <= self._before:
             raise Aborted(self._signal.reason or "") from error
 
     def check(self) -> None:
-        """Raise ``Aborted`` when the grace is over: for a block that never suspends and so cannot be cancelled."""
+        """Raise ``Aborted`` after the grace period: for a block that never suspends and so cannot be cancelled."""
         if self.ends_at is not None and self._loop.time() > self.ends_at:
             raise Aborted(self._signal.reason or "")
 
@@ -66,12 +66,12 @@ class Grace:
 
     def _cancel(self) -> None:
         if self._task is not None:
-            self._marks += 1
+            self._cancellations += 1
             self._task.cancel()
             self._timer = self._loop.call_later(self._seconds, self._cancel)
 
 
 def cancelled_from_outside() -> bool:
-    """Whether a ``CancelledError`` at hand means the present task, and not something that it waited for."""
+    """Whether the current task itself was cancelled; False where a ``CancelledError`` came from what it awaited."""
     task = asyncio.current_task()
     return task is None or task.cancelling() > 0

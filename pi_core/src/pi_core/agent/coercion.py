@@ -1,6 +1,6 @@
-"""Turning scalars into the type that a schema asks for, as AJV does with ``coerceTypes``.
+"""Coercion of scalars to the type that a JSON schema requires, as AJV does with ``coerceTypes``.
 
-Written as a function from value to value, not in place: a branch of a union can be tried and dropped.
+Values are not changed in place, so that a branch of a union can be tried and dropped.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from attrs import frozen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["coerced"]
+__all__ = ["coerce"]
 
-_NO = object()
-"""The table has no such coercion; None would be a value."""
+_NO_COERCION = object()
+"""Returned where no coercion exists; None is a value."""
 
 _DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 _LONGEST_NUMBER = 400
-"""Digits of a number in quotes; Python refuses to read some thousands, and no tool means them."""
+"""Characters of a number in quotes; Python refuses to parse thousands of digits, and no tool needs them."""
 
 
-def coerced(
+def coerce(
     value: Any,
     schema: Any,
     is_valid: Callable[[Any, Any], bool],
@@ -32,14 +32,14 @@ def coerced(
     *,
     scalars: bool = True,
 ) -> Any:
-    """Return the value with every scalar of a wrong type coerced, where the schema says a type and the table has it.
+    """Return the value with every scalar of a wrong type coerced, where the schema has a type and a coercion exists.
 
     Args:
         value: Plain JSON; it is not changed.
         schema: The schema of the value.
         is_valid: Whether a value fits a part of the schema.
         resolve: What a ``$ref`` of the schema points to.
-        scalars: False only leaves out nulls of optional properties.
+        scalars: False coerces nothing, and only removes nulls of optional properties.
     """
     return _Coercion(is_valid, resolve, scalars).apply(value, schema)
 
@@ -68,7 +68,7 @@ class _Coercion:
         return value
 
     def _apply_union(self, value: Any, branches: list[Any]) -> Any:
-        """Coerce only if no branch takes the value as it is; then the first branch that takes it coerced."""
+        """Return the value if a branch accepts it; else coerced for the first branch that accepts it then."""
         if any(self.is_valid(value, branch) for branch in branches):
             return value
         candidates = ((self.apply(value, branch), branch) for branch in branches)
@@ -85,7 +85,7 @@ class _Coercion:
             if item is None and name in properties and name not in required and not self.is_valid(None, parts[0]):
                 continue  # "null" for an optional property is how models say "not given"
             for part in parts or [schema.get("additionalProperties")]:
-                item = self.apply(item, part)  # noqa: PLW2901 - each part works on what the one before made
+                item = self.apply(item, part)  # noqa: PLW2901 - each part gets the result of the one before
             result[name] = item
         return result
 
@@ -97,12 +97,12 @@ class _Coercion:
         return [self.apply(item, first[index] if index < len(first) else rest) for index, item in enumerate(value)]
 
 
-def _scalar(value: Any, wanted: str | list[str]) -> Any:
-    types = [wanted] if isinstance(wanted, str) else wanted
+def _scalar(value: Any, required_type: str | list[str]) -> Any:
+    types = [required_type] if isinstance(required_type, str) else required_type
     if isinstance(value, dict | list) or any(_is(value, name) for name in types):
         return value
     candidates = (_TO[name](value) for name in types if name in _TO)
-    return next((candidate for candidate in candidates if candidate is not _NO), value)
+    return next((candidate for candidate in candidates if candidate is not _NO_COERCION), value)
 
 
 def _is(value: Any, name: str) -> bool:
@@ -117,25 +117,25 @@ def _to_number(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return int(bool(value))
     if not isinstance(value, str) or len(value) > _LONGEST_NUMBER or not _DECIMAL.fullmatch(value):
-        return _NO
+        return _NO_COERCION
     try:
         return int(value)
     except ValueError:
         number = float(value)
     if not math.isfinite(number):
-        return _NO
+        return _NO_COERCION
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def _to_integer(value: Any) -> Any:
     number = _to_number(value)
-    return number if isinstance(number, int) else _NO
+    return number if isinstance(number, int) else _NO_COERCION
 
 
 def _to_boolean(value: Any) -> Any:
     if value in ("true", 1):
         return True
-    return False if value is None or value in ("false", 0) else _NO
+    return False if value is None or value in ("false", 0) else _NO_COERCION
 
 
 def _to_string(value: Any) -> Any:
@@ -144,11 +144,11 @@ def _to_string(value: Any) -> Any:
     try:
         return str(value)
     except ValueError:  # an int of more digits than Python prints
-        return _NO
+        return _NO_COERCION
 
 
 def _to_null(value: Any) -> Any:
-    return None if value in ("", 0, False) else _NO
+    return None if value in ("", 0, False) else _NO_COERCION
 
 
 _TO: dict[str, Callable[[Any], Any]] = {

@@ -1,7 +1,7 @@
-"""What the model is told of a conversation: which messages it sees, and in which words.
+"""Conversion of a conversation to the messages that a model reads.
 
-Pure and total: whatever a conversation holds, converting it never raises, because a loop that cannot
-form its next request has nowhere to report to.
+Whatever a conversation contains, converting it never raises: a loop that cannot build its next request
+has nowhere to report the error.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ _COMPACTION_SUMMARY = (
 
 
 def convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
-    """Return the messages as a provider takes them, in order; what the model must not see is left out.
+    """Return the messages as a provider takes them, in order, without those that are excluded from the context.
 
-    Commands of the user, plugins' messages and summaries become user messages; a role that nobody
-    knows is dropped.
+    The user's commands, plugins' messages and summaries become user messages; messages of an unknown role are
+    dropped.
     """
     converted = (message if isinstance(message, _FOR_THE_MODEL) else _converted(message) for message in messages)
     return [message for message in converted if message is not None]
 
 
 def default_convert_to_llm(messages: Iterable[AgentMessage]) -> list[Message]:
-    """Return the user's, assistant's, tool result and system messages unchanged and drop all others.
+    """Return user, assistant, tool result and system messages unchanged and drop all others.
 
-    What an agent without a coding session uses.
+    The default of an agent without a session.
     """
     return [message for message in messages if isinstance(message, _FOR_THE_MODEL)]
 
 
 def without_images(context: Context) -> Context:
-    """Return the context with a line in place of images, for who set ``images.blockImages``."""
+    """Return the context with a line of text in place of images, for the setting ``images.blockImages``."""
     return evolve(context, messages=tuple(map(_imageless, context.messages)))
 
 
 def bash_execution_text(message: BashExecutionMessage) -> str:
-    """Return what the model reads of a command that the user ran: command, output, how it ended, what was cut."""
+    """Return a command that the user ran as text for the model: command, output, exit status and truncation."""
     parts = [f"Ran `{message.command}`\n" + (f"```\n{message.output}\n```" if message.output else "(no output)")]
     if message.cancelled:
         parts.append("(command cancelled)")
@@ -77,9 +77,9 @@ def _imageless(message: Message) -> Message:
         return message
     content: list[Any] = []
     for block in message.content:
-        shown = _NO_IMAGE if isinstance(block, ImageContent) else block
-        if shown is not _NO_IMAGE or content[-1:] != [_NO_IMAGE]:  # one line for images that stand together
-            content.append(shown)
+        kept = _NO_IMAGE if isinstance(block, ImageContent) else block
+        if kept is not _NO_IMAGE or content[-1:] != [_NO_IMAGE]:  # one line for consecutive images
+            content.append(kept)
     return evolve(message, content=tuple(content))
 
 
@@ -103,7 +103,7 @@ def _converted(message: AgentMessage) -> Message | None:
 
 
 def _user(content: Any, timestamp: int) -> UserMessage:
-    """Make a user message; a plugin may have built its message with a list, or with nothing at all."""
+    """Return a user message; the content of a plugin's message may also be a list, or of any wrong type."""
     if isinstance(content, str):
         content = (TextContent(content),)
     return UserMessage(content=tuple(content) if isinstance(content, list | tuple) else (), timestamp=timestamp)

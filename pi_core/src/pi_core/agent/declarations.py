@@ -1,4 +1,4 @@
-"""What the model reads of a tool, as plain data: the form in which sessions store it and estimates count it."""
+"""The declaration of a tool that is sent to the model, as plain data: sessions store it, token estimates count it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copying what should be JSON, and finding out where it is not."""
+"""Deep copies of JSON values, with the path of what is not JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _EXACT = 2**53
 
 
 class NotJson(ValueError):
-    """A value that JSON cannot say; the message has its path, ``edits.0.newText`` or ``root``."""
+    """A value that JSON cannot represent; the message has its path, ``edits.0.newText`` or ``root``."""
 
 
 def json_copy(value: Any, path: tuple[str, ...] = ()) -> Any:
-    """Return a deep copy in plain dicts and lists; ``2.0`` becomes ``2``, which JSON does not tell apart.
+    """Return a deep copy in plain dicts and lists; ``2.0`` becomes ``2``, the same number in JSON.
 
     Raises:
         NotJson: A number is not finite, a key is no string, or a value is of a type that JSON does not have.

@@ -1,4 +1,4 @@
-"""The agent loop: context -> provider -> tools -> again, until the model has nothing left to do.
+"""The agent loop: ask the model, run its tool calls, append their results, repeat until it makes no more calls.
 
 It knows messages, tools, a stream function and callbacks; it does not know sessions, files, settings or
 terminals. Read it from ``run_loop`` down.
@@ -50,17 +50,17 @@ def agent_loop(
     config: LoopConfig,
     signal: AbortSignal | None = None,
 ) -> EventStream[AgentEvent, tuple[AgentMessage, ...]]:
-    """Answer prompts. The stream's result is the tuple of the run's new messages."""
-    return _streamed(list(prompts), context, config, signal)
+    """Run the loop for some prompts in a task. The returned stream's result is the tuple of the run's new messages."""
+    return _start_loop(list(prompts), context, config, signal)
 
 
 def agent_loop_continue(
     context: AgentContext, config: LoopConfig, signal: AbortSignal | None = None
 ) -> EventStream[AgentEvent, tuple[AgentMessage, ...]]:
-    """Go on from a context that ends in a user message or a tool result.
+    """Run the loop from a context that ends in a user message or a tool result; return a stream, as ``agent_loop``.
 
     Raises:
-        PiError: The context is empty, or ends in an answer.
+        PiError: The context is empty, or ends in an assistant message.
     """
     if not context.messages:
         message = "Cannot continue: no messages in context"
@@ -68,10 +68,10 @@ def agent_loop_continue(
     if context.messages[-1].role == "assistant":
         message = "Cannot continue from message role: assistant"
         raise PiError(message)
-    return _streamed([], context, config, signal)
+    return _start_loop([], context, config, signal)
 
 
-def _streamed(
+def _start_loop(
     prompts: list[AgentMessage], context: AgentContext, config: LoopConfig, signal: AbortSignal | None
 ) -> EventStream[AgentEvent, tuple[AgentMessage, ...]]:
     def result_of(event: AgentEvent) -> tuple[tuple[AgentMessage, ...]] | None:
@@ -97,13 +97,13 @@ def _streamed(
 def run_loop(
     prompts: Sequence[AgentMessage], context: AgentContext, config: LoopConfig, signal: AbortSignal, emit: Emit
 ) -> Coroutine[Any, Any, tuple[AgentMessage, ...]]:
-    """Run until the model is done and return the new messages. ``emit`` is awaited for every event, in order."""
+    """Run the loop to its end and return the new messages. ``emit`` is awaited for every event, in order."""
     return _Run(context, config, signal, emit).run(prompts)
 
 
 @define(eq=False, repr=False)
 class _Run(ReprMixin):
-    """One run of the loop: its surroundings, and what is new."""
+    """One run of the loop, with the messages that it has appended and the number of its turns."""
 
     context: AgentContext
     config: LoopConfig
@@ -116,9 +116,9 @@ class _Run(ReprMixin):
         await self.emit(AgentStartEvent())
         await self.begin_turn()
         for message in prompts:
-            await self.deliver(message)
+            await self.emit_message(message)
         pending = await self.poll(self.config.get_steering_messages)
-        while await self.work_until_quiet(pending):
+        while await self.run_turns(pending):
             pending = await self.poll(self.config.get_follow_up_messages)
             if not pending:
                 break
@@ -129,31 +129,31 @@ class _Run(ReprMixin):
         await self.emit(AgentEndEvent(messages=new, error=error))
         return new
 
-    async def work_until_quiet(self, pending: Sequence[AgentMessage]) -> bool:
-        """Take turns until there are no tool calls and nothing is queued; False when the run is to end there."""
+    async def run_turns(self, pending: Sequence[AgentMessage]) -> bool:
+        """Take turns until there are no tool calls and no queued messages; return False to end the run."""
         while True:
             for message in pending:
-                await self.deliver(message)
-            answer = await self.conclude(await ask_model(self.context, self.config, self.signal, self.emit))
+                await self.emit_message(message)
+            answer = await self.append_message(await ask_model(self.context, self.config, self.signal, self.emit))
             if answer.stop_reason in ("error", "aborted"):
                 await self.end_turn(answer, ())
                 return False
-            batch = self.batch_of(answer) if answer.tool_calls else None
+            batch = self.tool_call_batch(answer) if answer.tool_calls else None
             results = await batch.run() if batch is not None else ()
-            wish = await self.end_turn(answer, results)
-            if wish == "end" or await self.stops_here():
+            decision = await self.end_turn(answer, results)
+            if decision == "end" or await self.should_stop():
                 return False
             interrupted_by = batch.steering if batch is not None else ()
             pending = interrupted_by or await self.poll(self.config.get_steering_messages)
-            calls_for_more = batch is not None and not batch.terminates
-            if not (calls_for_more or pending or wish == "continue"):
+            has_results_to_send = batch is not None and not batch.terminates
+            if not (has_results_to_send or pending or decision == "continue"):
                 return True
             await self.begin_turn()
 
-    def batch_of(self, answer: AssistantMessage) -> ToolCallBatch:
+    def tool_call_batch(self, answer: AssistantMessage) -> ToolCallBatch:
         from pi_core.agent.tool_calls import ToolCallBatch  # many answers have no calls
 
-        return ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.deliver)
+        return ToolCallBatch(answer, self.context, self.config, self.signal, self.emit, self.emit_message)
 
     async def begin_turn(self) -> None:
         await self.emit(TurnStartEvent(turn_index=self.turns, timestamp=now_ms()))
@@ -161,26 +161,26 @@ class _Run(ReprMixin):
     async def end_turn(
         self, answer: AssistantMessage, results: tuple[ToolResultMessage, ...]
     ) -> Literal["end", "continue"] | None:
-        wish = await self.config.finish_turn(answer, results, self.turns) if self.config.finish_turn else None
+        decision = await self.config.finish_turn(answer, results, self.turns) if self.config.finish_turn else None
         await self.emit(TurnEndEvent(message=answer, tool_results=results, turn_index=self.turns))
         self.turns += 1
-        return wish
+        return decision
 
     async def poll(self, queue: Poll) -> Sequence[AgentMessage]:
-        """Return what is queued; an aborted run leaves it there."""
+        """Return the due messages of a queue; none after an abort, so that they stay queued."""
         return () if self.signal.aborted else await queue()
 
-    async def stops_here(self) -> bool:
+    async def should_stop(self) -> bool:
         stop = self.config.should_stop_after_turn
         return stop is not None and await stop(self.context)
 
-    async def deliver(self, message: M) -> M:
-        """Make a message that comes in one piece part of the transcript."""
+    async def emit_message(self, message: M) -> M:
+        """Emit ``message_start`` for a message that was not streamed, and append it."""
         await self.emit(MessageStartEvent(message=message))
-        return await self.conclude(message)
+        return await self.append_message(message)
 
-    async def conclude(self, message: M) -> M:
-        """Make a complete message part of the transcript, as its observers left it."""
+    async def append_message(self, message: M) -> M:
+        """Append a complete message to the transcript, as ``finish_message`` changed it, and emit ``message_end``."""
         if self.config.finish_message is not None:
             message = await self.config.finish_message(message)
         self.context.messages.append(message)

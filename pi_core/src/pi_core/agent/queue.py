@@ -1,4 +1,4 @@
-"""Messages that wait for their turn: the oldest alone, or all at once."""
+"""Queues of messages that are delivered between turns, one at a time or all at once."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ QueueMode: TypeAlias = Literal["one-at-a-time", "all"]
 
 
 class MessageQueue:
-    """First in, first out. What was drained and then not delivered, because the run ended, can be put back."""
+    """A FIFO queue. Messages that were drained but not delivered, because the run ended, can be put back."""
 
     def __init__(self, mode: QueueMode) -> None:
         self.mode = mode
-        self._waiting: list[AgentMessage] = []
-        self._on_the_way: list[AgentMessage] = []
+        self._queued: list[AgentMessage] = []
+        self._in_flight: list[AgentMessage] = []
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._queued)
 
     def put(self, message: AgentMessage) -> None:
-        """Let a message wait."""
-        self._waiting.append(message)
+        """Append a message."""
+        self._queued.append(message)
 
     def drain(self) -> list[AgentMessage]:
-        """Take what is due: the oldest message, or all."""
-        due = self._waiting if self.mode == "all" else self._waiting[:1]
-        self._waiting = self._waiting[len(due) :]
-        self._on_the_way += due
+        """Remove and return the due messages: the oldest, or all of them."""
+        due = self._queued if self.mode == "all" else self._queued[:1]
+        self._queued = self._queued[len(due) :]
+        self._in_flight += due
         return due
 
-    def delivered(self, message: AgentMessage) -> None:
-        """Note that a drained message has arrived."""
-        if self._on_the_way:
-            self._on_the_way = [each for each in self._on_the_way if each is not message]
+    def mark_delivered(self, message: AgentMessage) -> None:
+        """Record that a drained message was delivered."""
+        if self._in_flight:
+            self._in_flight = [each for each in self._in_flight if each is not message]
 
     def put_back(self) -> None:
-        """Let what was drained and has not arrived wait again, before all others."""
-        self._waiting = self._on_the_way + self._waiting
-        self._on_the_way = []
+        """Put the drained messages that were not delivered back, at the head of the queue."""
+        self._queued = self._in_flight + self._queued
+        self._in_flight = []
 
     def clear(self) -> list[AgentMessage]:
-        """Take all that waits."""
-        waiting, self._waiting = self._waiting, []
-        return waiting
+        """Remove and return all queued messages."""
+        queued, self._queued = self._queued, []
+        return queued
 
     def peek(self) -> tuple[AgentMessage, ...]:
-        """Return what waits and leave it there."""
-        return tuple(self._waiting)
+        """Return the queued messages without removing them."""
+        return tuple(self._queued)

@@ -1,7 +1,7 @@
-"""One request to the model: made ready, sent through the provider's stream, and always answered.
+"""One request to the model, sent through the provider's stream; it always ends in an answer.
 
-Whatever goes wrong on the way becomes the answer: an assistant message that stopped for ``error`` or
-``aborted`` and keeps what was received.
+A failure at any step becomes the answer: an assistant message with the stop reason ``error`` or ``aborted``, which
+keeps what was received.
 """
 
 from __future__ import annotations
@@ -50,13 +50,20 @@ def ask_model(
     signal: AbortSignal,
     emit: Callable[[AgentEvent], Awaitable[None]],
 ) -> Coroutine[Any, Any, AssistantMessage]:
-    """Return the model's answer. ``message_start`` and every ``message_update`` are emitted on the way."""
-    return _Request(context, config, signal, emit).answered()
+    """Send a request and return the model's answer, after emitting ``message_start`` and every ``message_update``."""
+    return _Request(context, config, signal, emit).run()
 
 
 @define(eq=False, repr=False)
 class _Request(ReprMixin):
-    """A request on its way, and what is known of its answer."""
+    """One request and the state of its answer.
+
+    Attributes:
+        announced: Whether ``message_start`` was emitted.
+        final: The answer; None until the stream has ended.
+        latest: The provider's latest event, with the partial answer.
+        complete_calls: The tool calls that were received completely.
+    """
 
     context: AgentContext
     config: LoopConfig
@@ -65,18 +72,18 @@ class _Request(ReprMixin):
     announced: bool = False
     final: AssistantMessage | None = None
     latest: Any = None
-    whole_calls: list[ToolCall] = field(factory=list)
+    complete_calls: list[ToolCall] = field(factory=list)
 
-    async def answered(self) -> AssistantMessage:
+    async def run(self) -> AssistantMessage:
         if not self.signal.aborted:
             await self.receive()
-        final = self.final or self.failed("")
+        final = self.final or self.failed_answer("")
         if not self.announced:
             await self.emit(MessageStartEvent(message=evolve(final, stop_reason="pending", error_message=None)))
         return final
 
     async def receive(self) -> None:
-        """Let the provider answer; what is raised before it has is the answer."""
+        """Receive the answer; an exception that is raised before it is complete becomes a failed answer."""
         failure = ""
         try:
             await self.send()
@@ -87,10 +94,10 @@ class _Request(ReprMixin):
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a provider, callback or listener
             failure = exception_message(error)
         if self.final is None:
-            self.final = self.failed(failure)
+            self.final = self.failed_answer(failure)
 
     async def send(self) -> None:
-        """Send the request and read the provider's stream; after an abort it has a grace to end by itself."""
+        """Send the request and read the provider's stream; after an abort it has a grace period to end by itself."""
         stream: Any = None
         try:
             with Grace(self.signal, ABORT_GRACE) as grace:
@@ -121,7 +128,7 @@ class _Request(ReprMixin):
             raise PiError(message)
         async for event in stream:
             kind = getattr(event, "type", None)
-            if kind in _PARTIAL_EVENTS:  # nearly all events: calls nothing that the event does not need
+            if kind in _PARTIAL_EVENTS:  # the fast path: nearly all events
                 self.latest = event
                 if kind in _CALL_EVENTS:
                     self.on_call_event(event)
@@ -144,12 +151,12 @@ class _Request(ReprMixin):
 
     def on_call_event(self, event: Any) -> None:
         if event.type == "toolcall_end":
-            self.whole_calls.append(event.tool_call)
+            self.complete_calls.append(event.tool_call)
         else:
             self.config.validator.load_soon()
 
     def end(self, message: object, *, failed: bool = False) -> None:
-        """Take the provider's own last word; that the run was aborted outweighs what it says of the end."""
+        """Set the final answer from the provider's last event; after an abort, its stop reason is ``aborted``."""
         if not isinstance(message, AssistantMessage):
             text = f"Provider {self.config.model.provider!r} ended its stream with {message!r:.80}, which is no message"
             raise PiError(text)
@@ -159,13 +166,13 @@ class _Request(ReprMixin):
             message = evolve(message, stop_reason="error")
         self.final = message
 
-    def failed(self, why: str) -> AssistantMessage:
-        """Return the answer of a request that failed: what was received stays, but for half a tool call."""
+    def failed_answer(self, why: str) -> AssistantMessage:
+        """Return the answer of a request that failed: the content received so far, without incomplete tool calls."""
         partial = self.partial()
         content = tuple(
             block
             for block in partial.content
-            if block not in _EMPTY and (not isinstance(block, ToolCall) or block in self.whole_calls)
+            if block not in _EMPTY and (not isinstance(block, ToolCall) or block in self.complete_calls)
         )
         if self.signal.aborted:
             return evolve(partial, content=content, stop_reason="aborted", error_message=ABORTED)
@@ -180,7 +187,7 @@ class _Request(ReprMixin):
 
 
 async def _close(stream: Any) -> None:
-    """Let a stream put its things away, for as long as the grace; how that goes changes no answer."""
+    """Close a stream, within the grace period; an error while closing does not change the answer."""
     if asyncio.iscoroutine(stream):
         stream.close()
     close = getattr(stream, "aclose", None)

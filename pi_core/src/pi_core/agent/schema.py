@@ -1,6 +1,6 @@
-"""One tool's JSON schema, compiled; says what does not fit in the words of TypeBox's English texts.
+"""A compiled JSON schema of a tool, whose validation errors have the wording of TypeBox's English messages.
 
-Those are what the newest pi of Node sends to the model.
+That is the wording that the TypeScript pi sends to the model.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pi_core.agent.coercion import coerced
+from pi_core.agent.coercion import coerce
 from pi_core.agent.json_values import NotJson, json_copy
 from pi_hookspecs.errors import InvalidArguments
 
@@ -28,16 +28,16 @@ _BROKEN_TOOL = (
 
 
 class CompiledSchema:
-    """A schema that JSON objects are fitted to, such as the arguments of a tool.
+    """A schema that JSON objects, such as the arguments of a tool, are validated against and coerced to.
 
     Args:
-        name: The tool's.
+        name: The tool's name.
         schema: The JSON schema.
-        broken: Says what is wrong with the schema itself, with ``{name}`` and ``{problem}``.
-        scalars: Whether scalars of a wrong type become the right one (``"2"`` to 2).
+        broken: The error message for a schema that is itself invalid, with ``{name}`` and ``{problem}``.
+        scalars: Whether scalars of a wrong type are coerced (``"2"`` to 2).
 
     Raises:
-        InvalidArguments: The schema itself is broken.
+        InvalidArguments: The schema itself is invalid.
     """
 
     def __init__(self, name: str, schema: Any, *, broken: str = _BROKEN_TOOL, scalars: bool = True) -> None:
@@ -52,13 +52,13 @@ class CompiledSchema:
             raise self._broken(str(problem)) from problem
 
     def fit(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return the arguments, coerced only if they do not fit as they are, and what does not fit even then.
+        """Return the arguments, coerced if they are not valid as they are, and the errors that remain.
 
         Each error is ``path: message``, the path with dots, ``root`` for the arguments as a whole.
         """
         errors = self._errors(arguments)
         if errors:
-            arguments = coerced(arguments, self._validator.schema, self._is_valid, self._resolve, scalars=self._scalars)
+            arguments = coerce(arguments, self._validator.schema, self._is_valid, self._resolve, scalars=self._scalars)
             errors = self._errors(arguments)
         return arguments, errors
 
@@ -67,14 +67,14 @@ class CompiledSchema:
             return list(dict.fromkeys(line for error in self._validator.iter_errors(value) for line in _lines(error)))
         except RecursionError:
             raise
-        except Exception as error:  # a $ref that leads nowhere, a regex that Python cannot read
+        except Exception as error:  # an unresolvable $ref, a regular expression that Python cannot compile
             raise self._broken(f"{type(error).__name__}: {error}") from error
 
     def _is_valid(self, value: Any, schema: Any) -> bool:
         return self._validator.evolve(schema=schema).is_valid(value)
 
     def _resolve(self, reference: str) -> Any:
-        """Return what a ``$ref`` within the schema points to; True, which fits everything, if it points elsewhere."""
+        """Return the target of a ``$ref`` within the schema; True, the schema of everything, if there is none."""
         target: Any = self._validator.schema
         for step in reference.removeprefix("#").split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
@@ -86,11 +86,11 @@ class CompiledSchema:
 
 
 class _BrokenSchema(Exception):
-    """The schema does not fit its meta schema."""
+    """The schema is not valid under its meta-schema."""
 
 
 def _compile(schema: Any) -> Validator:
-    """Return a validator by the draft that the schema names; without one, by the newest under which it is valid."""
+    """Return a validator of the draft that the schema names; without one, of the newest under which it is valid."""
     import jsonschema
     from jsonschema import validators
     from referencing import Registry
@@ -119,7 +119,7 @@ def _compile(schema: Any) -> Validator:
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    """Check a ``pattern``; one that only JavaScript can read is not held against the model."""
+    """Check a ``pattern``; one that only JavaScript can compile is ignored."""
     from jsonschema import ValidationError
 
     try:
@@ -130,7 +130,7 @@ def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterato
 
 
 def _lines(error: ValidationError) -> Iterator[str]:
-    for cause in error.context or ():  # what each branch of an anyOf or oneOf has against the value
+    for cause in error.context or ():  # the errors of each branch of an anyOf or oneOf
         yield from _lines(cause)
     path = [str(step) for step in error.absolute_path]
     keyword: Any = error.validator
@@ -186,4 +186,4 @@ _TEXTS: dict[Any, Callable[[Any], str]] = {
     "unevaluatedProperties": lambda _: "must not have unevaluated properties",
     "uniqueItems": lambda _: "must not have duplicate items",
 }
-"""Keyword to text. Limits show as JSON: the schema was copied, so that a whole float is an int."""
+"""Keyword to message. Limits print as in JSON: the schema was copied by ``json_copy``, so that ``2.0`` is 2."""

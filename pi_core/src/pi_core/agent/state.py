@@ -1,4 +1,4 @@
-"""What an agent is and does now, kept in step with the events of its run."""
+"""The state of an agent, updated from the events of its runs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _messages(messages: Iterable[AgentMessage]) -> list[AgentMessage]:
 
 @define(eq=False, repr=False)
 class AgentState(ReprMixin):
-    """What the agent is and does now. Lists are copied when assigned.
+    """The configuration, the conversation and the current activity of an agent. Lists are copied when assigned.
 
     Attributes:
-        pending_tool_calls: Ids of calls that run now.
+        pending_tool_calls: Ids of the tool calls that are running.
         partial_event: The latest event of the message that is being received; None between messages.
         error_message: Why the last turn failed.
     """
@@ -55,14 +55,14 @@ class AgentState(ReprMixin):
 
     @property
     def streaming_message(self) -> AgentMessage | None:
-        """What was received so far of the message that is being received; None between messages."""
+        """The part of the current message that was received so far; None between messages."""
         return cast("AgentMessage", self.partial_event.message) if self.partial_event is not None else None
 
     def broken_answer(self, model: Model) -> AssistantMessage:
-        """Return what was received of the answer in the making, without tool calls; an empty one where nothing was."""
-        begun = self.streaming_message
-        if isinstance(begun, AssistantMessage):
-            return evolve(begun, content=tuple(block for block in begun.content if not isinstance(block, ToolCall)))
+        """Return the partial answer without its tool calls; an empty answer if none was being received."""
+        partial = self.streaming_message
+        if isinstance(partial, AssistantMessage):
+            return evolve(partial, content=tuple(block for block in partial.content if not isinstance(block, ToolCall)))
         return AssistantMessage(
             content=(TextContent(""),), api=model.api, provider=model.provider, model=model.id, stop_reason="pending"
         )
@@ -83,12 +83,12 @@ class AgentState(ReprMixin):
             self.error_message = event.message.error_message
 
     def begin_run(self) -> None:
-        """A run begins."""
+        """Mark the start of a run."""
         self.is_streaming = True
         self.error_message = None
 
     def end_run(self) -> None:
-        """The run is over, however it ended."""
+        """Mark the end of a run, and clear what belongs to it."""
         self.is_streaming = False
         self.partial_event = None
         self.pending_tool_calls = frozenset()

@@ -1,4 +1,4 @@
-"""A queue with an end: what a producer pushes, one consumer iterates, and anybody may await the result."""
+"""An asynchronous stream of events with a final result: one producer, one consumer, any number awaiting the result."""
 
 from __future__ import annotations
 
@@ -18,47 +18,46 @@ _NO_RESULT: Any = object()
 
 
 class EventStream(Generic[E, R]):
-    """Events in the order they were pushed, and a result when the final one came.
+    """Yields events in the order they were pushed, and has a result after the final one.
 
     Args:
-        result_of: Returns the result that an event completes the stream with, as a one-tuple; None for
-            every event that does not.
+        result_of: Returns the stream's result, as a one-tuple, for the final event, and None for every other.
     """
 
     def __init__(self, result_of: Callable[[E], tuple[R] | None]) -> None:
         self._result_of = result_of
         self._events: deque[E] = deque()
         self._result: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._news = asyncio.Event()
-        self._broken = False
+        self._changed = asyncio.Event()
+        self._failed = False
         self.producer: asyncio.Task[None] | None = None
-        """The task that pushes, kept from being collected."""
+        """The task that pushes; the reference keeps it from being garbage-collected."""
 
     def push(self, event: E) -> None:
-        """Deliver an event; after the end it is ignored."""
+        """Append an event; after the end it is ignored."""
         if self._result.done():
             return
         self._events.append(event)
-        self._news.set()
+        self._changed.set()
         result = self._result_of(event)
         if result is not None:
             self.end(*result)
 
     def end(self, result: R = _NO_RESULT) -> None:
-        """End the stream; without a result, ``result()`` raises ``EOFError``. A second end changes nothing."""
+        """End the stream; without a result, ``result()`` raises ``EOFError``. A second call has no effect."""
         if result is _NO_RESULT:
-            self._break_off(EOFError("the stream ended without a result"))
+            self._set_error(EOFError("the stream ended without a result"))
         elif not self._result.done():
             self._result.set_result(result)
-            self._news.set()
+            self._changed.set()
 
     def fail(self, error: BaseException) -> None:
-        """End the stream with an error, which iteration raises after the last event, and so does ``result``."""
-        self._broken = self._broken or not self._result.done()
-        self._break_off(error)
+        """End the stream with an error, which both the iteration, after the last event, and ``result`` raise."""
+        self._failed = self._failed or not self._result.done()
+        self._set_error(error)
 
     async def result(self) -> R:
-        """Return the stream's result, whether or not anybody iterates."""
+        """Return the stream's result; waits for it, whether or not the stream is iterated."""
         return await asyncio.shield(self._result)
 
     def __aiter__(self) -> EventStream[E, R]:
@@ -67,15 +66,15 @@ class EventStream(Generic[E, R]):
     async def __anext__(self) -> E:
         while not self._events:
             if self._result.done():
-                if self._broken:
+                if self._failed:
                     await self.result()
                 raise StopAsyncIteration
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return self._events.popleft()
 
-    def _break_off(self, error: BaseException) -> None:
+    def _set_error(self, error: BaseException) -> None:
         if not self._result.done():
             self._result.set_exception(error)
-            self._result.exception()  # retrieved: nobody has to ask for the result of a stream he iterated
-            self._news.set()
+            self._result.exception()  # retrieved: asyncio must not warn where only the iteration is used
+            self._changed.set()

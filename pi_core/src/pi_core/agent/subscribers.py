@@ -1,4 +1,4 @@
-"""The subscribers of events: called in the order of subscription, each awaited before the next."""
+"""Subscriptions to events: listeners are called in the order of subscription, each awaited before the next."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = ["Listener", "Subscribers"]
 Listener: TypeAlias = "Callable[..., Awaitable[None] | None]"
 """Called with the event, or with the event and the run's abort signal; may be ``async``.
 
-What it returns is ignored where it cannot be awaited: a lambda returns the value of its last call.
+A return value that cannot be awaited is ignored: a lambda returns the value of its expression.
 """
 
 
 class Subscribers:
-    """The subscribers of an agent or of a session."""
+    """The listeners that are subscribed to an agent or to a session."""
 
     def __init__(self) -> None:
         self._all: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...] = ()
         self._unsettled: set[asyncio.Future[None]] = set()
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
-        """Subscribe a listener to every event, or to those of some types; returns a function that unsubscribes it."""
+        """Subscribe a listener to every event, or to those of some types; return a function that unsubscribes it."""
         if not callable(listener):
             raise TypeError(f"A listener is a function of an event, not {listener!r:.200}")
         call = partial(listener) if _takes_signal(listener) else lambda event, _signal: listener(event)
@@ -44,14 +44,14 @@ class Subscribers:
         return remove
 
     async def emit(self, event: Any, signal: AbortSignal | None) -> None:
-        """Call every subscriber; the first exception leaves the others uncalled and is raised."""
+        """Call every listener; the first exception is raised, and the remaining listeners are not called."""
         for listener in self._all:
             waiting = listener(event, signal)
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
 
     async def emit_despite_errors(self, event: Any, signal: AbortSignal | None) -> None:
-        """Call every subscriber, whichever of them raises: for the end of a run that one of them may have broken."""
+        """Call every listener and ignore their exceptions: for the end of a run that one of them may have failed."""
         for listener in self._all:
             with suppress(Exception):
                 waiting = listener(event, signal)
@@ -59,28 +59,28 @@ class Subscribers:
                     await waiting
 
     def emit_nowait(self, event: Any) -> None:
-        """Call every subscriber from code that cannot wait; the asynchronous ones run on until ``settled``."""
+        """Call every listener from code that is not ``async``; ``settled`` waits for the asynchronous ones."""
         for listener in self._all:
             with suppress(Exception):  # failures are themselves reported by such events
                 waiting = listener(event, None)
                 if waiting is not None and hasattr(waiting, "__await__"):
                     future = asyncio.ensure_future(waiting)
                     self._unsettled.add(future)
-                    future.add_done_callback(self._forget)
+                    future.add_done_callback(self._discard)
 
     async def settled(self) -> None:
-        """Return when every asynchronous subscriber that ``emit_nowait`` called has ended."""
+        """Return when every asynchronous listener that ``emit_nowait`` called has ended."""
         while self._unsettled:
             await asyncio.wait(self._unsettled)
 
-    def _forget(self, future: asyncio.Future[None]) -> None:
+    def _discard(self, future: asyncio.Future[None]) -> None:
         self._unsettled.discard(future)
         if not future.cancelled():
             future.exception()  # retrieved and ignored, as in ``emit_nowait``
 
 
 def _of_types(listener: Listener, types: frozenset[str]) -> Listener:
-    """Return a listener that is called for events of these types, or stream events of these types."""
+    """Return a listener that is only called for events, or stream events of an answer, of these types."""
 
     def on_event(event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
         inner = getattr(event, "assistant_message_event", None)
@@ -94,7 +94,7 @@ def _of_types(listener: Listener, types: frozenset[str]) -> Listener:
 def _takes_signal(listener: Listener) -> bool:
     """Whether a listener has a second parameter for the signal: a required one, or one of that name.
 
-    A default often binds a loop's variable (``lambda event, log=log: ...``) and is not to be replaced.
+    A parameter with a default often binds a variable (``lambda event, log=log: ...``) and is not passed the signal.
     """
     try:
         parameters = signature(listener).parameters.values()

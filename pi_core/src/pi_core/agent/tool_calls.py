@@ -1,7 +1,7 @@
-"""The calls of one answer: prepared in order, run together or one by one, finished one at a time.
+"""The tool calls of one answer: prepared in order, run concurrently or one by one, finished one at a time.
 
 Hooks and validation run in the loop's own task, one call after another; only ``execute`` runs
-concurrently. Whatever running tools have to tell comes through one queue, so that events keep an order
+concurrently. Updates and results of running tools come through one queue, so that events are ordered
 without locks.
 """
 
@@ -35,7 +35,7 @@ __all__ = ["ToolCallBatch"]
 
 BLOCKED = "Tool execution was blocked"
 REPAIR_NOTE = "argumentsRepair"
-"""Where providers note, in a call's ``extra``, what they repaired; the result's details repeat it."""
+"""Key in a call's ``extra`` where providers note what they repaired; it is copied to the result's details."""
 SKIPPED = "Skipped due to queued user message."
 CUT_OFF = (
     "This call was not run: the answer hit the output limit, so its arguments may be incomplete."
@@ -45,17 +45,17 @@ CUT_OFF = (
 
 @define(eq=False, repr=False)
 class _Slot(ReprMixin):
-    """A call of the answer, and what became of it. Identity counts: models repeat calls, ids included."""
+    """A call of the answer, its result and its message. Compared by identity: models repeat calls, ids included."""
 
     call: ToolCall
-    shown_args: dict[str, Any]
+    args_copy: dict[str, Any]
     result: ToolResult | None = None
     message: ToolResultMessage | None = None
 
 
 @frozen(eq=False, repr=False)
 class _Prepared(ReprMixin):
-    """A call that may run."""
+    """A call that was validated and not refused."""
 
     slot: _Slot
     tool: Tool
@@ -68,15 +68,15 @@ class _Update(ReprMixin):
     partial: ToolResult
 
 
-_News: TypeAlias = "_Update | tuple[_Prepared, ToolResult, int]"
+_QueueItem: TypeAlias = "_Update | tuple[_Prepared, ToolResult, int]"
 
 
 @define(eq=False, repr=False)
 class ToolCallBatch(ReprMixin):
-    """Runs the calls of one answer, and delivers a result message for each.
+    """Runs the calls of one answer, and appends a result message for each.
 
-    After ``run``: ``steering`` holds the messages that interrupted the batch, ``terminates`` says
-    whether every result asked the agent to stop.
+    After ``run``, ``steering`` holds the messages that interrupted the batch, and ``terminates`` is true if every
+    result asked the agent to stop.
     """
 
     answer: AssistantMessage
@@ -84,7 +84,7 @@ class ToolCallBatch(ReprMixin):
     config: LoopConfig
     signal: AbortSignal
     emit: Callable[[AgentEvent], Awaitable[None]]
-    deliver: Callable[[ToolResultMessage], Awaitable[ToolResultMessage]]
+    emit_message: Callable[[ToolResultMessage], Awaitable[ToolResultMessage]]
     steering: Sequence[AgentMessage] = ()
     terminates: bool = False
     _one_by_one: bool = False
@@ -104,7 +104,7 @@ class ToolCallBatch(ReprMixin):
             await self.run_together(slots)
         results = [slot.result for slot in slots if slot.result is not None]
         self.terminates = bool(results) and all(result.terminate for result in results)
-        return tuple([await self.told(slot) for slot in slots if slot.result is not None])
+        return tuple([await self.result_message(slot) for slot in slots if slot.result is not None])
 
     def sequential(self, slots: Sequence[_Slot]) -> bool:
         """Return whether the calls run one after the other, because the loop or one of their tools requires it."""
@@ -142,7 +142,7 @@ class ToolCallBatch(ReprMixin):
         await self.execute(ready)
 
     async def interrupted(self, rest: Sequence[_Slot]) -> bool:
-        """Poll the steering queue where that may interrupt a batch, and skip the rest of the calls for it."""
+        """Poll the steering queue, if it may interrupt a batch, and skip the remaining calls if it has messages."""
         if not self.config.skips_on_steering or self.signal.aborted:
             return False
         self.steering = await self.config.get_steering_messages()
@@ -155,7 +155,7 @@ class ToolCallBatch(ReprMixin):
     # Before
 
     async def prepare(self, slot: _Slot) -> _Prepared | None:
-        """Announce a call and return it when it may run; else its failure is already its result."""
+        """Emit a call's start and return the call if it may run; else finish it with a failure and return None."""
         await self.start(slot)
         tool = self.find(slot.call)
         if tool is None:
@@ -164,7 +164,7 @@ class ToolCallBatch(ReprMixin):
         try:
             args = self.config.validator.validate(tool, slot.call)
             refusal, args = await self.ask(slot.call, args)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook; the model is told
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook; the model reads it
             refusal = failure(exception_message(error))
         if refusal is not None:
             await self.finish(slot, refusal)
@@ -172,7 +172,7 @@ class ToolCallBatch(ReprMixin):
         return _Prepared(slot, tool, args)
 
     async def ask(self, call: ToolCall, args: dict[str, Any]) -> tuple[ToolResult | None, dict[str, Any]]:
-        """Return the refusal, if any, and the arguments to use."""
+        """Call ``before_tool_call``; return its refusal, if any, and the arguments to use."""
         if self.config.before_tool_call is None:
             return None, args
         question = BeforeToolCall(
@@ -188,15 +188,15 @@ class ToolCallBatch(ReprMixin):
     # During
 
     async def execute(self, ready: Sequence[_Prepared]) -> None:
-        """Run prepared calls at the same time; tell of updates and results as they come."""
-        news: asyncio.Queue[_News] = asyncio.Queue()
-        tasks = [asyncio.create_task(self.work(each, news), name=f"tool {each.tool.name}") for each in ready]
+        """Run prepared calls concurrently; emit updates and results as they come."""
+        queue: asyncio.Queue[_QueueItem] = asyncio.Queue()
+        tasks = [asyncio.create_task(self.work(each, queue), name=f"tool {each.tool.name}") for each in ready]
         try:
             running = len(tasks)
             while running:
-                item = await news.get()
+                item = await queue.get()
                 if isinstance(item, _Update):
-                    await self.show(item)
+                    await self.emit_update(item)
                 else:
                     running -= 1
                     prepared, result, duration_ms = item
@@ -205,7 +205,7 @@ class ToolCallBatch(ReprMixin):
         finally:
             await _end(tasks)
 
-    async def work(self, prepared: _Prepared, news: asyncio.Queue[_News]) -> None:
+    async def work(self, prepared: _Prepared, queue: asyncio.Queue[_QueueItem]) -> None:
         """Run one tool and put its result, or its partial results, into the queue."""
         slot = prepared.slot
         result, duration_ms = await run_tool(
@@ -214,15 +214,15 @@ class ToolCallBatch(ReprMixin):
             prepared.args,
             signal=self.signal,
             make_context=self.config.tool_context,
-            on_update=lambda partial: news.put_nowait(_Update(slot, partial)),
+            on_update=lambda partial: queue.put_nowait(_Update(slot, partial)),
             on_raise=self.config.on_tool_raise,
         )
-        news.put_nowait((prepared, result, duration_ms))
+        queue.put_nowait((prepared, result, duration_ms))
 
     # After
 
     async def review(self, prepared: _Prepared, result: ToolResult) -> ToolResult:
-        """Let the surroundings replace a result."""
+        """Return the result, or the one that ``after_tool_call`` replaces it with."""
         if self.config.after_tool_call is None:
             return result
         event = AfterToolCall(
@@ -240,30 +240,30 @@ class ToolCallBatch(ReprMixin):
         return reviewed if problem is None else failure(problem)
 
     async def start(self, slot: _Slot) -> None:
-        """Announce that a call begins."""
+        """Emit the start of a call."""
         call = slot.call
-        await self.emit(ToolExecutionStartEvent(tool_call_id=call.id, tool_name=call.name, args=slot.shown_args))
+        await self.emit(ToolExecutionStartEvent(tool_call_id=call.id, tool_name=call.name, args=slot.args_copy))
 
-    async def show(self, update: _Update) -> None:
-        """Announce a partial result."""
+    async def emit_update(self, update: _Update) -> None:
+        """Emit a partial result."""
         call = update.slot.call
         await self.emit(
             ToolExecutionUpdateEvent(
                 tool_call_id=call.id,
                 tool_name=call.name,
-                args=update.slot.shown_args,
+                args=update.slot.args_copy,
                 partial_result=update.partial,
             )
         )
 
     async def refuse(self, slot: _Slot, text: str) -> None:
-        """Answer a call with an error without running its tool."""
+        """Finish a call with an error without running its tool."""
         await self.start(slot)
         await self.finish(slot, failure(text))
 
     async def finish(self, slot: _Slot, result: ToolResult, duration_ms: int | None = None) -> None:
-        """Keep the result of a call and announce it."""
-        result = slot.result = _noted(slot.call, result)
+        """Set the result of a call and emit it."""
+        result = slot.result = _with_repair_note(slot.call, result)
         slot.message = _message(slot.call, result, duration_ms)
         await self.emit(
             ToolExecutionEndEvent(
@@ -275,33 +275,33 @@ class ToolCallBatch(ReprMixin):
             )
         )
         if self._one_by_one:
-            slot.message = await self.deliver(slot.message)
+            slot.message = await self.emit_message(slot.message)
 
-    async def told(self, slot: _Slot) -> ToolResultMessage:
-        """Return the call's result message; calls that ran together are delivered only now, in order."""
+    async def result_message(self, slot: _Slot) -> ToolResultMessage:
+        """Return the call's result message; those of concurrent calls are appended only now, in the answer's order."""
         assert slot.message is not None  # noqa: S101 - ``finish`` sets result and message together
-        return slot.message if self._one_by_one else await self.deliver(slot.message)
+        return slot.message if self._one_by_one else await self.emit_message(slot.message)
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """Cancel what still runs, because the batch was broken off, and give it the grace to end."""
+    """Cancel the tasks that still run, because the batch was interrupted, and wait for their grace periods."""
     running = [task for task in tasks if not task.done()]
     for task in running:
         task.cancel()
     if running:
-        await asyncio.wait(running, timeout=2 * ABORT_GRACE)  # each of them gives its tool one
+        await asyncio.wait(running, timeout=2 * ABORT_GRACE)  # each of them waits for its tool, too
 
 
 def _copied(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as observers may have them; nested too deeply for a copy, they are not shown."""
+    """Return a copy of the arguments for events; empty where they are nested too deeply to be copied."""
     try:
         return deepcopy(arguments)
     except RecursionError:
         return {}
 
 
-def _noted(call: ToolCall, result: ToolResult) -> ToolResult:
-    """Return the result with what the provider repaired in the call, where its details have room for that."""
+def _with_repair_note(call: ToolCall, result: ToolResult) -> ToolResult:
+    """Return the result with the provider's note of what it repaired, if its details are a dict or None."""
     note = call.extra.get(REPAIR_NOTE)
     if note is None or not isinstance(result.details, dict | None):
         return result

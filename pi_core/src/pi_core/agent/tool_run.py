@@ -1,4 +1,4 @@
-"""One tool at work: bounded by the run's abort, whatever it raises, returns or goes on doing afterwards."""
+"""The execution of one tool: bounded by the run's abort, with a failure for whatever it raises or wrongly returns."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ async def run_tool(
     on_update: Callable[[ToolResult], None],
     on_raise: Callable[[BaseException], object] | None = None,
 ) -> tuple[ToolResult, int]:
-    """Return what the call gave and how long it took, in milliseconds.
+    """Run a tool; return its result and how long it took, in milliseconds.
 
     Args:
-        tool: What to run.
+        tool: The tool to run.
         call: The model's call.
         args: The arguments to run it with.
-        signal: The run's abort; a call that has not started by then does not start.
-        make_context: Makes the tool's ``ctx``.
-        on_update: Gets the partial results, in the loop's thread, until the call has settled.
-        on_raise: Called with what the tool raised, before that becomes a result.
+        signal: The run's abort signal; after an abort, a call does not start.
+        make_context: Returns the tool's ``ctx``.
+        on_update: Called with partial results, in the event loop's thread, until the tool has settled.
+        on_raise: Called with an exception of the tool, before that becomes a result.
     """
     started = time.perf_counter()
     if signal.aborted:
@@ -56,8 +56,8 @@ async def run_tool(
     updates = _Updates(tool, on_update)
 
     async def execute() -> Any:
-        ctx: Any = make_context(call, updates.show) if make_context is not None else None
-        waiting: Any = tool.execute(call.id, args, signal, updates.show, ctx)
+        ctx: Any = make_context(call, updates.report) if make_context is not None else None
+        waiting: Any = tool.execute(call.id, args, signal, updates.report, ctx)
         if not hasattr(waiting, "__await__"):
             raise TypeError(f"Tool {tool.name} has an execute that is not async: it returned {safe_repr(waiting)}")
         return await waiting
@@ -68,7 +68,7 @@ async def run_tool(
 
 
 async def _bounded(running: Coroutine[Any, Any, ToolResult], signal: AbortSignal) -> ToolResult:
-    """Return the tool's result; after an abort it has a grace to settle, then it is cancelled, then left."""
+    """Return the tool's result; after an abort it has a grace period, then it is cancelled, then abandoned."""
     work = asyncio.create_task(running)
     abort = asyncio.create_task(signal.wait())
     try:
@@ -93,7 +93,7 @@ async def _result_of(
     signal: AbortSignal,
     on_raise: Callable[[BaseException], object] | None,
 ) -> ToolResult:
-    """Return what a tool gave, or the failure that its raising, or a wrong type, is."""
+    """Return the tool's result; a failure if it raised, or returned a value of a wrong type."""
     try:
         result = await execute()
     except asyncio.CancelledError:
@@ -113,7 +113,7 @@ async def _result_of(
 
 
 class _Updates:
-    """Takes a running tool's partial results, from any thread, until it has settled."""
+    """Passes a running tool's partial results on, from any thread, until the tool has settled."""
 
     def __init__(self, tool: Tool, on_update: Callable[[ToolResult], None]) -> None:
         self._tool = tool
@@ -122,15 +122,15 @@ class _Updates:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
-    def show(self, partial: ToolResult) -> None:
-        """Queue a partial result; one that is none is the tool's mistake and raises where it was made."""
+    def report(self, partial: ToolResult) -> None:
+        """Pass a partial result on. A value of a wrong type raises ``TypeError`` in the tool's own code."""
         problem = result_problem(self._tool, partial)
         if problem is not None:
             raise TypeError(problem)
         if threading.get_ident() == self._thread:
             self._pass_on(partial)
         elif self._open:
-            with suppress(RuntimeError):  # the loop may end while a thread that was left behind goes on
+            with suppress(RuntimeError):  # the event loop may be closed while an abandoned thread still runs
                 self._loop.call_soon_threadsafe(self._pass_on, partial)
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class _Updates:
 
 
 def result_problem(tool: Tool, result: object) -> str | None:
-    """Return what is wrong with what a tool gave, for the model and the tool's author."""
+    """Return what is wrong with the result that a tool returned, for the model and the tool's author; else None."""
     if not isinstance(result, ToolResult):
         return f"Tool {tool.name} returned {result!r:.80}, which is no ToolResult"
     blocks: object = result.content

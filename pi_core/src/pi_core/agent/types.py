@@ -1,4 +1,4 @@
-"""The values that the loop, a model request and a batch of tool calls share."""
+"""The types that the loop, a model request and a batch of tool calls share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Poll: TypeAlias = "Callable[[], Awaitable[Sequence[AgentMessage]]]"
 
 @define(eq=False, repr=False)
 class AgentContext(ReprMixin):
-    """The system prompt, the conversation and the tools of a run; the conversation grows as it goes on."""
+    """The system prompt, the conversation and the tools of a run, which appends to the conversation."""
 
     system_prompt: str = ""
     messages: list[AgentMessage] = field(factory=list)
@@ -73,22 +73,23 @@ async def _nothing() -> Sequence[AgentMessage]:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LoopCallbacks(ReprMixin):
-    """The loop's callbacks into its surroundings, independent of the model.
+    """The callbacks of the loop.
 
     Attributes:
-        convert_to_llm: Our messages to the model's; must not raise.
-        transform_context: Changes the messages of one request, before conversion.
-        get_api_key: Asked before every request, by provider id; falls back on ``options.api_key``.
-        prepare_request: Asked last before every request: returns model and options as they go to the provider.
+        convert_to_llm: Converts the agent's messages to the model's; must not raise.
+        transform_context: Returns the messages of one request; called before ``convert_to_llm``.
+        get_api_key: Returns the key of a provider, by its id; called before every request. None means
+            ``options.api_key``.
+        prepare_request: Returns model and options of a request; called last before every request.
         before_tool_call: May refuse a call or change its arguments; raising refuses.
         after_tool_call: May replace a result; raising makes it an error.
-        finish_message: May replace a message, by one of the same role, before it is part of the transcript.
-        finish_turn: Asked before ``turn_end``, with the turn's number: ``"end"`` stops without polling
+        finish_message: May replace a message by one of the same role, before it is appended to the transcript.
+        finish_turn: Called before ``turn_end``, with the turn's number: ``"end"`` stops without polling
             the queues, ``"continue"`` guarantees one more request.
-        should_stop_after_turn: Asked after ``turn_end``: stops before the queues are polled.
-        tool_context: Makes the ``ctx`` of one call.
-        on_tool_raise: Called with what a tool raised, before that becomes the call's result; what it raises itself ends
-            the run.
+        should_stop_after_turn: Called after ``turn_end``: true stops before the queues are polled.
+        tool_context: Returns the ``ctx`` of one call.
+        on_tool_raise: Called with an exception of a tool, before that becomes the call's result; if it raises itself,
+            the run fails.
         tool_execution: ``parallel`` or ``sequential``.
         steering_interrupt: ``wait`` lets a batch of calls finish, ``skip`` polls after each call and
             skips the rest; None is ``wait`` for ``parallel`` and ``skip`` for ``sequential``.
@@ -113,7 +114,7 @@ class LoopCallbacks(ReprMixin):
 
     @property
     def skips_on_steering(self) -> bool:
-        """Whether queued messages make the rest of a batch be skipped."""
+        """Whether queued steering messages skip the remaining calls of a batch."""
         return (self.steering_interrupt or _DEFAULT_INTERRUPT[self.tool_execution]) == "skip"
 
 
@@ -122,12 +123,12 @@ class LoopConfig(LoopCallbacks):
     """The configuration of one run: callbacks, model, and queues.
 
     Attributes:
-        model: The model that answers.
+        model: The model that requests are sent to.
         stream: The provider's ``stream``.
-        options: Options of every request; the abort signal and the key are added.
+        options: Options of every request; the abort signal and the API key are added.
         get_steering_messages: Polled at the start and after every turn.
         get_follow_up_messages: Polled when the agent would otherwise stop.
-        validator: Keeps the compiled schemas of the tools.
+        validator: Validates tool calls; caches the compiled schemas of the tools.
     """
 
     model: Model

@@ -1,7 +1,6 @@
-"""Whether a tool call's arguments fit the tool's JSON schema, and what to tell the model if not.
+"""Validation of a tool call's arguments against the tool's JSON schema, with error messages for the model.
 
-jsonschema says what is wrong; this module says it in the contract's words and forgives what models
-often get nearly right: a number in quotes, a null for "not given".
+Mistakes that models often make are accepted: a number in quotes, a null for "not given".
 """
 
 from __future__ import annotations
@@ -23,32 +22,31 @@ if TYPE_CHECKING:
 
 __all__ = ["ArgumentValidator"]
 
-_ERRORS_SHOWN = 8
-"""As many as the validator of the newest pi collects; one wrong list of a thousand items needs no thousand lines."""
+_MAX_ERRORS = 8
+"""As many as the TypeScript pi reports; one wrong list of a thousand items needs no thousand lines."""
 
 
 class ArgumentValidator:
-    """Validates tool calls; compiles each tool's schema at its first call and keeps it as long as the tool lives."""
+    """Validates tool calls; compiles each tool's schema at its first call and caches it as long as the tool exists."""
 
     def __init__(self) -> None:
         self._compiled: WeakKeyDictionary[Tool, CompiledSchema] = WeakKeyDictionary()
         self._loading: asyncio.Future[Any] | None = None
 
     def load_soon(self) -> None:
-        """Import jsonschema beside the stream of a call's arguments; it takes longer than most tools do."""
+        """Import jsonschema in a thread while a call's arguments are streamed: it takes longer than most tools."""
         if self._loading is None:
             self._loading = asyncio.get_running_loop().run_in_executor(None, import_module, "jsonschema")
 
     def validate(self, tool: Tool, call: ToolCall) -> dict[str, Any]:
-        """Return the arguments as the tool may have them: a deep copy, prepared and coerced.
+        """Return the arguments to run the tool with: a deep copy, prepared and coerced.
 
-        Where they do not fit as they are, scalars become the type that the schema asks for, by AJV's
+        Where they are not valid as they are, scalars are coerced to the type of the schema, by AJV's
         table (``"2"`` to 2, 12 to ``"12"``, ``"true"`` to true, null to 0, ``""`` or false), and a null
-        for an optional property that cannot be null counts as not given, as in the newest pi.
+        for an optional property that cannot be null is removed, as in the TypeScript pi.
 
         Raises:
-            InvalidArguments: They do not fit, or cannot be judged because the schema itself is broken;
-                the message is written for the model.
+            InvalidArguments: They are not valid, or the schema itself is not; the message is written for the model.
         """
         if call.arguments_error is not None:
             raise InvalidArguments(f'Invalid arguments for tool "{tool.name}": {call.arguments_error}')
@@ -58,7 +56,7 @@ class ArgumentValidator:
         return arguments
 
     def check_schema(self, tool: Tool) -> str | None:
-        """Return what is wrong with the tool's own schema, None when it can be used. Imports jsonschema."""
+        """Return what is wrong with the tool's own schema; None if it is valid. Imports jsonschema."""
         try:
             self._schema(tool)
         except InvalidArguments as problem:
@@ -90,20 +88,20 @@ class ArgumentValidator:
     def _schema(self, tool: Tool) -> CompiledSchema:
         compiled = self._compiled.get(tool)
         if compiled is None:
-            from pi_core.agent.schema import CompiledSchema  # brings jsonschema
+            from pi_core.agent.schema import CompiledSchema  # imports jsonschema
 
             compiled = self._compiled[tool] = CompiledSchema(tool.name, tool.parameters)
         return compiled
 
 
 def _report(tool: Tool, call: ToolCall, errors: list[str]) -> str:
-    lines = "\n".join(f"  - {error}" for error in errors[:_ERRORS_SHOWN])
+    lines = "\n".join(f"  - {error}" for error in errors[:_MAX_ERRORS])
     return f'Validation failed for tool "{tool.name}":\n{lines}\n\nReceived arguments:\n{_pretty(call.arguments)}'
 
 
 def _pretty(arguments: Any) -> str:
     try:
         text = json.dumps(arguments, indent=2, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):  # keys that are no strings, a loop, a number of 5,000 digits
+    except (TypeError, ValueError, RecursionError):  # keys that are no strings, a cycle, a number of 5,000 digits
         return "(cannot be shown as JSON)"
     return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot be sent
