@@ -48,6 +48,10 @@ class Method(Generic[P, R]):
         del signature
         self._find: Callable[[object], Callable[P, R]] = attrgetter(path)
 
+    def __call__(self, facade: object, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the method of a facade's part, as in ``AgentSession.start(session)``."""
+        return self._find(facade)(*args, **kwargs)
+
     def __get__(self, facade: object, owner: type | None = None) -> Callable[P, R]:
         """Return the bound method of the part."""
         return self._find(facade) if facade is not None else self  # type: ignore[return-value]

@@ -301,8 +301,12 @@ class AgentSession:
 
     # What is queued
 
-    steering_mode: QueueMode = attribute("agent.steering_mode", "How many steering messages are delivered at a time.")
-    follow_up_mode: QueueMode = attribute("agent.follow_up_mode", "How many follow-ups are delivered at a time.")
+    steering_mode: QueueMode = attribute(
+        "agent.steering_mode", "How many steering messages are delivered at a time.", writable=True
+    )
+    follow_up_mode: QueueMode = attribute(
+        "agent.follow_up_mode", "How many follow-ups are delivered at a time.", writable=True
+    )
     pending_message_count: int = attribute("parts.queue.count", "How many messages are queued.")
     set_steering_mode = Method("parts.queue.set_steering_mode", lambda: MessageQueue.set_steering_mode)
     set_follow_up_mode = Method("parts.queue.set_follow_up_mode", lambda: MessageQueue.set_follow_up_mode)

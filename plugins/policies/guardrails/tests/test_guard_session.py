@@ -239,9 +239,7 @@ async def test_wrong_rules_shut_the_gate_and_say_so(
     rules: Any,
     problem: str,
 ) -> None:
-    pi_session.settings = type(pi_session.settings).in_memory(
-        {"guardrails": {**ON, "rules": rules}}, agent_dir=pi_session.settings.agent_dir
-    )
+    pi_session.settings.set("guardrails.rules", rules)
 
     said = await run(pi_session, script, command="ls")
 

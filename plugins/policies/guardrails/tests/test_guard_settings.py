@@ -14,10 +14,13 @@ from pi_hookspecs import UserError
 from pi_testing import text
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from pi_core import AgentSession
     from pi_testing import ScriptedProvider
+
+    SessionOf = Callable[[Settings], Awaitable[AgentSession]]
 
 pytestmark = pytest.mark.pi(plugins={"guardrails": pi_guardrails})
 
@@ -49,15 +52,14 @@ def guarded(**settings: Any) -> pytest.MarkDecorator:
     ],
 )
 async def test_settings_that_cannot_hold_refuse_the_run_and_name_file_key_and_value(
-    pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, given: dict[str, Any], problem: str
+    session_of: SessionOf, script: ScriptedProvider, tmp_path: Path, given: dict[str, Any], problem: str
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"guardrails": {"enabled": True, **given}}, indent=1))
-    pi_session.settings = Settings.load(tmp_path, tmp_path, trust=False)
-    await pi_session.reload()
+    session = await session_of(Settings.load(tmp_path, tmp_path, trust=False))
     script.turn(text("never said"))
 
-    answer = await pi_session.prompt("go")
+    answer = await session.prompt("go")
 
     assert answer is not None
     assert answer.stop_reason == "error"
@@ -142,13 +144,12 @@ def settings_of(tmp_path: Path, everywhere: str | bytes, project: str = "") -> S
     ],
 )
 async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_and_commands(
-    pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, text: str | bytes, where: str
+    session_of: SessionOf, script: ScriptedProvider, tmp_path: Path, text: str | bytes, where: str
 ) -> None:
-    pi_session.settings = settings_of(tmp_path, text)
-    await pi_session.reload()
+    session = await session_of(settings_of(tmp_path, text))
 
-    answer = await pi_session.prompt("go")
-    command = await pi_session.execute_bash("ls")
+    answer = await session.prompt("go")
+    command = await session.execute_bash("ls")
 
     assert answer is not None
     assert not script.requests
@@ -162,17 +163,16 @@ async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_an
     ['{"theme": "dark",}', '{"theme": dark}', '{"theme": "dark"} // mine', '// mine\r\n{"a": 1}\r\n\n // end\n', "[]"],
 )
 async def test_a_typing_mistake_where_nobody_speaks_of_the_guard_refuses_nothing(
-    pi_session: AgentSession, script: ScriptedProvider, tmp_path: Path, typed: str
+    session_of: SessionOf, script: ScriptedProvider, tmp_path: Path, typed: str
 ) -> None:
-    pi_session.settings = settings_of(tmp_path, typed)
-    await pi_session.reload()
+    session = await session_of(settings_of(tmp_path, typed))
     script.turn(text("said"))
 
-    answer = await pi_session.prompt("go")
+    answer = await session.prompt("go")
 
     assert answer is not None
     assert answer.stop_reason == "stop"
-    assert not pi_session.hooks.listens("tool_call")
+    assert not session.hooks.listens("tool_call")
 
 
 BROKEN = '{"guardrails": {"enabled": true} "theme": "dark"}'
@@ -188,14 +188,13 @@ def test_a_weaker_place_that_switches_the_guard_off_does_not(tmp_path: Path) -> 
 
 
 async def test_a_file_that_breaks_while_the_guard_is_on_duty_shuts_the_gate(
-    pi_session: AgentSession, tmp_path: Path
+    session_of: SessionOf, tmp_path: Path
 ) -> None:
-    pi_session.settings = settings_of(tmp_path, '{"guardrails": {"enabled": true, "rules": []}}')
-    await pi_session.reload()
+    session = await session_of(settings_of(tmp_path, '{"guardrails": {"enabled": true, "rules": []}}'))
     (tmp_path / "settings.json").write_text(BROKEN)
-    pi_session.settings.reload()
+    session.settings.reload()
 
-    command = await pi_session.execute_bash("ls")
+    command = await session.execute_bash("ls")
 
     assert command.cancelled
     assert "Guardrails refuse every call until the settings are mended" in command.output
