@@ -28,7 +28,7 @@ from pi_core.wire import (
     model_from_wire,
     to_wire,
 )
-from pi_core.wire.reader import _names_of
+from pi_core.wire.reader import _names_in_annotations
 from pi_hookspecs import (
     AgentBeforeSettleEvent,
     AgentEndEvent,
@@ -816,7 +816,7 @@ def test_writing_does_not_import_cattrs():
 
 @pytest.mark.parametrize("cls", [AssistantMessage, UserMessage, ToolResultMessage, SessionHeader, Model])
 def test_the_names_of_annotations_are_there_before_they_are_looked_up(cls):
-    copied = dict(_names_of(cls))  # which typing does since Python 3.14
+    copied = dict(_names_in_annotations(cls))  # which typing does since Python 3.14
 
     assert set(get_type_hints(cls, localns=copied)) >= {field.name for field in attrs.fields(cls)}
 

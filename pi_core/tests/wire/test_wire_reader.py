@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import pi_hookspecs.messages
 from pi_core.wire import entry_from_wire, header_from_wire, message_from_wire, to_wire
-from pi_core.wire.misfits import explain
-from pi_core.wire.reader import Misfit, reader_of
+from pi_core.wire.errors import explain
+from pi_core.wire.reader import InvalidData, reader_of
 from pi_hookspecs import (
     AssistantMessage,
     BashExecutionMessage,
@@ -169,7 +169,7 @@ def test_changed_entry_is_read_or_its_problem_named(entry, changes):
 
     try:
         found = reader_of(SessionEntry)(wire)
-    except Misfit:
+    except InvalidData:
         assert explain(wire, SessionEntry)
     else:
         assert explain(wire, SessionEntry) == ""

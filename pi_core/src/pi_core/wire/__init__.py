@@ -1,4 +1,4 @@
-"""JSON values to and from the contract's classes: session files, RPC and JSON mode."""
+"""Conversion between JSON values and the contract's classes, for session files, RPC and JSON mode."""
 
 from pi_core.wire.converter import (
     content_from_wire,

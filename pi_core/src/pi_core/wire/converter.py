@@ -1,8 +1,7 @@
-"""How values look on the wire: session files, RPC and JSON mode.
+"""Conversion of values to JSON and back, for session files, RPC and JSON mode.
 
-The one place that knows that Python says ``stop_reason`` and the wire ``stopReason``. Writing is done
-here, by functions that the classes' fields are compiled to once, because JSON mode writes every event; reading is
-compiled in the same way, in ``_reader``.
+The one place that converts ``stop_reason`` to ``stopReason``. JSON mode writes every event, so each class has an
+encoder that is built from its fields once; readers are compiled in ``reader.py``.
 """
 
 from __future__ import annotations
@@ -47,20 +46,21 @@ Encoder: TypeAlias = "Callable[[Any], Any]"
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
 _TAGS = ("type", "role")
 _TOO_DEEP = "(not shown: nested too deeply, or contains itself)"
+"""In place of a value that would end in a ``RecursionError``."""
 
 
 def to_wire(value: Any) -> Any:
-    """Return the value as plain JSON data that shares nothing with it.
+    """Return the value as plain JSON data that shares no containers with it.
 
-    Attribute names become camelCase; fields that are None by default are left out while they are, and
-    what is in ``extra`` stands beside the known fields. Keys of dicts, such as tool arguments, stay as
-    they are. Anything that JSON cannot say becomes what comes nearest (a path its text, a set a list,
-    NaN null, an unknown object its ``str``), so that a plugin's careless ``details`` stops nobody.
+    Attribute names become camelCase; fields whose default is None are omitted while they are None, and
+    the items of ``extra`` are written next to the known fields. Keys of dicts, such as tool arguments, are not changed.
+    Values that JSON cannot represent are converted (a path to its text, a set to a list, NaN to null,
+    an unknown object to its ``str``), so that wrong ``details`` of a plugin cannot fail a run.
 
-    A ``message_update`` is delta-only, its message is never put together.
+    A ``message_update`` contains only the delta, not the partial message.
     """
     kind = type(value)
-    return value if kind in _AS_IT_IS else _encode_or_say_why_not(value)
+    return value if kind in _AS_IT_IS else _encode_or_placeholder(value)
 
 
 def dumps(value: Any) -> bytes:
@@ -77,10 +77,10 @@ def dumps(value: Any) -> bytes:
 
 
 def from_wire(data: Any, cls: type[T]) -> T:
-    """Return the value of class ``cls`` that plain JSON data describes.
+    """Return a value of class ``cls`` from plain JSON data.
 
-    Unknown fields are kept in ``extra``, where the class has one; the names of older versions are read
-    too. The value may share containers with ``data``, which must not be changed afterwards.
+    Unknown fields are kept in ``extra``, where the class has one; field names of older versions are accepted.
+    The value may share containers with ``data``, which must not be changed afterwards.
 
     Raises:
         PiError: A field is missing or of a wrong type; the message has its path.
@@ -111,19 +111,19 @@ def header_from_wire(data: Any) -> SessionHeader:
 
 
 class _Readers(dict[str, "Callable[[Any], Any]"]):
-    """Readers by what they read; compiled when they are first used."""
+    """Readers by the description of what they read; each is compiled when it is first used."""
 
     def __missing__(self, what: str) -> Callable[[Any], Any]:
         import pi_hookspecs
-        from pi_core.wire.reader import Misfit, read, reader_of
+        from pi_core.wire.reader import InvalidData, read, reader_of
 
         target = getattr(pi_hookspecs, _TARGETS[what])
-        read_at_once = reader_of(target)
+        fast_read = reader_of(target)
 
         def read_or_explain(data: Any) -> Any:
             try:
-                return read_at_once(data)
-            except (Misfit, RecursionError):
+                return fast_read(data)
+            except (InvalidData, RecursionError):
                 return read(data, target, what)
 
         self[what] = read_or_explain
@@ -140,30 +140,30 @@ _TARGETS = {
 
 
 def model_from_wire(data: Any) -> Model:
-    """Return a model's description. Raises as ``from_wire``."""
+    """Return a ``Model``. Raises as ``from_wire``."""
     from pi_hookspecs.models import Model
 
     return from_wire(data, Model)
 
 
 class _Encoders(dict[type[Any], "Encoder"]):
-    """What writes instances of a class; chosen when the first one comes by."""
+    """Encoders by class; each is made for the first instance of its class."""
 
     def __missing__(self, kind: type[Any]) -> Encoder:
-        encoder = self[kind] = _choose_encoder(kind)
+        encoder = self[kind] = _make_encoder(kind)
         return encoder
 
 
 _ENCODERS = _Encoders()
 
 
-def _choose_encoder(kind: type[Any]) -> Encoder:
+def _make_encoder(kind: type[Any]) -> Encoder:
     if attrs.has(kind):
-        return _special(kind) or _fields_encoder(kind)
+        return _special_encoder(kind) or _fields_encoder(kind)
     names = getattr(kind, "__dataclass_fields__", None)
     if names is not None:
         return lambda value: _mapping({name: getattr(value, name) for name in names})
-    return next((encoder for base, encoder in _BY_BASE if issubclass(kind, base)), _text)
+    return next((encoder for base, encoder in _BY_BASE if issubclass(kind, base)), _safe_str)
 
 
 def _fields_encoder(kind: type[Any]) -> Encoder:
@@ -173,7 +173,7 @@ def _fields_encoder(kind: type[Any]) -> Encoder:
         for field in attrs.fields(kind)
         if field.metadata.get("wire", True) and not (keeps_extra and field.name == "extra")
     ]
-    plan.sort(key=lambda item: item[1] not in _TAGS)  # as pi writes them; readers of session files look there first
+    plan.sort(key=lambda item: item[1] not in _TAGS)  # first, as the TypeScript pi writes them
     tag = getattr(kind, "type", None)  # events have it on the class, blocks and entries on the instance
     start = {"type": tag} if isinstance(tag, str) else {}
 
@@ -182,7 +182,7 @@ def _fields_encoder(kind: type[Any]) -> Encoder:
         for name, key, optional in plan:
             item = getattr(value, name)
             if type(item) not in _AS_IT_IS:
-                wire[key] = _encode_or_say_why_not(item)
+                wire[key] = _encode_or_placeholder(item)
             elif item is not None or not optional:
                 wire[key] = item
         if keeps_extra and value.extra:
@@ -193,7 +193,7 @@ def _fields_encoder(kind: type[Any]) -> Encoder:
     return encode
 
 
-def _encode_or_say_why_not(item: Any) -> Any:
+def _encode_or_placeholder(item: Any) -> Any:
     try:
         return _ENCODERS[type(item)](item)
     except RecursionError:
@@ -235,36 +235,40 @@ _BY_BASE: tuple[tuple[type[Any], Encoder], ...] = (
 )
 
 
-def _text(value: Any) -> str:
+def _safe_str(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - a stranger's __str__
+    except Exception:  # noqa: BLE001 - a plugin's __str__ may raise anything
         return object.__repr__(value)
 
 
-def _special(kind: type[Any]) -> Encoder | None:
-    """Return what writes the few values whose wire form is not their fields."""
+def _special_encoder(kind: type[Any]) -> Encoder | None:
+    """Return the encoder of the few classes whose JSON is not their fields; None for any other."""
     if kind.__name__ not in ("Done", "Error", "MessageUpdateEvent"):
         return None  # spares the imports
     from pi_hookspecs.events.agent import MessageUpdateEvent
     from pi_hookspecs.stream import Done, Error
 
-    special: dict[type[Any], Encoder] = {Done: _ending, Error: _ending, MessageUpdateEvent: _message_update}
+    special: dict[type[Any], Encoder] = {
+        Done: _encode_end,
+        Error: _encode_end,
+        MessageUpdateEvent: _encode_message_update,
+    }
     return special.get(kind)
 
 
-def _ending(event: Done | Error) -> dict[str, Any]:
+def _encode_end(event: Done | Error) -> dict[str, Any]:
     wire: dict[str, Any] = {"type": event.type, "reason": event.reason}
     return wire | {field.name: to_wire(getattr(event, field.name)) for field in attrs.fields(type(event))}
 
 
-def _message_update(event: MessageUpdateEvent) -> dict[str, Any]:
+def _encode_message_update(event: MessageUpdateEvent) -> dict[str, Any]:
     delta = event.assistant_message_event
-    return {"type": event.type, "usage": to_wire(_usage_so_far(delta)), "assistantMessageEvent": to_wire(delta)}
+    return {"type": event.type, "usage": to_wire(_current_usage(delta)), "assistantMessageEvent": to_wire(delta)}
 
 
-def _usage_so_far(event: AssistantMessageEvent) -> Usage:
-    """Return the tokens counted so far, from the builder itself: its ``partial`` copies the whole message."""
+def _current_usage(event: AssistantMessageEvent) -> Usage:
+    """Return the usage so far, from the builder itself: its ``partial`` copies the whole message."""
     source = event.source if hasattr(event, "source") else None
     usage: Usage | None = getattr(source, "usage", None)
     return usage or event.partial.usage  # type: ignore[union-attr]

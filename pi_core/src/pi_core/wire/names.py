@@ -1,4 +1,4 @@
-"""What Python's names are on the wire."""
+"""Names of attributes in JSON: camelCase of Python's snake_case."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["keeps_unknown_fields", "wire_name"]
 
 
 def wire_name(name: str) -> str:
-    """Return an attribute's name on the wire: ``cache_write_1h`` is ``cacheWrite1h``, ``continue_`` is ``continue``."""
+    """Return an attribute's name in JSON: ``cache_write_1h`` is ``cacheWrite1h``, ``continue_`` is ``continue``."""
     first, *rest = name.rstrip("_").split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def keeps_unknown_fields(cls: type[Any]) -> bool:
-    """Whether the class has an ``extra`` of its own for fields that it does not know."""
+    """Whether the class stores unknown fields in an ``extra`` of its own."""
     field = attrs.fields_dict(cls).get("extra")
     return field is not None and isinstance(field.default, attrs.Factory)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Why JSON data does not fit a class of the contract: each problem with its path."""
+"""Error messages for JSON data that does not fit a class of the contract: each problem with its path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import attrs
 
 from pi_core.wire.names import keeps_unknown_fields, wire_name
-from pi_core.wire.reader import OLD_ROLES, Misfit, json_type, members_of, reader_of, tags_of
+from pi_core.wire.reader import OLD_ROLES, InvalidData, json_type, members_of, reader_of, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,16 +26,16 @@ _JSON_TYPES: dict[Any, str] = {
     list: "an array",
     dict: "an object",
 }
-_MOST = 3
-"""Problems in one message."""
+_MAX_PROBLEMS = 3
+"""Problems listed in one message."""
 
 
 def explain(data: Any, target: Any) -> str:
-    """Return the first problems of data that ``reader_of(target)`` refuses; an empty text where there is none."""
+    """Return the first problems of data for which ``reader_of(target)`` raises; an empty text if there are none."""
     problems: list[str] = []
     for path, problem in _problems(data, target, ""):
         problems.append(f"{path}: {problem}" if path else problem)
-        if len(problems) == _MOST:
+        if len(problems) == _MAX_PROBLEMS:
             break
     return "; ".join(problems)
 
@@ -43,7 +43,7 @@ def explain(data: Any, target: Any) -> str:
 def _problems(data: Any, target: Any, path: str) -> Iterator[tuple[str, str]]:
     try:
         reader_of(target)(data)
-    except Misfit:
+    except InvalidData:
         pass
     except (TypeError, ValueError) as error:  # a class's own converter or validator
         yield path, str(error)
@@ -53,9 +53,9 @@ def _problems(data: Any, target: Any, path: str) -> Iterator[tuple[str, str]]:
     members = members_of(target)
     classes = [member for member in members if attrs.has(member)]
     if isinstance(data, dict) and classes:
-        yield from _of_object(data, classes, path)
+        yield from _object_problems(data, classes, path)
         return
-    member = next((each for each in members if each not in classes and _is_of(data, json_type(each))), None)
+    member = next((each for each in members if each not in classes and _has_json_type(data, json_type(each))), None)
     inner = get_args(member)
     if get_origin(member) in (tuple, Sequence):
         for number, item in enumerate(data):
@@ -72,7 +72,7 @@ def _problems(data: Any, target: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, f"must be {' or '.join(dict.fromkeys(kinds))}, not {reprlib.repr(data)}"
 
 
-def _of_object(data: dict[str, Any], classes: list[Any], path: str) -> Iterator[tuple[str, str]]:
+def _object_problems(data: dict[str, Any], classes: list[Any], path: str) -> Iterator[tuple[str, str]]:
     cls = classes[0]
     if len(classes) > 1:
         name, by_tag, unknown = tags_of(classes)
@@ -84,12 +84,12 @@ def _of_object(data: dict[str, Any], classes: list[Any], path: str) -> Iterator[
         if cls is None:
             yield path, f"has an unknown {name!r}: {tag!r}"
             return
-    reader_of(cls)  # which resolves the types of its fields
+    reader_of(cls)  # resolves the annotations of its fields
     keeps_extra = keeps_unknown_fields(cls)
     for field in attrs.fields(cls):
         key = wire_name(field.name)
         if keeps_extra and key == "extra":
-            continue  # an unknown field like any other
+            continue  # in JSON it is an unknown field like any other
         if key not in data:
             if field.default is attrs.NOTHING and field.name != "parent_id":
                 yield f"{path}.{key}".lstrip("."), "is missing"
@@ -97,5 +97,5 @@ def _of_object(data: dict[str, Any], classes: list[Any], path: str) -> Iterator[
             yield from _problems(data[key], field.type, f"{path}.{key}".lstrip("."))
 
 
-def _is_of(data: Any, kind: type[Any]) -> bool:
+def _has_json_type(data: Any, kind: type[Any]) -> bool:
     return type(data) in ((int, float) if kind in (int, float) else (kind,))
