@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from pi_core.conversation.answer import Answer
     from pi_core.conversation.model_selection import ScopedModel
     from pi_core.conversation.output_types import OutputType, output_converter
-    from pi_core.conversation.session_runtime import (
-        AgentSessionRuntime,
-        AgentSessionServices,
-        create_agent_session_from_services,
-        create_agent_session_runtime,
-        create_agent_session_services,
-    )
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.create import create_agent_session
     from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
@@ -43,6 +36,13 @@ if TYPE_CHECKING:
     from pi_core.resources.inside import leads_out
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
+    from pi_core.session_runtime import (
+        AgentSessionRuntime,
+        AgentSessionServices,
+        create_agent_session_from_services,
+        create_agent_session_runtime,
+        create_agent_session_services,
+    )
     from pi_core.settings import Settings, SettingsManager
     from pi_core.settings.trust import ProjectTrust, TrustStore
     from pi_core.system_prompt import PromptPart, SystemPrompt
@@ -55,10 +55,6 @@ _HOMES = {
     "conversation.model_selection": "ScopedModel",
     "conversation.output_types": "OutputType output_converter",
     "conversation.usage_limits": "UsageLimits",
-    "conversation.session_runtime": (
-        "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
-        " create_agent_session_services"
-    ),
     "models.auth_storage": "AuthStorage",
     "conversation.answer": "Answer",
     "agent.convert": "convert_to_llm",
@@ -79,6 +75,10 @@ _HOMES = {
     "resources.inside": "leads_out",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
+    "session_runtime": (
+        "AgentSessionRuntime AgentSessionServices create_agent_session_from_services create_agent_session_runtime"
+        " create_agent_session_services"
+    ),
     "settings": "Settings SettingsManager",
     "system_prompt": "PromptPart SystemPrompt",
     "system_prompt.elements": "escaped prompt_element",

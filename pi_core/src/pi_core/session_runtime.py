@@ -1,28 +1,30 @@
-"""What sessions stand on, made once for several of them, and ``AgentSessionRuntime``, a session together with it.
+"""What several sessions can share, made once, and ``AgentSessionRuntime``, a session together with it.
 
 The runtime adds nothing to ``AgentSession``, which replaces its conversation itself.
 """
 
+# ruff: noqa: TC004 - the parts that the lambdas name are for type checkers: those functions are never called
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import frozen
 
+from pi_core.base.forwarding import Method
 from pi_core.create import create_agent_session, prepare_host
 from pi_core.models.registry import ModelRegistry
 from pi_core.resources import DefaultResourceLoader
 from pi_core.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pi_core.conversation import AgentSession
-    from pi_core.conversation.switching import ForkOutcome
+    from pi_core.conversation.lifecycle import Lifecycle
+    from pi_core.conversation.switching import SessionSwitcher
     from pi_core.host import PluginHost
     from pi_core.models.auth_storage import AuthStorage
-    from pi_core.session import SessionManager
     from pi_hookspecs import PiAPI, ResourceLoader
 
 __all__ = [
@@ -36,7 +38,7 @@ __all__ = [
 
 @frozen(kw_only=True)
 class AgentSessionServices:
-    """What a session of a folder stands on; ``create_agent_session_from_services`` makes another one of it."""
+    """What the sessions of a folder share; ``create_agent_session_from_services`` makes a session that uses it."""
 
     cwd: Path
     host: PluginHost
@@ -49,7 +51,7 @@ class AgentSessionRuntime:
     """Goes from one conversation to the next. Use it as ``async with``; make it with ``create_agent_session_runtime``.
 
     Args:
-        session: Stays the same, and its listeners and plugins with it, whatever it is about.
+        session: Stays the same, with its subscribers and plugins, when its conversation is replaced.
     """
 
     def __init__(self, session: AgentSession) -> None:
@@ -57,7 +59,7 @@ class AgentSessionRuntime:
 
     @property
     def services(self) -> AgentSessionServices:
-        """What the session stands on."""
+        """What the session shares with others."""
         session = self.session
         return AgentSessionServices(
             cwd=session.cwd,
@@ -74,30 +76,11 @@ class AgentSessionRuntime:
     async def __aexit__(self, *_: object) -> None:
         await self.dispose()
 
-    async def new_session(
-        self,
-        *,
-        parent_session: str | None = None,
-        setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
-    ) -> bool:
-        """Begin a new conversation, see ``AgentSession.new_session``."""
-        return await self.session.new_session(parent_session=parent_session, setup=setup)
-
-    async def switch_session(self, session_path: str | Path) -> bool:
-        """Go over to a stored conversation, see ``AgentSession.switch_session``."""
-        return await self.session.switch_session(session_path)
-
-    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
-        """Go over to a copy that ends at an entry, see ``AgentSession.fork``."""
-        return await self.session.fork(entry_id, position)
-
-    async def import_from_jsonl(self, path: str | Path) -> bool:
-        """Copy a session file to where sessions are kept and go over to it, see ``AgentSession.import_from_jsonl``."""
-        return await self.session.import_from_jsonl(path)
-
-    async def dispose(self) -> None:
-        """End the session."""
-        await self.session.dispose()
+    new_session = Method("session.new_session", lambda: SessionSwitcher.new)
+    switch_session = Method("session.switch_session", lambda: SessionSwitcher.switch)
+    fork = Method("session.fork", lambda: SessionSwitcher.fork)
+    import_from_jsonl = Method("session.import_from_jsonl", lambda: SessionSwitcher.import_file)
+    dispose = Method("session.dispose", lambda: Lifecycle.end)
 
 
 def create_agent_session_runtime(
@@ -126,7 +109,7 @@ def create_agent_session_services(
     extension_factories: Sequence[Callable[[PiAPI], None]] = (),
     environ: Mapping[str, str] | None = None,
 ) -> AgentSessionServices:
-    """Load plugins, settings, models and keys of a folder once, for every session that is to work there.
+    """Load plugins, settings, models and keys of a folder once, for every session that will work there.
 
     The options are those of ``create_agent_session``.
     """
@@ -155,7 +138,7 @@ def create_agent_session_services(
 
 
 def create_agent_session_from_services(services: AgentSessionServices, **options: Any) -> AgentSession:
-    """Return a session that stands on these services; call it inside a running event loop.
+    """Return a session that uses these services; call it inside a running event loop.
 
     Args:
         services: Shared with other sessions, whose conversations, tools and queues stay their own.
