@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from typing import Protocol
 
 import pytest
 
-from pi_core.base.forwarding import attribute, forward
+from pi_core.base.forwarding import attribute, forward, forward_by_name
 
 
 class Engine:
@@ -16,6 +17,12 @@ class Engine:
     def start(self, times: int, *, choke: bool = False) -> str:
         """Start the engine."""
         return f"{self.power} {times} {choke}"
+
+
+class Startable(Protocol):
+    def start(self, times: int, *, choke: bool = False) -> str:
+        """Start it."""
+        ...
 
 
 class Chassis:
@@ -30,6 +37,7 @@ class Car:
 
     start = forward("engine", Engine.start)
     push_start = forward("chassis.engine", Engine.start)
+    start_any = forward_by_name("engine", Startable.start)
 
 
 def test_it_calls_the_part_that_is_there_now():
@@ -66,3 +74,17 @@ def test_a_writable_attribute_is_written_to_the_part():
     assert facade.part.name == facade.name == facade.fixed == "after"
     with pytest.raises(AttributeError):
         facade.fixed = "never"
+
+
+class Motor:
+    def start(self, times, *, choke=False):
+        return f"motor {times} {choke}"
+
+
+def test_a_part_known_by_a_protocol_is_called_by_name():
+    car = Car()
+    start = car.start_any
+    car.engine = Motor()
+
+    assert start(2, choke=True) == "motor 2 True"
+    assert Car.start_any.__doc__ == "Start it."

@@ -122,6 +122,15 @@ async def test_constants_are_refused_once_the_handles_are_retired(port, name):
         getattr(ctx, name)
 
 
+async def test_a_method_that_a_plugin_kept_is_refused_once_the_handles_are_retired(port):
+    emit = port.ctx.emit
+    port.handles.retire(ENDED)
+
+    with pytest.raises(StaleObject, match="has ended"):
+        await emit("event")
+    assert port.events == []
+
+
 async def test_ctx_has_no_other_attributes_than_its_own(port):
     with pytest.raises(AttributeError, match="'PluginContext' object has no attribute 'session_manager'"):
         port.ctx.session_manager  # noqa: B018 - reading it is the test

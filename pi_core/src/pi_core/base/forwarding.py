@@ -1,7 +1,8 @@
 """Methods and attributes of a composed object that are those of its parts.
 
 A hand-written delegate repeats signature and docstring; these take both from the part, for type checkers as well.
-``forward`` is for parts whose class is imported anyway, ``Method`` for those that are made when they are first used.
+``forward`` is for parts whose class is imported anyway, ``forward_by_name`` for parts that are known by a protocol, and
+``Method`` for those that are made when they are first used.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Method", "attribute", "forward"]
+__all__ = ["Method", "attribute", "forward", "forward_by_name"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,6 +32,23 @@ def forward(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Con
     @wraps(method)
     def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return method(part_of(self), *args, **kwargs)
+
+    return call
+
+
+def forward_by_name(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """Return a method that calls the one of the same name on a part, both looked up at each call.
+
+    Args:
+        part: As for ``forward``.
+        method: The method, as a protocol declares it that the part implements.
+    """
+    part_of, name = attrgetter(part), method.__name__
+
+    @wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        answer: R = getattr(part_of(self), name)(*args, **kwargs)
+        return answer
 
     return call
 

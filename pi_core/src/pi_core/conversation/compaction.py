@@ -99,12 +99,12 @@ class CompactionRunner:
             Aborted: A plugin or ``abort`` stopped it.
             PiError: It failed; the session is as it was.
         """
-        compaction = await self.compact(custom_instructions, "manual", will_retry=False)
+        compaction = await self.compact(custom_instructions)
         assert compaction is not None  # noqa: S101 - by hand, nothing to do is an error
         return compaction
 
     async def compact(
-        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
+        self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
     ) -> Compaction | None:
         """Compact, see ``PiContext.compact``: by hand a run is aborted first, unless the run's own task asks."""
         await self._lifecycle.start()

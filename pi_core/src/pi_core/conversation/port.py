@@ -74,7 +74,7 @@ class PluginPort:
     has_queued_messages = Method("_runtime.agent.has_queued_messages", lambda: Agent.has_queued_messages)
     get_context_usage = Method("_parts.usage.context", lambda: SessionUsage.context)
     complete = Method("_parts.requests.complete", lambda: SideRequests.complete)
-    compact_for = Method("_parts.compaction.compact", lambda: CompactionRunner.compact)
+    compact = Method("_parts.compaction.compact", lambda: CompactionRunner.compact)
     request_abort = Method("_parts.lifecycle.request_abort", lambda: Lifecycle.request_abort)
     wait_for_idle = Method("_parts.lifecycle.wait_for_idle", lambda: Lifecycle.wait_for_idle)
     new_session = Method("_parts.switcher.new", lambda: SessionSwitcher.new)

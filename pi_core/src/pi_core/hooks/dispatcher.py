@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from pi_core.base.forwarding import forward
 from pi_core.hooks.combining import combination
 from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.order import in_order
@@ -24,6 +25,7 @@ from pi_core.hooks.records import (
     parameters,
 )
 from pi_core.hooks.running_call import current_call
+from pi_core.hooks.watchdog import Watchdog
 from pi_hookspecs import Order, UnknownName, answers_of
 from pi_hookspecs.specs import all_hookspecs
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     import pluggy
 
     from pi_core.hooks.reports import HookFailure, HookTrace
-    from pi_hookspecs import AbortSignal, PiContext
+    from pi_hookspecs import PiContext
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
@@ -114,13 +116,9 @@ class HookDispatcher:
         hook = self._hooks[event.type]
         return hook.combine(hook, event, ctx) if hook.implementations else _nothing()
 
-    def abort(self, signal: AbortSignal) -> None:
-        """End the implementations that run for an aborted run."""
-        self._watchdog.abort(signal)
+    abort = forward("_watchdog", Watchdog.abort)
 
-    def end_in_child(self) -> None:
-        """Have this process, a copy that an implementation has forked, end as soon as that returns."""
-        self._watchdog.mark_all()
+    end_in_child = forward("_watchdog", Watchdog.end_in_child)
 
     @contextmanager
     def clock_stopped(self) -> Iterator[None]:
@@ -235,9 +233,7 @@ class HookDispatcher:
             shut.quarantined, shut.defect = True, defect
             yield shut
 
-    def close(self) -> None:
-        """Stop watching; the dispatcher is done."""
-        self._watchdog.close()
+    close = forward("_watchdog", Watchdog.close)
 
     def _implementation(
         self, hook: str, plugin: str, function: Callable[..., Any], argnames: tuple[str, ...], band: int

@@ -91,8 +91,8 @@ class Watchdog:
             self._timer.cancel()
             self._arm(self._loop, self._tick_seconds)
 
-    def mark_all(self) -> None:
-        """Have every call checked when it returns, like one that was cancelled."""
+    def end_in_child(self) -> None:
+        """Have this process, a copy that an implementation has forked, end as soon as that returns."""
         for each in self._running:
             each.marks += 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.forwarding import forward
 from pi_core.hooks.dispatcher import HookDispatcher, Timeouts
 from pi_core.host.breadcrumbs import Breadcrumbs
 from pi_core.host.discovery import find_plugins, fingerprint, unchanged
@@ -194,13 +195,9 @@ class PluginHost:
         self.problems = [problem for problem in self.problems if problem.plugin != name]
         return self._registrar.withdraw(name)
 
-    def register(self, hook: str, plugin: str, thing: object) -> Callable[[], None]:
-        """Register an object for all sessions at run time; returns how to take it away."""
-        return self._registry.add(hook, plugin, thing)
+    register = forward("_registry", Registry.add)
 
-    def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
-        """Return which of these plugins, given in load order, a name means."""
-        return self._registry.choice(hook, name, plugins)
+    choice = forward("_registry", Registry.choice)
 
     def report(self, plugin: str, step: str, message: str) -> None:
         """Keep what went wrong with a plugin, for whoever shows ``problems``."""

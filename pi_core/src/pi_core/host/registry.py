@@ -40,7 +40,7 @@ class Registry:
         """How often something was registered or taken away."""
 
     def add(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
-        """Register an object; returns how to take it away."""
+        """Register an object for all sessions at run time; returns a function that removes it."""
         mine = Registered(plugin, KINDS[hook].key_of(thing), thing)
 
         def remove() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import evolve
 
+from pi_core.base.forwarding import forward
 from pi_core.models.auth import ModelAuth, RequestAuth
 from pi_core.models.auth_storage import AuthStorage
 from pi_core.models.models_file import ModelsFile
@@ -104,11 +105,7 @@ class ModelRegistry:
 
     # Models and providers
 
-    def get_providers(self) -> list[str]:
-        """Return the ids of all known providers: the plugins', sorted, then those of models.json in its order."""
-        return self._tables.ids()
-
-    provider_ids = get_providers
+    get_providers = provider_ids = forward("_tables", ModelTables.ids)
 
     def get_models(self, provider: str | None = None) -> list[Model]:
         """Return a provider's models, or those of all providers when None; an empty list for an unknown provider."""
@@ -129,13 +126,7 @@ class ModelRegistry:
         models = (model for provider_id in self._resolver.ready() for model in self.provider(provider_id).models)
         return [model for model in models if self._tables.has_api(model.api)]
 
-    def provider(self, provider_id: str) -> ProviderInfo:
-        """Return a provider's row.
-
-        Raises:
-            UnknownName: No plugin and no configuration defines the provider.
-        """
-        return self._resolver.provider(provider_id)
+    provider = forward("_resolver", ModelResolver.provider)
 
     async def discover(
         self, provider_ids: Sequence[str] | None = None, *, seconds: float | None = None
@@ -180,9 +171,7 @@ class ModelRegistry:
 
         return unregister
 
-    def register_api(self, api: str, stream: StreamFunction) -> Callable[[], None]:
-        """Use a function for an API, before those of plugins; return a function that unregisters it."""
-        return self._tables.add_stream(api, stream)
+    register_api = forward("_tables", ModelTables.add_stream)
 
     # Resolving names
 
@@ -190,22 +179,7 @@ class ModelRegistry:
         """Return the model that a name resolves to, as ``match`` does, without its thinking level."""
         return self.match(reference, provider).model
 
-    def match(self, reference: str, provider: str | None = None) -> ModelMatch:
-        """Return the model that a name resolves to, and the thinking level of its ``:level`` suffix.
-
-        A name is ``provider/id``, an id, or a part of an id or name, in any case, with an optional ``:level`` suffix.
-        An id that a known provider does not list is used as it is, with a warning. Of several providers that list an
-        id, one with a key is preferred, then the setting ``defaultProvider``. No server is asked.
-
-        Args:
-            reference: The name.
-            provider: The provider to search; all when None.
-
-        Raises:
-            UnknownName: No such provider, or no matching model.
-            UserError: Models of several providers match, and none is preferred.
-        """
-        return self._resolver.find(reference, provider)
+    match = forward("_resolver", ModelResolver.find)
 
     def exact(self, provider: str, model_id: str) -> Model:
         """Return the model of exactly this id, even if the provider does not list it; for ids that were stored.
@@ -269,22 +243,14 @@ class ModelRegistry:
 
     # Requests
 
-    def stream_of(self, model: Model) -> StreamFunction:
-        """Return the ``stream`` function for the model's API.
-
-        Raises:
-            NoModel: No plugin implements the API.
-        """
-        return self._tables.stream_of(model)
+    stream_of = forward("_tables", ModelTables.stream_of)
 
     def is_configured(self, provider_id: str) -> bool:
         """Return whether a provider has a key or needs none, without using the network or running a command."""
         info = self._tables.info(provider_id)
         return info is not None and self._keys.is_configured(info)
 
-    def logins(self) -> list[str]:
-        """Return the ids of the providers that a plugin can sign in to, sorted."""
-        return self._keys.logins()
+    logins = forward("_keys", ModelAuth.logins)
 
     def check(self, model: Model) -> None:
         """Check what can be checked before a request: that a key can be found and the base URL is complete.

@@ -71,7 +71,15 @@ class ModelResolver:
     # By name
 
     def find(self, reference: str, provider: str | None = None) -> ModelMatch:
-        """Return the model for ``provider/id``, an id, or a part of one, and the thinking level of a ``:level`` suffix.
+        """Return the model that a name resolves to, and the thinking level of its ``:level`` suffix.
+
+        A name is ``provider/id``, an id, or a part of an id or name, in any case, with an optional ``:level`` suffix.
+        An id that a known provider does not list is used as it is, with a warning. Of several providers that list an
+        id, one with a key is preferred, then the setting ``defaultProvider``. No server is asked.
+
+        Args:
+            reference: The name.
+            provider: The provider to search; all when None.
 
         Raises:
             UnknownName: No such provider, or no matching model.

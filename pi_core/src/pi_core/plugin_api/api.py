@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from pi_core.base.forwarding import forward_by_name
 from pi_core.plugin_api.arguments import (
     check_delivery,
     check_event,
@@ -20,6 +21,7 @@ from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
 from pi_core.plugin_api.event_bus import PluginEvents
 from pi_core.plugin_api.handles import Handle, not_yet
 from pi_core.plugin_api.pending import BeforeSession, Registration
+from pi_core.plugin_api.port import SessionPort
 from pi_core.plugin_api.registrations import checked
 from pi_hookspecs import MissingKey, PluginError, Tool
 
@@ -30,11 +32,10 @@ if TYPE_CHECKING:
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.pending import What
-    from pi_core.plugin_api.port import ProviderPort, SessionPort
+    from pi_core.plugin_api.port import ProviderPort
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
-        CommandInfo,
         CustomMessage,
         ExecResult,
         Login,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         ProviderInfo,
         StreamFunction,
         ThinkingLevel,
-        ToolInfo,
     )
     from pi_hookspecs.messages import UserContent
 
@@ -344,21 +344,15 @@ class PluginAPI(Handle):
 
     # Choices
 
-    def get_active_tools(self) -> list[str]:
-        """Return the names of the tools that the model is offered."""
-        return self._session.get_active_tools()
+    get_active_tools = forward_by_name("_session", SessionPort.get_active_tools)
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
         """Offer the model these tools from the next request on."""
         self._session.set_active_tools(texts("set_active_tools", "names", names))
 
-    def get_all_tools(self) -> list[ToolInfo]:
-        """Return every tool that could be offered."""
-        return self._session.get_all_tools()
+    get_all_tools = forward_by_name("_session", SessionPort.get_all_tools)
 
-    async def get_commands(self) -> Sequence[CommandInfo]:
-        """Return what can be called with a slash: plugins' commands, prompt templates, skills."""
-        return await self._session.get_commands()
+    get_commands = forward_by_name("_session", SessionPort.get_commands)
 
     async def set_model(self, model: Model | str, /) -> bool:
         """Use another model from the next run on; False when its provider has no key."""
@@ -373,9 +367,7 @@ class PluginAPI(Handle):
         """Return the current reasoning effort."""
         return self._session.thinking_level
 
-    async def set_thinking_level(self, level: ThinkingLevel, /) -> None:
-        """Change the reasoning effort from the next run on, as far as the model has it."""
-        await self._session.set_thinking_level(level)
+    set_thinking_level = forward_by_name("_session", SessionPort.set_thinking_level)
 
     async def emit(self, event: Any, /) -> None:
         """Call the session's subscribers with an event; its class has a ``type`` and attrs fields."""

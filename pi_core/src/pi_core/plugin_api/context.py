@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pi_core.base.forwarding import attribute, forward_by_name
 from pi_core.plugin_api.command_context import CommandContext
 from pi_core.plugin_api.plugin_ui import plugin_ui
+from pi_core.plugin_api.port import SessionPort
 from pi_core.session import ReadOnlySession
 from pi_hookspecs import AgentBusy, ToolCall, ToolResult
 
@@ -14,22 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pi_core.models.registry import ModelRegistry
-    from pi_core.plugin_api.port import HelperSession, SessionPort
+    from pi_core.plugin_api.port import HelperSession
     from pi_core.plugin_api.relay import Relay
     from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
-        AssistantMessage,
-        Compaction,
-        CompactionReason,
-        Context,
-        ContextUsage,
         ExecResult,
         Model,
         NoticeLevel,
         ResourceLoader,
         SessionView,
-        SideRequest,
         ThinkingLevel,
         ToolUpdate,
         UserInterface,
@@ -120,30 +116,15 @@ class PluginContext(CommandContext):
         """The user, through the present front end."""
         return plugin_ui(self._session.ui, self._session.hooks)
 
-    @property
-    def has_ui(self) -> bool:
-        """Whether a user can answer a dialog."""
-        return self._session.has_ui
-
-    @property
-    def model(self) -> Model | None:
-        """The current model."""
-        return self._session.model
-
-    @property
-    def thinking_level(self) -> ThinkingLevel:
-        """The current reasoning effort."""
-        return self._session.thinking_level
+    has_ui: bool = attribute("_session.has_ui", "Whether a user can answer a dialog.")
+    model: Model | None = attribute("_session.model", "The current model.")
+    thinking_level: ThinkingLevel = attribute("_session.thinking_level", "The current reasoning effort.")
+    system_prompt: str = attribute("_session.system_prompt", "The system prompt as the next request would send it.")
 
     @property
     def signal(self) -> AbortSignal | None:
         """The run's abort; None between runs."""
         return self._session.signal
-
-    @property
-    def system_prompt(self) -> str:
-        """The system prompt as the next request would send it."""
-        return self._session.system_prompt
 
     def get_system_prompt(self) -> str:
         """Return ``system_prompt``."""
@@ -162,23 +143,13 @@ class PluginContext(CommandContext):
         """Whether no prompt is being answered."""
         return not self._session.is_streaming
 
-    def has_pending_messages(self) -> bool:
-        """Whether messages are queued."""
-        return self._session.has_queued_messages()
+    has_pending_messages = forward_by_name("_session", SessionPort.has_queued_messages)
 
-    def context_usage(self) -> ContextUsage | None:
-        """How full the window is, by the last answer's own count and an estimate of what followed."""
-        return self._session.get_context_usage()
+    context_usage = forward_by_name("_session", SessionPort.get_context_usage)
 
-    async def compact(
-        self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
-    ) -> Compaction | None:
-        """Compact the conversation, now."""
-        return await self._session.compact_for(custom_instructions, reason, will_retry=will_retry)
+    compact = forward_by_name("_session", SessionPort.compact)
 
-    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
-        """Ask the model something outside the conversation."""
-        return await self._session.complete(context, request)
+    complete = forward_by_name("_session", SessionPort.complete)
 
     async def exec(
         self,
@@ -201,9 +172,7 @@ class PluginContext(CommandContext):
         """Return a session for a helper, to be used as ``async with``."""
         return self._session.create_helper(options, self.signal)
 
-    async def export(self, path: str | Path | None = None) -> Path:
-        """Write the session into a file."""
-        return await self._session.export(path)
+    export = forward_by_name("_session", SessionPort.export)
 
     def find_model(self, name: str) -> Model:
         """Return the model that a name means, if it can answer now."""
@@ -211,13 +180,9 @@ class PluginContext(CommandContext):
         self.models.check(model)
         return model
 
-    async def emit(self, event: Any) -> None:
-        """Call the session's subscribers with an event and wait for them."""
-        await self._session.emit(event)
+    emit = forward_by_name("_session", SessionPort.emit)
 
-    def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the run that is going on."""
-        self._session.request_abort(reason)
+    abort = forward_by_name("_session", SessionPort.request_abort)
 
     def shutdown(self) -> None:
         """Ask the front end to end when the run is over."""

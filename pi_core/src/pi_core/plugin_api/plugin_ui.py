@@ -6,11 +6,13 @@ from collections.abc import Coroutine
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from pi_core.base.forwarding import forward_by_name
+from pi_hookspecs import UserInterface
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_hookspecs import NoticeLevel, UserInterface
 
 __all__ = ["Dialog", "plugin_ui"]
 
@@ -90,20 +92,15 @@ class _PluginUI:
         with self._hooks.clock_stopped():
             return await ask(*arguments, **how)
 
-    def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        self._ui.notify(message, level)
+    notify = forward_by_name("_ui", UserInterface.notify)
 
-    def set_status(self, key: str, text: str | None = None) -> None:
-        self._ui.set_status(key, text)
+    set_status = forward_by_name("_ui", UserInterface.set_status)
 
-    def set_widget(self, key: str, lines: Sequence[str] | None = None, **where: Any) -> None:
-        self._ui.set_widget(key, lines, **where)
+    set_widget = forward_by_name("_ui", UserInterface.set_widget)
 
-    def set_editor_text(self, text: str) -> None:
-        self._ui.set_editor_text(text)
+    set_editor_text = forward_by_name("_ui", UserInterface.set_editor_text)
 
-    def set_title(self, title: str) -> None:
-        self._ui.set_title(title)
+    set_title = forward_by_name("_ui", UserInterface.set_title)
 
     def __getattr__(self, name: str) -> Any:
         """Return what this front end offers beyond the protocol, or what stands in for it."""

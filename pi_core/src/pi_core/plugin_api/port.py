@@ -192,13 +192,13 @@ class SessionPort(ProviderPort, Protocol):
         """Ask the model outside the conversation, see ``PiContext.complete``."""
         ...
 
-    async def compact_for(
-        self, custom_instructions: str | None, reason: CompactionReason, *, will_retry: bool
+    async def compact(
+        self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
     ) -> Compaction | None:
         """Compact the conversation, see ``PiContext.compact``."""
         ...
 
-    def request_abort(self, reason: str = ...) -> None:
+    def request_abort(self, reason: str = "Operation aborted") -> None:
         """Stop the prompt that is being answered, without waiting until it has settled."""
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from pi_core.base.forwarding import forward
+from pi_core.base.forwarding import attribute, forward
 from pi_core.session import finding
 from pi_core.session.context import BranchContext
 from pi_core.session.forks import fork_path, fork_stored
@@ -176,50 +176,23 @@ class SessionManager:
 
     # What it is
 
-    @property
-    def header(self) -> SessionHeader:
-        """The session's id, time and working directory."""
-        return self.open_session.header
-
-    @property
-    def id(self) -> str:
-        """The session's id."""
-        return self.open_session.header.id
-
-    @property
-    def cwd(self) -> str:
-        """The working directory that the session belongs to."""
-        return self.open_session.header.cwd
-
-    @property
-    def name(self) -> str | None:
-        """The latest name that the user gave the session; None where it has none."""
-        return self.open_session.names.name
-
-    @property
-    def leaf_id(self) -> str | None:
-        """The entry that the next one will follow."""
-        return self.open_session.leaf_id
-
-    @property
-    def file(self) -> Path | None:
-        """The session's file, which may not be made yet; None where it has none."""
-        return self.open_session.writer.stored.file
-
-    @property
-    def reference(self) -> str:
-        """What ``open`` takes to find the session again."""
-        return self.open_session.writer.stored.reference
+    header: SessionHeader = attribute("open_session.header", "The session's id, time and working directory.")
+    id: str = attribute("open_session.header.id", "The session's id.")
+    cwd: str = attribute("open_session.header.cwd", "The working directory that the session belongs to.")
+    name: str | None = attribute("open_session.names.name", "The latest name that the user gave the session, if any.")
+    leaf_id: str | None = attribute("open_session.leaf_id", "The entry that the next one will follow.")
+    file: Path | None = attribute(
+        "open_session.writer.stored.file", "The session's file, which may not be made yet; None where it has none."
+    )
+    reference: str = attribute("open_session.writer.stored.reference", "What ``open`` takes to find the session again.")
+    plugin_host: PluginHost | None = attribute(
+        "_chosen.host", "The plugins that the session was made with; None for one in memory."
+    )
 
     @property
     def session_dir(self) -> Path | None:
         """The folder of the session's file, or of the sessions to come; None where there is none."""
         return self.file.parent if self.file is not None else self._chosen.place.session_dir
-
-    @property
-    def plugin_host(self) -> PluginHost | None:
-        """The plugins that the session was made with; None for one in memory."""
-        return self._chosen.host
 
     @property
     def is_persisted(self) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from attrs import evolve
 
-from pi_core.base.forwarding import forward
+from pi_core.base.forwarding import attribute, forward
 from pi_core.session.nodes import Names
 from pi_core.session.open_session import OpenSession
 from pi_core.session.tree import SessionTree
@@ -50,43 +50,23 @@ class ReadOnlySession:
     def __init__(self, session: SessionSource) -> None:
         self._session = session
 
-    @property
-    def header(self) -> SessionHeader:
-        """The session's id, time and working directory."""
-        return self._session.open_session.header
-
-    @property
-    def name(self) -> str | None:
-        """The name that the user gave the session."""
-        return self._session.open_session.names.name
-
-    @property
-    def id(self) -> str:
-        """The session's id."""
-        return self._session.open_session.header.id
-
-    @property
-    def file(self) -> Path | None:
-        """The session's file, which is made with the first answer; None in memory."""
-        return self._session.open_session.writer.stored.file
-
-    @property
-    def leaf_id(self) -> str | None:
-        """The entry that the next one will follow."""
-        return self._session.open_session.leaf_id
+    header: SessionHeader = attribute("_session.open_session.header", "The session's id, time and working directory.")
+    name: str | None = attribute("_session.open_session.names.name", "The name that the user gave the session.")
+    id: str = attribute("_session.open_session.header.id", "The session's id.")
+    file: Path | None = attribute(
+        "_session.open_session.writer.stored.file", "The session's file, made with the first answer; None in memory."
+    )
+    leaf_id: str | None = attribute("_session.open_session.leaf_id", "The entry that the next one will follow.")
 
     entries = forward("_session.open_session.tree", SessionTree.entries)
     entry = forward("_session.open_session.tree", SessionTree.get)
+    children = forward("_session.open_session.tree", SessionTree.get_children)
     label = forward("_session.open_session.names", Names.label)
     tree = forward("_session.open_session", OpenSession.get_tree)
 
     def branch(self, from_id: str | None = None) -> Sequence[SessionEntry]:
         """Return the entries from the root to the leaf, or to the given one, without records of prompt and tools."""
         return self._session.open_session.get_branch(from_id, records=False)
-
-    def children(self, entry_id: str) -> Sequence[SessionEntry]:
-        """Return the entries that follow an entry, oldest first."""
-        return self._session.open_session.tree.get_children(entry_id)
 
     def context(self) -> SessionContext:
         """Return what the model is sent of the current branch."""
