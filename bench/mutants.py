@@ -37,8 +37,9 @@ ROOT = Path(__file__).parents[1]
 TESTS = {
     "pi_core/src/pi_core/hooks/dispatcher.py": (
         "pi_core/tests/hooks",
-        "pi_core/tests/plugin_api",
-        "pi_core/tests/conversation/test_prompt_expansion.py",
+        "pi_core/tests/host",
+        "pi_core/tests/resources/test_resources_in_sessions.py",
+        "pi_core/tests/conversation/test_forked_processes.py",
     ),
     "pi_core/src/pi_core/session/tree.py": ("pi_core/tests/session", "pi_core/tests/conversation"),
     "pi_core/src/pi_core/session/writer.py": ("pi_core/tests/session", "plugins/sessions/session-jsonl/tests"),
@@ -231,7 +232,7 @@ def try_module(copy: Copy, module: str, tests: Sequence[str], sample: int, seed:
     for number, mutant in enumerate(chosen, 1):
         outcome = "NOT NOTICED" if copy.passes(module, mutant.source, tests, seconds) else "noticed"
         print(f"{number}/{len(chosen)} {module}:{mutant.line} {outcome}", file=sys.stderr, flush=True)
-        rows.append((f"{Path(module).name}:{mutant.line}", mutant.what, outcome))
+        rows.append((f"{Path(module).name}:{mutant.line}", outcome, mutant.what))
     return rows
 
 
@@ -249,9 +250,9 @@ def main() -> None:
         for module in modules:
             tests = given.tests or tests_of(module)
             rows = try_module(copy, module, tests, given.sample, given.seed)
-            missed = sum(outcome != "noticed" for *_, outcome in rows)
+            missed = sum(outcome != "noticed" for _, outcome, _ in rows)
             title = f"{module}: {len(rows)} mutations, {missed} not noticed by {' '.join(tests)}"
-            show_table(title, ["place", "mutation", ""], rows)
+            show_table(title, ["place", "", "mutation"], rows)
 
 
 if __name__ == "__main__":

@@ -483,6 +483,21 @@ async def test_what_a_callback_raises_reaches_who_iterates(llm, user):
         await stream.result()
 
 
+@pytest.mark.parametrize(("raised", "again"), [(ValueError("broken"), False), (asyncio.CancelledError(), True)])
+async def test_only_what_ends_the_task_is_raised_in_the_task_behind_the_stream(llm, user, raised, again):
+    async def broken():
+        raise raised
+
+    config = LoopConfig(model=llm.model, stream=llm.stream, get_steering_messages=broken)
+    stream = agent_loop([user("hi")], AgentContext(), config)
+    with pytest.raises(type(raised)):
+        await stream.result()
+    await asyncio.wait([stream.producer])
+
+    assert stream.producer.cancelled() is again
+    assert again or stream.producer.exception() is None
+
+
 async def test_the_context_grows_with_the_run(llm, run, tool):
     llm.turn(llm.call("a")).turn("done")
     ran = await run("go", tools=[tool("a")])

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from pi_core import SessionManager
+from pi_core.session.writer import SessionWriter
 from pi_hookspecs import (
     AssistantMessage,
     BranchSummaryMessage,
@@ -193,3 +194,40 @@ def test_ids_of_sessions_sort_by_time_and_are_uuids_of_version_7():
 
 def test_ids_of_entries_are_eight_hex_digits():
     assert re.fullmatch("[0-9a-f]{8}", SessionManager.in_memory("/work").append_message(USER))
+
+
+def test_what_a_store_noticed_before_it_was_opened_is_reported_once(manager, host, store):
+    manager.append_message(ANSWER)
+    reported = []
+    opened = store.sessions[manager.id]
+    opened.notices.extend(["The last line was cut.", "Another process has it open."])
+
+    writer = SessionWriter(opened, reported.append, begun=True)
+    writer.add(manager.entries()[-1])
+
+    assert reported == ["The last line was cut.", "Another process has it open."]
+
+
+def test_a_session_with_an_answer_is_forced_to_the_disk_after_what_waited(manager, stored, full):
+    manager.append_message(ANSWER)
+    stored.failure = full
+    manager.append_message(USER)
+    manager.sync()
+    assert stored.synced == 0
+
+    stored.failure = None
+    manager.sync()
+
+    assert stored.synced == 1
+
+
+def test_a_store_that_fails_when_it_is_closed_is_reported(manager, stored, full, monkeypatch):
+    def close():
+        raise full
+
+    manager.append_message(ANSWER)
+    monkeypatch.setattr(stored, "close", close, raising=False)
+
+    manager.close()
+
+    assert re.search("could not be closed: .*errno 28", manager.notices[-1])
