@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pi_core.one_shot import arun, run
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
     from pi_core.resources import DefaultResourceLoader
-    from pi_core.resources.inside import leads_out
+    from pi_core.resources.escapes import escapes_root, leads_out
     from pi_core.session import SessionManager
     from pi_core.session.context import edited_message, entry_message
     from pi_core.session_runtime import (
@@ -72,7 +72,7 @@ _HOMES = {
     "models.overflow": "is_context_overflow is_recoverable_length is_throttling",
     "base.process.signals": "OrderlyEnd",
     "resources": "DefaultResourceLoader",
-    "resources.inside": "leads_out",
+    "resources.escapes": "escapes_root leads_out",
     "session": "SessionManager",
     "session.context": "edited_message entry_message",
     "session_runtime": (
@@ -138,6 +138,7 @@ __all__ = [  # literal, because type checkers read it
     "entry_message",
     "error_text",
     "escaped",
+    "escapes_root",
     "estimate_tokens",
     "hidden_characters",
     "is_context_overflow",

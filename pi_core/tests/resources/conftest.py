@@ -1,4 +1,4 @@
-"""A home folder, an agent directory and a project, and a loader over them that knows one kind of its own, ``note``."""
+"""A home folder, an agent directory, a project, and a loader for them with one custom kind, ``note``."""
 
 from __future__ import annotations
 

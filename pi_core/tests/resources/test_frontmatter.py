@@ -1,4 +1,4 @@
-"""The block at the head of a Markdown file, as people write it and as they should not."""
+"""The frontmatter of a Markdown file, valid and invalid."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from pi_core.base.frontmatter import MAX_VALUES, _simple, parse_frontmatter
 
 
-def test_block_and_body_are_told_apart():
+def test_block_and_body_are_separated():
     read = parse_frontmatter("---\nname: a\ndescription: Does it\n---\n\nBody\n---\n")
 
     assert read.values == {"name": "a", "description": "Does it"}
     assert (read.body, read.body_line, read.problem) == ("\nBody\n---\n", 5, None)
 
 
-def test_without_a_block_all_is_body():
+def test_a_text_without_a_block_is_all_body():
     for text in ("", "Body", "---\nnever closed", "----\nno fence\n---\n", " ---\na: b\n---\n"):
         read = parse_frontmatter(text)
 
@@ -35,7 +35,7 @@ def test_all_of_yaml_is_read_and_dates_stay_texts():
     assert read.values == {"list": [1, 2], "nested": {"deep": True}, "day": "2024-01-01", "text": "two lines\n"}
 
 
-def test_a_broken_block_is_told_with_its_line_and_the_body_is_there():
+def test_a_broken_block_is_reported_with_its_line_and_the_body_is_kept():
     read = parse_frontmatter("---\nname: a\ndescription: use: when\n---\nBody")
 
     assert (read.values, read.body, read.line) == ({}, "Body", 3)
@@ -57,17 +57,17 @@ def test_aliases_cannot_make_millions_of_values():
     assert f"more than {MAX_VALUES} values" in parse_frontmatter("---\n" + "\n".join(lines) + "\n---\n").problem
 
 
-def test_nesting_without_end_is_refused():
+def test_deep_nesting_is_rejected():
     assert parse_frontmatter("---\na: " + "[" * 5_000 + "\n---\n").problem is not None
 
 
 @given(st.text())
-def test_nothing_raises(text):
+def test_any_text_is_parsed_without_an_exception(text):
     parse_frontmatter(f"---\n{text}\n---\n")
 
 
 @given(st.dictionaries(st.from_regex(r"[A-Za-z_][\w-]{0,5}", fullmatch=True), st.text(max_size=20), max_size=3))
-def test_the_short_way_says_what_yaml_says(values):
+def test_the_fast_parser_agrees_with_yaml(values):
     block = "".join(f"{key}: {value}\n" for key, value in values.items())
     short = _simple(block)
     if short is None:

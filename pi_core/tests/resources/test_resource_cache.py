@@ -1,11 +1,11 @@
-"""What is kept between starts: the next one reads only what changed; whatever happens to the file is survived."""
+"""The cache between starts: the next start reads only what changed, and survives a broken cache file."""
 
 from __future__ import annotations
 
 import pytest
 
-from pi_core.resources.cache import KeptContents
-from pi_core.resources.reading import FileReader
+from pi_core.resources.cache import ContentCache
+from pi_core.resources.file_reader import FileReader
 from pi_hookspecs import ResourceContent, ResourceFile, ResourceKind, ResourceProblem
 
 
@@ -33,11 +33,11 @@ def start(kept, files, mark="1", data=None):
         problem = ResourceProblem(path=file.path, message="odd", line=2)
         return ResourceContent(name=text, description="d", data=data or {"k": [1, None]}, problems=[problem])
 
-    found = FileReader(ResourceKind("note", read=read), KeptContents(kept, mark)).read_all(files)
+    found = FileReader(ResourceKind("note", read=read), ContentCache(kept, mark)).read_all(files)
     return [each.resource for each in found], [each.problems for each in found], opened
 
 
-def test_a_second_start_reads_nothing_and_says_the_same(kept, files):
+def test_a_second_start_uses_the_cache(kept, files):
     first = start(kept, files)
     second = start(kept, files)
 
@@ -61,7 +61,7 @@ def test_another_version_of_the_plugin_reads_everything(kept, files):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1, "mark": "1", "files": []}', '{"format": 9}'])
-def test_a_file_that_is_something_else_is_done_without(kept, files, content):
+def test_an_invalid_cache_file_is_ignored(kept, files, content):
     kept.parent.mkdir(parents=True)
     kept.write_text(content)
 
@@ -69,14 +69,14 @@ def test_a_file_that_is_something_else_is_done_without(kept, files, content):
     assert start(kept, files)[2] == []
 
 
-def test_an_entry_that_somebody_bent_is_read_again(kept, files):
+def test_a_file_with_an_invalid_cache_entry_is_read_again(kept, files):
     start(kept, files)
     kept.write_text(kept.read_text().replace('"d"', "7"))
 
     assert start(kept, files)[2] == ["a", "b"]
 
 
-def test_a_folder_that_cannot_be_written_costs_reading_again(kept, files):
+def test_without_a_writable_folder_files_are_read_again(kept, files):
     kept.parent.parent.parent.mkdir()
     kept.parent.parent.write_text("in the way")
 
@@ -84,12 +84,12 @@ def test_a_folder_that_cannot_be_written_costs_reading_again(kept, files):
     assert start(kept, files)[2] == ["a", "b"]
 
 
-def test_data_that_json_does_not_have_is_not_kept(kept, files):
+def test_data_that_is_not_json_is_not_cached(kept, files):
     assert start(kept, files, data={"k": object()})[0][0].name == "a"
     assert not kept.exists()
 
 
-def test_others_do_not_see_what_is_kept(kept, files):
+def test_other_users_cannot_read_the_cache(kept, files):
     start(kept, files)
 
     assert kept.parent.parent.parent.stat().st_mode & 0o077 == 0

@@ -1,4 +1,4 @@
-"""Settings arrays: paths and globs add, ``!`` leaves out, ``+`` keeps all the same, ``-`` leaves out in any case."""
+"""Filters in settings: paths and globs, ``!`` excludes, ``+`` includes anyway, ``-`` always excludes."""
 
 from __future__ import annotations
 

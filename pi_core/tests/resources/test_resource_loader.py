@@ -1,4 +1,4 @@
-"""One loader in one session: sets that stay the same, collisions, overrides, kinds that fail, reloading."""
+"""One loader in one session: unchanged sets, name collisions, overrides, failing kinds, reloading."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_nothing_anywhere_is_an_empty_set(world):
     assert (found.resources, found.shadowed, found.problems) == ((), (), ())
 
 
-async def test_a_kind_that_nobody_knows_is_empty(world):
+async def test_an_unknown_kind_is_empty(world):
     assert (await world.loader().load("no such kind")).resources == ()
 
 
@@ -38,7 +38,7 @@ async def test_kinds_are_those_of_plugins_and_the_themes(world):
     assert world.loader().kinds() == ["note", "theme"]
 
 
-async def test_the_first_of_a_name_wins_and_the_other_is_seen(world):
+async def test_the_first_resource_of_a_name_wins_and_the_other_is_reported(world):
     first = world.write(world.project / ".pi" / "notes" / "a.md", "same")
     second = world.write(world.agent / "notes" / "a.md", "same")
 
@@ -51,7 +51,7 @@ async def test_the_first_of_a_name_wins_and_the_other_is_seen(world):
     ]
 
 
-async def test_kinds_that_are_meant_to_override_hide_in_silence(world):
+async def test_kinds_with_overrides_report_no_shadowed_resources(world):
     world.notes.how["overrides"] = True
     world.write(world.project / ".pi" / "notes" / "a.md", "same")
     world.write(world.agent / "notes" / "a.md", "same")
@@ -90,7 +90,7 @@ async def test_the_set_is_the_same_while_nothing_changes(world):
         pytest.param(lambda folder: os.utime(folder / "a.md", ns=(1, 1)), id="another time"),
     ],
 )
-async def test_a_change_is_seen_and_only_what_changed_is_read(world, change):
+async def test_only_a_changed_file_is_read_again(world, change):
     folder = world.write(world.agent / "notes" / "a.md", "a").parent
     world.write(folder / "same.md", "same")
     loader = world.loader()
@@ -104,7 +104,7 @@ async def test_a_change_is_seen_and_only_what_changed_is_read(world, change):
     assert str(folder / "same.md") not in world.notes.read
 
 
-async def test_what_was_there_and_went_is_forgotten(world):
+async def test_deleted_resources_are_removed(world):
     file = world.write(world.agent / "notes" / "a.md", "a")
     loader = world.loader()
     await loader.load("note")
@@ -114,7 +114,7 @@ async def test_what_was_there_and_went_is_forgotten(world):
     assert (await loader.load("note")).resources == ()
 
 
-async def test_a_problem_is_told_once(world):
+async def test_a_problem_is_reported_once(world):
     world.write(world.agent / "notes" / "bad.md", "!")
     told = []
     loader = world.loader()
@@ -171,7 +171,7 @@ async def test_an_override_decides_and_is_asked_when_something_changed(world):
         ("no_context_files", "context", []),
     ],
 )
-async def test_a_switch_leaves_only_what_was_given(world, option, name, kept):
+async def test_a_switch_leaves_only_explicit_paths(world, option, name, kept):
     class Kinds:
         @hookimpl
         def register_resource_kinds(self):
@@ -228,7 +228,7 @@ async def test_a_switch_leaves_only_what_was_given(world, option, name, kept):
         ),
     ],
 )
-async def test_a_kind_that_fails_is_told_and_named(world, how, message):
+async def test_a_failing_kind_is_reported_by_name(world, how, message):
     world.notes = kind(**how)
     world.write(world.agent / "notes" / "a.md", "a")
 

@@ -1,4 +1,4 @@
-"""Where resources are looked for, in which order, and that nothing of a project counts before it is trusted."""
+"""The places that are searched, their order, and that nothing of a project is used before it is trusted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_the_project_comes_before_the_user(world):
     assert await world.names(trusted=True) == ["project", "project, shared", "above, shared", "agent dir", "home"]
 
 
-async def test_of_a_project_that_nobody_trusts_nothing_is_looked_at(world):
+async def test_an_untrusted_project_is_not_searched(world):
     everywhere(world)
     (world.project / ".pi" / "settings.json").write_text('{"notes": ["elsewhere"]}')
 
@@ -47,13 +47,13 @@ async def test_the_users_own_shared_folder_is_never_a_projects(world):
     assert {each.name: each.scope for each in found.resources}["home"] == "user"
 
 
-async def test_given_paths_come_first_and_need_no_place(world):
+async def test_explicit_paths_come_first(world):
     everywhere(world)
     one = world.write(world.home / "elsewhere" / "one.txt", "one")
     world.write(world.home / "folder" / "two.md", "two")
 
     loader = world.loader(additional_skill_paths=())
-    loader._given["note"] = [(str(one), "cli"), ("../../folder", "sdk")]
+    loader._explicit_paths["note"] = [(str(one), "cli"), ("../../folder", "sdk")]
     found = await loader.load("note")
 
     said = [(each.name, each.scope, each.source) for each in found.resources]
@@ -68,13 +68,13 @@ async def test_given_paths_come_first_and_need_no_place(world):
 @pytest.mark.parametrize(
     ("source", "who"), [("cli", "the command line"), ("sdk", "the program"), ("settings", "a settings file")]
 )
-async def test_a_named_path_that_is_not_there_is_a_problem(world, source, who):
+async def test_a_named_path_that_does_not_exist_is_a_problem(world, source, who):
     loader = world.loader()
     if source == "settings":
         (world.agent / "settings.json").write_text('{"notes": ["gone"]}')
         loader = world.loader()
     else:
-        loader._given["note"] = [(str(world.agent / "gone"), source)]
+        loader._explicit_paths["note"] = [(str(world.agent / "gone"), source)]
 
     problems = (await loader.load("note")).problems
 
@@ -93,7 +93,7 @@ async def test_paths_of_plugins_come_last_and_carry_their_name(world):
     assert (last.name, last.source, last.origin, last.scope) == ("brought", "plugin:bringer", "package", "user")
 
 
-async def test_each_settings_file_speaks_of_its_own_scope(world):
+async def test_each_settings_file_applies_to_its_own_scope(world):
     world.write(world.home / "mine" / "m.md", "mine")
     world.write(world.project / ".pi" / "ours" / "o.md", "ours")
     (world.agent / "settings.json").write_text(json.dumps({"notes": ["~/mine"]}))

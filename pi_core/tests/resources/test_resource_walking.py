@@ -1,4 +1,4 @@
-"""Folders as they are in the wild: ignore files, links in circles, files that nobody may read."""
+"""Walking folders with ignore files, cycles of links and unreadable files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_hidden_folders_and_node_modules_are_left_out(world, root):
     assert await world.names() == ["seen/NOTE.md"]
 
 
-async def test_links_that_lead_back_end_the_walk(world, root):
+async def test_a_cycle_of_links_ends(world, root):
     world.write(root / "a" / "NOTE.md", "one")
     (root / "a" / "again").symlink_to(root)
     (root / "self").symlink_to(root / "self")
@@ -54,7 +54,7 @@ async def test_links_that_lead_back_end_the_walk(world, root):
     assert await world.names() == ["one"]
 
 
-async def test_a_file_behind_two_links_is_there_once(world, root):
+async def test_a_file_behind_two_links_is_loaded_once(world, root):
     real = world.write(world.home / "real" / "NOTE.md", "one")
     (root / "x").mkdir(parents=True)
     (root / "y").mkdir()
@@ -68,7 +68,7 @@ async def test_a_file_behind_two_links_is_there_once(world, root):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_what_may_not_be_read_is_told_and_the_rest_works(world, root):
+async def test_an_unreadable_folder_is_reported_and_the_rest_works(world, root):
     world.write(root / "secret.md", "s").chmod(0)
     world.write(root / "closed" / "NOTE.md", "c").parent.chmod(0)
     world.write(root / "open.md", "open")
@@ -80,7 +80,7 @@ async def test_what_may_not_be_read_is_told_and_the_rest_works(world, root):
     assert {each.path for each in found.problems} == {str(root / "secret.md"), str(root / "closed")}
 
 
-async def test_broken_links_and_pipes_are_told_and_not_waited_for(world, root):
+async def test_broken_links_and_pipes_are_reported_without_blocking(world, root):
     root.mkdir()
     (root / "gone.md").symlink_to(root / "nowhere")
     os.mkfifo(root / "pipe.md")
@@ -114,8 +114,8 @@ async def test_an_ignore_file_that_cannot_be_used_ignores_nothing(world, root):
 @pytest.fixture
 def narrow(monkeypatch):
     """Room for 20 entries below each folder in the root, for 50 in all."""
-    monkeypatch.setattr(walking, "MOST_INSIDE", 20)
-    monkeypatch.setattr(walking, "MOST_IN_ALL", 50)
+    monkeypatch.setattr(walking, "MAX_PER_FOLDER", 20)
+    monkeypatch.setattr(walking, "MAX_TOTAL", 50)
 
 
 def fill(folder, number):
@@ -139,7 +139,7 @@ async def test_a_folder_that_holds_too_much_is_named_and_the_others_are_read(wor
     assert "holds more than 20 files and folders; the rest of it is not looked at" in found.problems[0].message
 
 
-async def test_many_full_folders_are_looked_at_up_to_a_limit_for_all(world, root, narrow):
+async def test_the_total_number_of_entries_is_limited(world, root, narrow):
     for name in "abcdef":
         fill(root / name, 12)
 
@@ -161,8 +161,8 @@ async def test_one_folder_with_endless_entries_is_not_read_to_its_end(world, roo
     assert [each.path for each in found.problems] == [str(root / "a")]
 
 
-async def test_folders_inside_each_other_without_end_are_left(world, root):
-    deep = root / "a" / "/".join(["x"] * walking.DEEPEST)
+async def test_the_depth_of_folders_is_limited(world, root):
+    deep = root / "a" / "/".join(["x"] * walking.MAX_DEPTH)
     world.write(deep / "NOTE.md", "too deep")
     world.write(deep.parent / "NOTE.md", "deep")
 

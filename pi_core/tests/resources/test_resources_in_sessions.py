@@ -1,4 +1,4 @@
-"""Resources in a session: plugins are asked where else to look, ``ctx.resources`` finds them, problems are told."""
+"""Resources in a session: plugins add paths, ``ctx.resources`` finds them, problems are reported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def create(tmp_path, pi_agent_dir, script):
         await session.dispose()
 
 
-async def test_plugins_name_paths_and_find_what_is_there(create, script, tmp_path):
+async def test_plugins_add_paths_and_read_the_resources(create, script, tmp_path):
     (tmp_path / "sea.json").write_text('{"colors": {}}')
     plugin = Brings(tmp_path / "sea.json")
     script.turn(text("a"))
@@ -60,7 +60,7 @@ async def test_plugins_name_paths_and_find_what_is_there(create, script, tmp_pat
     assert plugin.reasons == ["startup"]
 
 
-async def test_subscribers_hear_of_files_that_cannot_be_used(create, script, recorder, tmp_path):
+async def test_unusable_files_are_reported_to_subscribers(create, script, recorder, tmp_path):
     plugin = Brings(tmp_path / "gone.json")
     script.turn(text("a"))
     session = create(plugin)
@@ -72,7 +72,7 @@ async def test_subscribers_hear_of_files_that_cannot_be_used(create, script, rec
     assert told.error == f"{tmp_path}/gone.json: does not exist, though plugin brings names it"
 
 
-async def test_a_reload_asks_again(create):
+async def test_a_reload_calls_the_hooks_again(create):
     plugin = Brings()
     session = create(plugin)
     await session.start()

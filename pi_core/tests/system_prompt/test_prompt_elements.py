@@ -1,4 +1,4 @@
-"""Elements of the system prompt around the text of a file."""
+"""Elements of the system prompt that contain the text of a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from pi_core import prompt_element
 
 
-def test_the_text_stands_as_it_is_and_the_path_is_escaped() -> None:
+def test_the_text_is_unchanged_and_the_path_is_escaped() -> None:
     element = prompt_element("memory_file", "\n- a < b & c\n", inside="memory", path='/a "b"/<c>&\'d.md')
 
     assert element == ('<memory_file path="/a &quot;b&quot;/&lt;c&gt;&amp;&apos;d.md">\n- a < b & c\n</memory_file>')

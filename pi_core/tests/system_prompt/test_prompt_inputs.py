@@ -1,4 +1,4 @@
-"""A system prompt is built from a value: no session is needed for one."""
+"""A system prompt is built from plain inputs, without a session."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def inputs(*tools, owner=None, **fields):
     return PromptInputs(cwd=Path("/work"), tools=tools, owner=lambda tool: owner, **fields)
 
 
-def test_a_tool_is_listed_as_its_owners():
-    prompt = SystemPromptBuilder().known(inputs(READ, owner="files"))
+def test_a_tool_is_attributed_to_its_plugin():
+    prompt = SystemPromptBuilder().build_cached(inputs(READ, owner="files"))
 
     assert [(part.plugin, part.hook) for part in prompt.parts if "- read: Look into files" in part.text] == [
         ("files", "register_tools")
@@ -31,11 +31,11 @@ def test_a_tool_is_listed_as_its_owners():
 def test_today_is_left_out_unless_the_inputs_ask_for_it():
     builder = SystemPromptBuilder()
 
-    assert "Current date" not in builder.known(inputs()).text
-    assert "Current date" in builder.known(inputs(date=True)).text
+    assert "Current date" not in builder.build_cached(inputs()).text
+    assert "Current date" in builder.build_cached(inputs(date=True)).text
 
 
-async def test_answers_of_plugins_are_kept_until_they_are_asked_again():
+async def test_results_of_plugins_are_cached_until_the_next_build():
     asked = []
 
     async def ask(event):
@@ -44,11 +44,11 @@ async def test_answers_of_plugins_are_kept_until_they_are_asked_again():
 
     builder = SystemPromptBuilder(append=["more"])
     first = await builder.build(inputs(READ), ask)
-    known = builder.known(inputs(READ))
+    build_cached = builder.build_cached(inputs(READ))
     unasked = await builder.build(inputs(READ), None)
 
     assert asked == [(str(Path("/work")), ("read",), ("more",))]
     assert "<todo>\nasked 1\n</todo>" in first.text
-    assert known is first
+    assert build_cached is first
     assert unasked is first
     assert "asked 2" in (await builder.build(inputs(READ), ask)).text

@@ -1,4 +1,4 @@
-"""The system prompt: its sections, their order, who gave what, and what stands in place of pi's own words."""
+"""The system prompt: its sections, their order and origin, and custom prompts."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def sections_of(prompt):
 # Order and rendering
 
 
-async def test_sections_stand_in_the_order_of_the_contract(create):
+async def test_sections_are_in_the_order_of_the_contract(create):
     given = ["cwd", "memory", "skills", "own", "project_context", "docs"]
     plugin = Sections(*(PromptSection(name=name, text=f"of {name}") for name in given))
 
@@ -111,7 +111,7 @@ async def test_a_priority_moves_a_section(create):
     assert prompt.text.startswith("<first>\nx\n</first>\n\n<preamble>")
 
 
-async def test_every_character_is_somebodys(create):
+async def test_every_character_belongs_to_a_part(create):
     plugin = Sections(PromptSection(name="own", text="a"), PromptSection(name="own", text="b", source="/f"))
 
     prompt = await built(create(plugin, append_system_prompt=["one", "two"]))
@@ -141,7 +141,7 @@ def test_a_section_is_named_in_plain_letters(name):
 # Provenance
 
 
-async def test_each_part_says_who_gave_it(create):
+async def test_each_part_has_its_origin(create):
     plugin = Sections(PromptSection(name="memory", text="m", source="/a/MEMORY.md"))
 
     prompt = await built(create(plugin, append_system_prompt=["more"]))
@@ -159,7 +159,7 @@ async def test_each_part_says_who_gave_it(create):
     ]
 
 
-async def test_tools_of_the_program_and_tools_added_later_are_told_apart(create):
+async def test_tools_of_the_program_and_of_plugins_have_different_origins(create):
     session = create(custom_tools=[tool("mine", prompt_snippet="Mine")])
     await session.start()
     session.add_tool(tool("late", prompt_snippet="Late"), "adder")
@@ -199,7 +199,7 @@ async def test_rules_depend_on_the_active_tools(create, names, said, unsaid):
     assert "- Be concise in your responses\n- Show file paths clearly when working with files\n" in rules
 
 
-async def test_plugins_are_told_of_tools_and_of_what_the_user_gave(create, tmp_path):
+async def test_plugins_get_the_tools_and_the_options_of_the_user(create, tmp_path):
     plugin = Sections()
     session = create(plugin, tools=["read", "ls"], system_prompt="Mine", append_system_prompt=["More"])
 
@@ -222,7 +222,7 @@ async def test_a_custom_prompt_replaces_the_base_and_nothing_else(create):
     assert prompt.parts[0].hook == "--system-prompt"
 
 
-async def test_a_plugins_base_does_the_same_and_the_first_counts(create):
+async def test_the_first_base_of_a_plugin_replaces_the_preamble(create):
     one = Sections(base=PromptSection(name="preamble", text="One", source="/SYSTEM.md"))
     two = Sections(base=PromptSection(name="preamble", text="Two"))
 
@@ -232,13 +232,13 @@ async def test_a_plugins_base_does_the_same_and_the_first_counts(create):
     assert (prompt.parts[0].plugin, prompt.parts[0].source) == ("plugin-0", "/SYSTEM.md")
 
 
-async def test_what_the_user_gave_comes_before_a_plugins_base(create):
+async def test_a_custom_prompt_precedes_a_plugins_base(create):
     plugin = Sections(base=PromptSection(name="preamble", text="Theirs"))
 
     assert (await built(create(plugin, system_prompt="Mine"))).text.startswith("Mine\n")
 
 
-async def test_a_file_stands_for_its_text(create, tmp_path):
+async def test_the_path_of_a_file_is_replaced_by_its_text(create, tmp_path):
     file = tmp_path / "prompt.md"
     file.write_text("\ufeffFrom a file\n", encoding="utf-8")
 
@@ -249,7 +249,7 @@ async def test_a_file_stands_for_its_text(create, tmp_path):
 
 
 @pytest.mark.parametrize("value", ["", "no such file", "a\nb", "x" * 10_000, "nul\0"])
-async def test_what_is_no_file_is_the_text_itself(create, value):
+async def test_a_value_that_is_no_file_is_the_text_itself(create, value):
     prompt = await built(create(append_system_prompt=[value, "end"]))
 
     assert f"<addendum>\n{value}{chr(10) * 2 if value else ''}end\n</addendum>" in prompt.text
@@ -263,7 +263,7 @@ async def test_a_file_that_is_too_large_is_refused_with_its_size(create, tmp_pat
         create(system_prompt=str(tmp_path / "large"))
 
 
-async def test_a_resource_loader_may_bring_the_prompt(create):
+async def test_a_resource_loader_can_supply_the_prompt(create):
     loader = DefaultResourceLoader(system_prompt="Loaded", append_system_prompt=["More"])
 
     prompt = await built(create(resource_loader=loader))
@@ -274,7 +274,7 @@ async def test_a_resource_loader_may_bring_the_prompt(create):
 # Date, runs, failures
 
 
-async def test_the_date_is_told_only_on_request(create):
+async def test_the_date_is_included_only_on_request(create):
     today = datetime.now().astimezone().date().isoformat()
 
     without = (await built(create())).text
@@ -284,7 +284,7 @@ async def test_the_date_is_told_only_on_request(create):
     assert f"<date>\nCurrent date: {today}\n</date>\n\n<cwd>" in with_date
 
 
-async def test_the_model_is_told_what_is_built_and_a_run_may_change_it(create, script):
+async def test_the_built_prompt_is_sent_and_a_run_can_change_it(create, script):
     class Changes:
         @hookimpl
         async def before_agent_start(self, event, ctx):
@@ -301,7 +301,7 @@ async def test_the_model_is_told_what_is_built_and_a_run_may_change_it(create, s
     assert "Today only" not in (await session.system_prompts.build()).text
 
 
-async def test_a_plugin_that_fails_adds_nothing_and_is_told(create, script, recorder):
+async def test_a_failing_plugin_adds_nothing_and_is_reported(create, script, recorder):
     class Fails:
         @hookimpl
         async def system_prompt(self, event, ctx):

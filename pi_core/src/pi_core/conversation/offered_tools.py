@@ -65,4 +65,4 @@ class OfferedTools:
         runtime = self._runtime
         runtime.agent.set_tools(runtime.toolbox.active())
         if not runtime.agent.state.is_streaming:
-            runtime.agent.set_system_prompt(runtime.prompts.known().text)
+            runtime.agent.set_system_prompt(runtime.prompts.build_cached().text)

@@ -43,9 +43,9 @@ class SystemPrompts:
         listens = self._hooks.listens(agent_specs.system_prompt.__name__)
         return await self._builder.build(self._inputs(), self._ask if listens else None)
 
-    def known(self) -> SystemPrompt:
+    def build_cached(self) -> SystemPrompt:
         """Return the prompt for the active tools, with what plugins answered when they were last asked."""
-        return self._builder.known(self._inputs())
+        return self._builder.build_cached(self._inputs())
 
     async def _ask(self, event: SystemPromptEvent) -> Sequence[tuple[str, SystemPromptResult]]:
         return await self._hooks.call_each(agent_specs.system_prompt, event, self._ctx())

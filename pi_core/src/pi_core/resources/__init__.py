@@ -1,4 +1,4 @@
-"""Skills, prompt templates, themes, context files: where they are, who may be believed, and which of two wins."""
+"""Resources (skills, prompt templates, themes, context files): where they are found, trust, and name collisions."""
 
 from __future__ import annotations
 

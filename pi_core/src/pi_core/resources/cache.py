@@ -1,4 +1,4 @@
-"""What files of one kind said at earlier starts, kept on disk: a start reads only what changed since."""
+"""A cache on disk of parsed resource files of one kind: a start reads only the files that changed since."""
 
 from __future__ import annotations
 
@@ -12,72 +12,73 @@ from pi_hookspecs.resources import ResourceContent, ResourceProblem
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["KeptContents"]
+__all__ = ["ContentCache"]
 
 FORMAT = 1
-MOST_FILES = 5_000
-"""Files of one kind that are remembered; those read last stay."""
+MAX_FILES = 5_000
+"""The most files of one kind in the cache; the ones read last are kept."""
 
 
-class KeptContents:
-    """Contents by path and by the file's time, size and number. It opens nothing before somebody asks.
+class ContentCache:
+    """Contents by path, valid for one modification time, size and inode. The file is opened on first access.
 
     Args:
-        file: Where they are kept; nowhere when None.
-        mark: What the contents depend on beside the files: the plugin that read them.
+        file: The cache file; None caches nothing.
+        mark: Version of the plugin that read the files; another version invalidates the cache.
     """
 
     def __init__(self, file: Path | None, mark: str = "") -> None:
         self._file = file
         self._mark = mark
-        self._known: dict[str, list[Any]] | None = None
+        self._cached: dict[str, list[Any]] | None = None
         self._changed = False
 
-    def get(self, path: str, times: tuple[int, ...]) -> ResourceContent | None:
-        """Return what a file said when it had these times; None where that is not known."""
-        plain = self._entries().get(path)
-        if plain is None or plain[0] != list(times):
+    def get(self, path: str, status: tuple[int, ...]) -> ResourceContent | None:
+        """Return the content of a file with this status; None when it is not cached."""
+        entry = self._entries().get(path)
+        if entry is None or entry[0] != list(status):
             return None
         try:
-            return _from_plain(path, plain)
-        except (TypeError, ValueError):  # somebody else wrote there
+            return _from_entry(path, entry)
+        except (TypeError, ValueError):  # not written by pi
             return None
 
-    def put(self, path: str, times: tuple[int, ...], content: ResourceContent) -> None:
-        """Remember what a file says."""
+    def put(self, path: str, status: tuple[int, ...], content: ResourceContent) -> None:
+        """Cache the content of a file."""
         if self._file is not None:
             entries = self._entries()
             entries.pop(path, None)
-            entries[path] = _to_plain(times, content)
+            entries[path] = _to_entry(status, content)
             self._changed = True
 
     def save(self) -> None:
-        """Write down what was read since the last time; where that cannot be, the next start reads again."""
-        if self._file is None or self._known is None or not self._changed:
+        """Write the cache file if there are new contents; if that fails, the next start reads the files again."""
+        if self._file is None or self._cached is None or not self._changed:
             return
         import orjson
 
         self._changed = False
-        kept = dict(list(self._known.items())[-MOST_FILES:])
-        draft = self._file.with_name(f"{self._file.name}.{os.getpid()}-{get_ident()}")
+        newest = dict(list(self._cached.items())[-MAX_FILES:])
+        temporary = self._file.with_name(f"{self._file.name}.{os.getpid()}-{get_ident()}")
         try:
-            self._file.parent.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # keys are kept there, too
+            # Private, since the agent directory also holds keys.
+            self._file.parent.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft.write_bytes(orjson.dumps({"format": FORMAT, "mark": self._mark, "files": kept}))
-            draft.replace(self._file)
-        except (OSError, TypeError):  # TypeError: a plugin's data is none that JSON has
+            temporary.write_bytes(orjson.dumps({"format": FORMAT, "mark": self._mark, "files": newest}))
+            temporary.replace(self._file)
+        except (OSError, TypeError):  # TypeError: a plugin's data cannot be written as JSON
             with suppress(OSError):
-                draft.unlink()
+                temporary.unlink()
 
     def _entries(self) -> dict[str, list[Any]]:
-        if self._known is None:
-            self._known = self._stored() if self._file is not None else {}
-        return self._known
+        if self._cached is None:
+            self._cached = self._read_cache() if self._file is not None else {}
+        return self._cached
 
-    def _stored(self) -> dict[str, list[Any]]:
+    def _read_cache(self) -> dict[str, list[Any]]:
         import orjson
 
-        assert self._file is not None  # noqa: S101 - the caller looked
+        assert self._file is not None  # noqa: S101 - checked by the caller
         try:
             stored = orjson.loads(self._file.read_bytes())
             files = stored["files"]
@@ -88,15 +89,15 @@ class KeptContents:
         return {}
 
 
-def _to_plain(times: tuple[int, ...], content: ResourceContent) -> list[Any]:
+def _to_entry(status: tuple[int, ...], content: ResourceContent) -> list[Any]:
     problems = [[each.message, each.line, each.level, each.path] for each in content.problems]
-    return [list(times), content.name, content.description, dict(content.data), problems]
+    return [list(status), content.name, content.description, dict(content.data), problems]
 
 
-def _from_plain(path: str, plain: list[Any]) -> ResourceContent:
-    _, name, description, data, problems = plain
+def _from_entry(path: str, entry: list[Any]) -> ResourceContent:
+    _, name, description, data, problems = entry
     if not (isinstance(name, str | None) and isinstance(description, str) and isinstance(data, dict)):
-        raise TypeError(f"not what was kept of {path}")
+        raise TypeError(f"not a cache entry of {path}")
     return ResourceContent(
         name=name,
         description=description,

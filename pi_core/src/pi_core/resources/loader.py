@@ -1,4 +1,4 @@
-"""``DefaultResourceLoader``: every kind of resource of a session, with the options of pi's SDK."""
+"""``DefaultResourceLoader``: loads every kind of resource of a session, with the options of pi's SDK."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pi_core.base.paths import home_dir
-from pi_core.resources.cache import KeptContents
-from pi_core.resources.looking import KindLoader
-from pi_core.resources.places import Situation
+from pi_core.resources.cache import ContentCache
+from pi_core.resources.kind_loader import KindLoader
+from pi_core.resources.places import SearchContext
 from pi_hookspecs.resources import ResourceSet
 
 if TYPE_CHECKING:
@@ -28,21 +28,21 @@ __all__ = ["DefaultResourceLoader"]
 class DefaultResourceLoader:
     """Finds skills, prompt templates, themes, context files and the kinds of plugins; implements ``ResourceLoader``.
 
-    What is left out here comes from the session that the loader is given to, or else from the files.
+    Arguments that are None are taken from the session that uses the loader, or else loaded from the user's files.
 
     Args:
         cwd: The project's folder.
-        agent_dir: The user's own files.
-        settings: Their arrays ``skills``, ``prompts``, ``themes`` count, and whether the project is trusted.
-        host: Plugins that register kinds.
-        no_skills: Only ``additional_skill_paths`` count; the next two likewise.
-        no_context_files: No AGENTS.md and CLAUDE.md.
-        additional_skill_paths: Further files and folders, before all others; the next two likewise.
-        additional_source: Who gave them: ``sdk``, or ``cli`` for the command line.
-        skills_override: Turns the skills that were found into those that count; the next three likewise.
-        system_prompt: Stands in place of pi's own.
-        append_system_prompt: Further paragraphs.
-        environ: Environment variables; by default the process's.
+        agent_dir: The user's agent directory.
+        settings: Read for the lists ``skills``, ``prompts`` and ``themes``, and for the trust in the project.
+        host: The plugin host, where kinds are registered.
+        no_skills: Use only ``additional_skill_paths``; the next two likewise.
+        no_context_files: Ignore AGENTS.md and CLAUDE.md.
+        additional_skill_paths: Additional files and folders, searched before all others; the next two likewise.
+        additional_source: Origin of these paths: ``sdk``, or ``cli`` for the command line.
+        skills_override: Called with the skills that were found, returns the ones to use; the next three likewise.
+        system_prompt: Replaces pi's own system prompt.
+        append_system_prompt: Additional paragraphs of the system prompt.
+        environ: Environment variables; the process's when None.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DefaultResourceLoader:
         append_system_prompt: Sequence[str] = (),
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self._only_given = {
+        self._only_explicit = {
             "skill": no_skills,
             "prompt": no_prompt_templates,
             "theme": no_themes,
@@ -79,11 +79,13 @@ class DefaultResourceLoader:
             "prompt": additional_prompt_template_paths,
             "theme": additional_theme_paths,
         }
-        self._given = {kind: [(os.fspath(path), additional_source) for path in additional[kind]] for kind in additional}
+        self._explicit_paths = {
+            kind: [(os.fspath(path), additional_source) for path in additional[kind]] for kind in additional
+        }
         self.system_prompt = system_prompt
         self.append_system_prompt = tuple(append_system_prompt)
         self.on_problem: Callable[[ResourceProblem], None] | None = None
-        """Told of each problem, once."""
+        """Called with each problem, once."""
         self._overrides = {
             "skill": skills_override,
             "prompt": prompts_override,
@@ -95,110 +97,112 @@ class DefaultResourceLoader:
         self._environ = environ
         self._loaders: dict[str, KindLoader] = {}
         self._overridden_sets: dict[str, tuple[ResourceSet, ResourceSet]] = {}
-        self._extended: dict[str, list[tuple[str, str]]] = {}
-        self._told: set[ResourceProblem] = set()
+        self._plugin_paths: dict[str, list[tuple[str, str]]] = {}
+        self._reported: set[ResourceProblem] = set()
 
     def use(self, *, cwd: Path, settings: Settings, host: PluginHost) -> None:
-        """Take from a session what was left out when the loader was made."""
+        """Set the arguments that were None when the loader was created."""
         self._cwd = self._cwd or cwd
         self._settings = self._settings or settings
         self._host = self._host or host
 
     def kinds(self) -> list[str]:
-        """Return the names of all kinds that somebody can read."""
-        return list(dict.fromkeys([*self._plugins().owners("register_resource_kinds"), *self._added(), "theme"]))
+        """Return the names of all registered kinds."""
+        return list(
+            dict.fromkeys([*self._get_host().owners("register_resource_kinds"), *self._directly_registered(), "theme"])
+        )
 
     async def load(self, kind: str) -> ResourceSet:
-        """Return everything of a kind, see ``ResourceLoader``; files are read in a worker thread."""
-        loader = self._loaders.get(kind) or self._loader(kind)
+        """Return all resources of a kind, see ``ResourceLoader``; files are read in a worker thread."""
+        loader = self._loaders.get(kind) or self._create_loader(kind)
         if loader is None:
             return self._overridden(kind, ResourceSet(kind=kind))
-        situation = self._situation(kind)
-        if loader.is_elsewhere(situation):
+        context = self._search_context(kind)
+        if loader.is_empty(context):
             return self._overridden(kind, loader.latest)
-        found = await asyncio.get_running_loop().run_in_executor(None, loader.look, situation)
-        self._tell(found)
+        found = await asyncio.get_running_loop().run_in_executor(None, loader.load, context)
+        self._report_problems(found)
         return self._overridden(kind, found)
 
     def extend(self, kind: str, paths: Iterable[str], plugin: str) -> None:
-        """Look in further paths, which a plugin named."""
-        known = self._extended.setdefault(kind, [])
+        """Add paths of a plugin to search."""
+        known = self._plugin_paths.setdefault(kind, [])
         known += [(path, plugin) for path in paths if (path, plugin) not in known]
 
     async def reload(self) -> None:
-        """Forget what was read, and which paths plugins named."""
+        """Discard what was read, and the paths that plugins added."""
         self._loaders.clear()
-        self._extended.clear()
-        self._told.clear()
+        self._plugin_paths.clear()
+        self._reported.clear()
 
     # Inside
 
-    def _loader(self, kind: str) -> KindLoader | None:
-        found = self._kind(kind)
+    def _create_loader(self, kind: str) -> KindLoader | None:
+        found = self._find_kind(kind)
         if found is None:
             return None
         loader = self._loaders[kind] = KindLoader(*found)
         return loader
 
-    def _kind(self, name: str) -> tuple[ResourceKind, KeptContents] | None:
-        """Return a kind, and where what it reads is kept: under the version of the plugin that reads it."""
-        host = self._plugins()
+    def _find_kind(self, name: str) -> tuple[ResourceKind, ContentCache] | None:
+        """Return a kind and its cache, which is valid for one version of the plugin that reads the kind."""
+        host = self._get_host()
         found = host.find("register_resource_kinds", name)
         if found is None:
             if name != "theme":
                 return None
             from pi_core.resources.themes import theme_kind
 
-            return theme_kind(), KeptContents(None)
+            return theme_kind(), ContentCache(None)
         kind: ResourceKind = found.thing
         record = host.records.get(found.plugin)
-        if record is None or not kind.keep:  # nobody could tell when a plugin that was added by hand changes
-            return kind, KeptContents(None)
-        file = self._known_settings().agent_dir / "cache" / "resources" / f"{name}.json"
-        return kind, KeptContents(file, f"{found.plugin} {record.version} {max(record.files.values(), default=0)}")
+        if record is None or not kind.keep:  # a directly registered plugin has no version
+            return kind, ContentCache(None)
+        file = self._get_settings().agent_dir / "cache" / "resources" / f"{name}.json"
+        return kind, ContentCache(file, f"{found.plugin} {record.version} {max(record.files.values(), default=0)}")
 
-    def _added(self) -> list[str]:
-        return [each.name for each in self._plugins().registrations("register_resource_kinds")]
+    def _directly_registered(self) -> list[str]:
+        return [each.name for each in self._get_host().registrations("register_resource_kinds")]
 
-    def _situation(self, kind: str) -> Situation:
-        settings = self._known_settings()
+    def _search_context(self, kind: str) -> SearchContext:
+        settings = self._get_settings()
         cwd = os.path.abspath(self._cwd or os.getcwd())
         trust = settings.trust_of(cwd)
-        return Situation(
+        return SearchContext(
             cwd=cwd,
             agent_dir=os.path.abspath(self._agent_dir or settings.agent_dir),
             home=str(home_dir(self._environ)),
             project_trusted=trust.is_trusted,
             trust_decided=trust.decided,
             settings=settings,
-            given=self._given.get(kind, ()),
-            extended=self._extended.get(kind, ()),
-            only_given=self._only_given.get(kind, False),
+            explicit_paths=self._explicit_paths.get(kind, ()),
+            plugin_paths=self._plugin_paths.get(kind, ()),
+            only_explicit=self._only_explicit.get(kind, False),
         )
 
-    def _known_settings(self) -> Settings:
+    def _get_settings(self) -> Settings:
         if self._settings is None:
             from pi_core.settings import Settings
 
             self._settings = Settings.load(self._cwd or Path.cwd(), self._agent_dir, environ=self._environ)
         return self._settings
 
-    def _plugins(self) -> PluginHost:
+    def _get_host(self) -> PluginHost:
         if self._host is None:
             from pi_core.host import PluginHost
 
-            self._host = PluginHost(self._known_settings())
+            self._host = PluginHost(self._get_settings())
         return self._host
 
-    def _tell(self, found: ResourceSet) -> None:
+    def _report_problems(self, found: ResourceSet) -> None:
         for problem in found.problems:
-            if problem not in self._told:
-                self._told.add(problem)
+            if problem not in self._reported:
+                self._reported.add(problem)
                 if self.on_problem is not None:
                     self.on_problem(problem)
 
     def _overridden(self, kind: str, found: ResourceSet) -> ResourceSet:
-        """Return what the program makes of a set; asked anew when the set is another one."""
+        """Return the result of the program's override for a set; it is cached for the same set."""
         override = self._overrides.get(kind)
         if override is None:
             return found

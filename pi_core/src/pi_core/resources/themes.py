@@ -1,4 +1,4 @@
-"""The kind ``theme``: colours by role in a JSON file. What the colours mean is the front end's."""
+"""The resource kind ``theme``: colours by role in a JSON file; front ends define the meaning of each role."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["theme_kind"]
 
 
 def theme_kind() -> ResourceKind:
-    """Return the kind; it is core's own, because every front end has themes."""
+    """Return the kind; core defines it, because every front end has themes."""
     return ResourceKind("theme", read=_read, folder="themes", accepts=_is_theme)
 
 
@@ -27,16 +27,16 @@ def _read(file: ResourceFile, text: str) -> ResourceContent:
     try:
         theme = json.loads(text)
     except json.JSONDecodeError as error:
-        return _refused(file, f"no valid JSON: {error.msg}; the theme is left out", error.lineno)
+        return _rejected(file, f"no valid JSON: {error.msg}; the theme is left out", error.lineno)
     except (ValueError, RecursionError) as error:
-        return _refused(file, f"no valid JSON: {error}; the theme is left out")
+        return _rejected(file, f"no valid JSON: {error}; the theme is left out")
     if not isinstance(theme, dict) or not isinstance(theme.get("colors"), dict):
-        return _refused(file, 'a theme is an object with "colors"; it is left out')
+        return _rejected(file, 'a theme is an object with "colors"; it is left out')
     name = theme.get("name")
     return ResourceContent(name=name if isinstance(name, str) and name else PurePath(file.path).stem, data=theme)
 
 
-def _refused(file: ResourceFile, message: str, line: int | None = None) -> ResourceContent:
+def _rejected(file: ResourceFile, message: str, line: int | None = None) -> ResourceContent:
     return ResourceContent(
         name=None, problems=[ResourceProblem(path=file.path, message=message, line=line, level="error")]
     )

@@ -1,4 +1,4 @@
-"""Walks the folders in which resources lie: what is ignored is left out, nothing is met twice, no walk is endless."""
+"""Walks resource folders: applies ignore files, visits no folder twice, and limits the number of entries."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ if TYPE_CHECKING:
 __all__ = ["Walk"]
 
 IGNORE_FILES = (".gitignore", ".ignore", ".fdignore")
-LEFT_OUT = "node_modules"
+SKIPPED = "node_modules"
 
-MOST_INSIDE = 10_000
-"""Files and folders that are looked at in each folder directly below the root: some 10 ms at each prompt. A link to a
-home folder or to the root of a disk would take half a minute."""
+MAX_PER_FOLDER = 10_000
+"""Limit of entries in each folder directly below the root: about 10 ms at each prompt. Without it, a link to a home
+folder or to the root of a disk takes half a minute."""
 
-MOST_IN_ALL = 50_000
-"""Files and folders that are looked at below one root."""
+MAX_TOTAL = 50_000
+"""Limit of entries below one root."""
 
-DEEPEST = 20
-"""Folders inside each other that are entered."""
+MAX_DEPTH = 20
+"""Limit of nested folders."""
 
 
 class Walk:
-    """One walk through folders; a folder that it has been to is not entered again.
+    """A walk through folders that visits no folder twice.
 
     Args:
-        accepts: Whether a file is wanted: its name, and how many folders deep it lies.
-        recursive: Whether to go into folders inside.
-        complain: Called with each folder that cannot be read, or not as a whole because it holds too much.
+        accepts: Returns whether to yield a file, given its name and depth below the root.
+        report: Called with each folder that cannot be read, or that exceeds a limit.
+        recursive: Whether to enter subfolders.
     """
 
     def __init__(
-        self, accepts: Callable[[str, int], bool], complain: Callable[[ResourceProblem], None], *, recursive: bool
+        self, accepts: Callable[[str, int], bool], report: Callable[[ResourceProblem], None], *, recursive: bool
     ) -> None:
         self._accepts = accepts
         self._recursive = recursive
-        self._complain = complain
-        self._been: set[tuple[int, int]] = set()
+        self._report = report
+        self._visited: set[tuple[int, int]] = set()
 
     def files(self, root: str) -> Iterator[str]:
-        """Go through the wanted files, by name, those of a folder before those of the folders inside."""
-        yield from self._folder(root, 0, (), _Room(root, MOST_IN_ALL))
+        """Yield the accepted files sorted by name, those of a folder before those of its subfolders."""
+        yield from self._folder(root, 0, (), _EntryLimit(root, MAX_TOTAL))
 
-    def _folder(self, folder: str, depth: int, ignores: Sequence[_Ignore], room: _Room) -> Iterator[str]:
-        entries = self._entries(folder, depth, room)
-        ignores = (*ignores, *_ignores(folder, entries, self._complain))
+    def _folder(self, folder: str, depth: int, ignores: Sequence[_Ignore], limit: _EntryLimit) -> Iterator[str]:
+        entries = self._entries(folder, depth, limit)
+        ignores = (*ignores, *_ignores(folder, entries, self._report))
         folders = []
         for entry in entries:
-            if entry.name.startswith(".") or entry.name == LEFT_OUT:
+            if entry.name.startswith(".") or entry.name == SKIPPED:
                 continue
             is_folder = _is_folder(entry)
-            if any(each.covers(entry.path, is_folder=is_folder) for each in ignores):
+            if any(each.ignores(entry.path, is_folder=is_folder) for each in ignores):
                 continue
             if is_folder:
                 folders.append(entry.path)
@@ -64,62 +64,62 @@ class Walk:
                 yield entry.path
         if self._recursive:
             for path in folders:
-                inner = room if depth else _Room(path, MOST_INSIDE, room)
-                yield from self._folder(path, depth + 1, ignores, inner)
+                folder_limit = limit if depth else _EntryLimit(path, MAX_PER_FOLDER, limit)
+                yield from self._folder(path, depth + 1, ignores, folder_limit)
 
-    def _entries(self, folder: str, depth: int, room: _Room) -> Sequence[os.DirEntry[str]]:
-        """Return what is in a folder; nothing where the walk has been to it, or where there is no room for it."""
-        if room.is_used_up:
+    def _entries(self, folder: str, depth: int, limit: _EntryLimit) -> Sequence[os.DirEntry[str]]:
+        """Return the entries of a folder; none if it was visited already or a limit is exceeded."""
+        if limit.is_exceeded:
             return ()
         try:
-            mark = os.stat(folder)
-            if (mark.st_dev, mark.st_ino) in self._been:  # a link that leads back, or a second one to the same place
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino) in self._visited:  # a cycle of links, or another link to it
                 return ()
-            self._been.add((mark.st_dev, mark.st_ino))
+            self._visited.add((status.st_dev, status.st_ino))
             with os.scandir(folder) as found:
-                entries = sorted(islice(found, room.left + 1), key=lambda entry: entry.name)
+                entries = sorted(islice(found, limit.left + 1), key=lambda entry: entry.name)
         except OSError as error:
             problem = ResourceProblem(path=folder, message=f"cannot be looked into: {error.strerror}")
         else:
-            too_much = room.enter(depth, len(entries))
+            too_much = limit.take(depth, len(entries))
             if too_much is None:
                 return entries
             problem = too_much
-        self._complain(problem)
+        self._report(problem)
         return ()
 
 
-class _Room:
-    """How much more is looked at below a folder: below the root, and below each folder directly in it.
+class _EntryLimit:
+    """Limits the entries that are visited below a folder: below the root, and below each folder directly in it.
 
-    So a folder that holds too much takes nothing from the others, and is the one that the problem names.
+    So a folder with too many entries does not use up the limit of the others, and the problem names that folder.
     """
 
-    def __init__(self, folder: str, most: int, outer: _Room | None = None) -> None:
+    def __init__(self, folder: str, maximum: int, parent: _EntryLimit | None = None) -> None:
         self._folder = folder
-        self._most = most
-        self._left = most
-        self._outer = outer
+        self._maximum = maximum
+        self._left = maximum
+        self._parent = parent
 
     @property
     def left(self) -> int:
-        """How many entries there is room for."""
-        return self._left if self._outer is None else min(self._left, self._outer.left)
+        """The number of entries that may still be visited."""
+        return self._left if self._parent is None else min(self._left, self._parent.left)
 
     @property
-    def is_used_up(self) -> bool:
-        """Whether a problem was reported, and nothing more is looked at."""
-        return self._left < 0 or (self._outer is not None and self._outer.is_used_up)
+    def is_exceeded(self) -> bool:
+        """Whether the limit was exceeded and reported; nothing more is visited."""
+        return self._left < 0 or (self._parent is not None and self._parent.is_exceeded)
 
-    def enter(self, depth: int, entries: int) -> ResourceProblem | None:
-        """Take the room for a folder's entries; return the problem where there is too little, and none is left then."""
-        if depth > DEEPEST:
+    def take(self, depth: int, entries: int) -> ResourceProblem | None:
+        """Count a folder's entries; return a problem, and mark the limit as exceeded, if there are too many."""
+        if depth > MAX_DEPTH:
             self._left = -1
-            return self._problem(f"has folders inside each other, more than {DEEPEST}")
-        if self._outer is not None and (problem := self._outer.enter(0, entries)) is not None:
+            return self._problem(f"has folders inside each other, more than {MAX_DEPTH}")
+        if self._parent is not None and (problem := self._parent.take(0, entries)) is not None:
             return problem
         self._left -= entries
-        return self._problem(f"holds more than {self._most:,} files and folders") if self._left < 0 else None
+        return self._problem(f"holds more than {self._maximum:,} files and folders") if self._left < 0 else None
 
     def _problem(self, what: str) -> ResourceProblem:
         advice = "Is it a link to another place? Replace it by links to what is meant"
@@ -134,30 +134,30 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 class _Ignore:
-    """What an ignore file of a folder says, in the language of git."""
+    """The patterns of an ignore file, in the syntax of gitignore."""
 
     def __init__(self, folder: str, spec: Any) -> None:
         self.folder = folder
         self.spec = spec
 
-    def covers(self, path: str, *, is_folder: bool) -> bool:
+    def ignores(self, path: str, *, is_folder: bool) -> bool:
         relative = path[len(self.folder) + 1 :].replace(os.sep, "/")
         return bool(self.spec.match_file(f"{relative}/" if is_folder else relative))
 
 
 def _ignores(
-    folder: str, entries: Sequence[os.DirEntry[str]], complain: Callable[[ResourceProblem], None]
+    folder: str, entries: Sequence[os.DirEntry[str]], report: Callable[[ResourceProblem], None]
 ) -> Iterator[_Ignore]:
     present = [entry.path for entry in entries if entry.name in IGNORE_FILES]
     if not present:
         return
-    from pathspec import GitIgnoreSpec  # where nothing is ignored nothing is imported
+    from pathspec import GitIgnoreSpec  # imported only if there is an ignore file
 
     for path in present:
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
                 spec = GitIgnoreSpec.from_lines(file)
         except (OSError, ValueError) as error:
-            complain(ResourceProblem(path=path, message=f"cannot be used: {error}; it ignores nothing"))
+            report(ResourceProblem(path=path, message=f"cannot be used: {error}; it ignores nothing"))
         else:
             yield _Ignore(folder.rstrip(os.sep), spec)

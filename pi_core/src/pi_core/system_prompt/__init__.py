@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pi_core.system_prompt.builder import PromptInputs, SystemPromptBuilder
-from pi_core.system_prompt.rendered import PromptPart, SystemPrompt
+from pi_core.system_prompt.render import PromptPart, SystemPrompt
 
 __all__ = ["PromptInputs", "PromptPart", "SystemPrompt", "SystemPromptBuilder"]

@@ -1,4 +1,4 @@
-"""Puts a system prompt together: core's own sections, and what plugins answer to ``system_prompt``."""
+"""Builds the system prompt from core's own sections and the plugins' results of the hook ``system_prompt``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import frozen
 
-from pi_core.system_prompt.given import given_section
-from pi_core.system_prompt.own import base_sections, closing_sections
-from pi_core.system_prompt.rendered import Contribution, SystemPrompt, render
+from pi_core.system_prompt.core_sections import base_sections, closing_sections
+from pi_core.system_prompt.option_section import option_section
+from pi_core.system_prompt.render import Contribution, SystemPrompt, render
 from pi_hookspecs import PromptSection
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ _REPLACED = frozenset({"preamble", "tools", "rules", "docs"})
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PromptInputs:
-    """What a system prompt says of the session that it is for.
+    """The inputs of a system prompt that come from the session.
 
     Attributes:
         cwd: The working directory.
-        tools: Those that the model is offered.
-        owner: Returns the plugin that registered a tool; None for one of the program's.
-        date: Whether it says today's date.
+        tools: The active tools.
+        owner: Returns the plugin that registered a tool; None for a tool of the program.
+        date: Whether the prompt contains today's date.
     """
 
     cwd: Path
@@ -46,27 +46,27 @@ class SystemPromptBuilder:
     """Builds the system prompts of one session, one for each set of active tools.
 
     Args:
-        custom: Replaces pi's own words: a text or a file.
-        append: Further paragraphs, texts or files.
+        custom: Replaces pi's own sections: a text or the path of a file.
+        append: Additional paragraphs, each a text or the path of a file.
 
     Raises:
         UserError: A file cannot be used.
     """
 
     def __init__(self, custom: str | None = None, append: Sequence[str] = ()) -> None:
-        self._custom = None if custom is None else given_section("preamble", custom)
-        self._append = tuple(given_section("addendum", each) for each in append)
-        self._from_plugins: tuple[Contribution, ...] = ()
-        self._base: Contribution | None = None
-        self._own: tuple[Sequence[Tool], tuple[Contribution, ...]] | None = None
+        self._custom = None if custom is None else option_section("preamble", custom)
+        self._append = tuple(option_section("addendum", each) for each in append)
+        self._plugin_sections: tuple[Contribution, ...] = ()
+        self._plugin_base: Contribution | None = None
+        self._core_cache: tuple[Sequence[Tool], tuple[Contribution, ...]] | None = None
         self._built: tuple[tuple[Contribution, ...], SystemPrompt] | None = None
 
     async def build(self, inputs: PromptInputs, ask: Ask | None) -> SystemPrompt:
-        """Return the prompt with what plugins answer now; the same object while nothing changed.
+        """Call the plugins and return the prompt; the same object while nothing changed.
 
         Args:
-            inputs: What to build it from.
-            ask: Returns each plugin's name and answer to the event; None where no plugin implements the hook.
+            inputs: The inputs from the session.
+            ask: Returns each plugin's name and result for the event; None when no plugin implements the hook.
         """
         if ask is not None:
             from pi_hookspecs import SystemPromptEvent
@@ -77,34 +77,36 @@ class SystemPromptBuilder:
                 custom_prompt=None if self._custom is None else self._custom.text,
                 append=tuple(each.text for each in self._append),
             )
-            answers = await ask(event)
-            given = [(plugin, section) for plugin, answer in answers for section in answer.sections]
-            self._from_plugins = tuple(_from_plugin(plugin, section) for plugin, section in given)
-            bases = ((plugin, answer.base) for plugin, answer in answers)
-            self._base = next((_from_plugin(plugin, base, bare=True) for plugin, base in bases if base), None)
-        return self.known(inputs)
+            results = await ask(event)
+            from_plugins = [(plugin, section) for plugin, answer in results for section in answer.sections]
+            self._plugin_sections = tuple(_from_plugin(plugin, section) for plugin, section in from_plugins)
+            bases = ((plugin, answer.base) for plugin, answer in results)
+            self._plugin_base = next((_from_plugin(plugin, base, bare=True) for plugin, base in bases if base), None)
+        return self.build_cached(inputs)
 
-    def known(self, inputs: PromptInputs) -> SystemPrompt:
-        """Return the prompt with what plugins answered when they were last asked."""
+    def build_cached(self, inputs: PromptInputs) -> SystemPrompt:
+        """Return the prompt with the results of the last call of the plugins, without calling them."""
         contributions = self._contributions(inputs)
         if self._built is None or self._built[0] != contributions:
             self._built = contributions, render(contributions)
         return self._built[1]
 
     def _contributions(self, inputs: PromptInputs) -> tuple[Contribution, ...]:
-        custom = self._base if self._custom is None else _option("--system-prompt", self._custom, bare=True)
+        custom = self._plugin_base
+        if self._custom is not None:
+            custom = _option_contribution("--system-prompt", self._custom, bare=True)
         if custom is None:
-            opening = (*self._own_sections(inputs), *self._from_plugins)
+            leading_sections = (*self._core_sections(inputs), *self._plugin_sections)
         else:
-            opening = (custom, *(each for each in self._from_plugins if each.section.name not in _REPLACED))
-        appended = [_option("--append-system-prompt", each) for each in self._append]
-        return (*opening, *appended, *closing_sections(inputs.cwd, date=inputs.date))
+            leading_sections = (custom, *(each for each in self._plugin_sections if each.section.name not in _REPLACED))
+        appended = [_option_contribution("--append-system-prompt", each) for each in self._append]
+        return (*leading_sections, *appended, *closing_sections(inputs.cwd, date=inputs.date))
 
-    def _own_sections(self, inputs: PromptInputs) -> tuple[Contribution, ...]:
-        """Return core's sections that depend on the active tools, as long as these are the same."""
-        if self._own is None or self._own[0] is not inputs.tools:
-            self._own = inputs.tools, tuple(base_sections(inputs.tools, inputs.owner))
-        return self._own[1]
+    def _core_sections(self, inputs: PromptInputs) -> tuple[Contribution, ...]:
+        """Return core's sections that depend on the active tools; cached for the same tools."""
+        if self._core_cache is None or self._core_cache[0] is not inputs.tools:
+            self._core_cache = inputs.tools, tuple(base_sections(inputs.tools, inputs.owner))
+        return self._core_cache[1]
 
 
 def _from_plugin(plugin: str, section: PromptSection, *, bare: bool = False) -> Contribution:
@@ -113,5 +115,5 @@ def _from_plugin(plugin: str, section: PromptSection, *, bare: bool = False) -> 
     return Contribution(section=section, hook="system_prompt", plugin=plugin, bare=bare)
 
 
-def _option(option: str, section: PromptSection, *, bare: bool = False) -> Contribution:
+def _option_contribution(option: str, section: PromptSection, *, bare: bool = False) -> Contribution:
     return Contribution(section=section, hook=option, bare=bare)

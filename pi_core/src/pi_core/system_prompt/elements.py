@@ -1,4 +1,4 @@
-"""Elements of the system prompt that hold what files say, which cannot get out of them."""
+"""Elements of the system prompt that contain the text of files, which is escaped so that it cannot close them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;",
 
 
 def escaped(text: str) -> str:
-    """Return a text as it may stand in an element or in an attribute."""
+    """Return a text escaped for use in an element or in an attribute."""
     return text.translate(_ESCAPES)
 
 
 def prompt_element(name: str, text: str, *, inside: str, path: str) -> str:
-    """Return an element that holds a file's text as it is, except that the text can neither end nor begin one like it.
+    """Return an element with a file's text; in the text, only tags of this element and of its section are escaped.
 
     Args:
         name: The element's name.
-        text: What the file says.
-        inside: Name of the section that the element stands in, which the text cannot end either.
-        path: The file, told in the attribute ``path``.
+        text: The file's text.
+        inside: Name of the section that contains the element.
+        path: The file, the value of the attribute ``path``.
     """
     body = re.sub(rf"<(?=/?(?:{name}|{inside})\b)", "&lt;", text.strip(), flags=re.IGNORECASE)
     return f'<{name} path="{escaped(path)}">\n{body}\n</{name}>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pi_core import leads_out
+from pi_core import escapes_root
 from pi_hookspecs import ResourceFile, ResourceProblem
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceP
     for folder, path in found.items():
         if folder == twice:
             continue
-        if request.project_trusted or not (os.path.islink(path) and leads_out(path, folder, repository or folder)):
+        if request.project_trusted or not (os.path.islink(path) and escapes_root(path, folder, repository or folder)):
             yield _file(path, "project")
         else:
             message = "is a link out of the project, which is not trusted; it is not used. Run pi trust to use it"

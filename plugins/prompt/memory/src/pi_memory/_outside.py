@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from pi_core import leads_out
+from pi_core import escapes_root
 from pi_hookspecs import AssistantMessage, ToolResultMessage, UserMessage
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _source(call: ToolCall, cwd: Path) -> str | None:
         return None
     if call.name in _WITH_PATH:
         path = str(arguments.get("path") or ".")
-        return f"{call.name} {path}"[:_SHOWN] if _leads_out(path, cwd) else None
+        return f"{call.name} {path}"[:_SHOWN] if _escapes_root(path, cwd) else None
     if call.name == "bash":
         command = str(arguments.get("command", ""))
         return f"bash {command}"[:_SHOWN] if _reaches_out(command, cwd) else None
@@ -61,13 +61,13 @@ def _source(call: ToolCall, cwd: Path) -> str | None:
 
 def _reaches_out(command: str, cwd: Path) -> bool:
     """Whether a command may read from the network or other folders; a guess that would rather mark too much."""
-    return _NETWORK.search(command) is not None or any(_leads_out(path, cwd) for path in _paths(command))
+    return _NETWORK.search(command) is not None or any(_escapes_root(path, cwd) for path in _paths(command))
 
 
 def _paths(command: str) -> Iterator[str]:
     yield from (path for path in _PATH.findall(command) if path not in ("/dev/null", "/dev/stdout", "/dev/stderr"))
 
 
-def _leads_out(path: str, cwd: Path) -> bool:
+def _escapes_root(path: str, cwd: Path) -> bool:
     path = path.removeprefix("@").removeprefix("file://")
-    return leads_out(os.path.join(cwd, os.path.expanduser(path)), cwd)  # noqa: PTH111, PTH118 - it may be no path
+    return escapes_root(os.path.join(cwd, os.path.expanduser(path)), cwd)  # noqa: PTH111, PTH118 - it may be no path

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pi_core import leads_out
+from pi_core import escapes_root
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def exists_any(ctx: PiContext) -> bool:
 def project_file(cwd: Path) -> Path | None:
     """Return the project's file; None where its name leads out of the project: a repository may bring such a link."""
     file = cwd / NAME
-    return None if leads_out(file, cwd) else file
+    return None if escapes_root(file, cwd) else file
 
 
 def memory_path(scope: Scope | None, ctx: PiContext) -> Path:

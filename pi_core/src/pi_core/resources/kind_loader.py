@@ -1,4 +1,4 @@
-"""One kind of resource in one session: looks at all its places, and answers the same set while nothing changed."""
+"""Loads one kind of resource in one session: searches its places, returns the same set while nothing changed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from pi_core.resources.file_reader import FileReader
 from pi_core.resources.places import find_places
-from pi_core.resources.reading import FileReader
 from pi_core.resources.walking import Walk
 from pi_hookspecs.resources import ResourceFile, ResourceProblem, ResourceRequest, ResourceSet, Shadowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pi_core.resources.cache import KeptContents
-    from pi_core.resources.places import Place, Situation
-    from pi_core.resources.reading import ReadFile
+    from pi_core.resources.cache import ContentCache
+    from pi_core.resources.file_reader import ReadFile
+    from pi_core.resources.places import Place, SearchContext
     from pi_hookspecs.resources import Resource, ResourceKind
 
 __all__ = ["KindLoader"]
@@ -28,97 +28,97 @@ class KindLoader:
     """Finds and reads the resources of a kind.
 
     Args:
-        kind: What is looked for.
-        kept: What earlier starts read.
+        kind: The kind to load.
+        cache: Contents read by earlier starts.
     """
 
-    def __init__(self, kind: ResourceKind, kept: KeptContents) -> None:
+    def __init__(self, kind: ResourceKind, cache: ContentCache) -> None:
         self.kind = kind
-        self._reader = FileReader(kind, kept)
-        self._seen: tuple[list[ReadFile], list[ResourceProblem]] = ([], [])
+        self._reader = FileReader(kind, cache)
+        self._last_read: tuple[list[ReadFile], list[ResourceProblem]] = ([], [])
         self.latest = ResourceSet(kind=kind.name)
         self._lock = Lock()
 
-    def is_elsewhere(self, situation: Situation) -> bool:
-        """Whether there is nothing to look at: a few questions to the file system, worth no thread."""
-        if self.kind.find is not None or self._seen != ([], []):
+    def is_empty(self, context: SearchContext) -> bool:
+        """Return whether no place of the kind exists; a few calls of the file system, too cheap for a thread."""
+        if self.kind.find is not None or self._last_read != ([], []):
             return False
-        return not any(each.named or os.path.isdir(each.path) for each in find_places(self.kind, situation))
+        return not any(each.required or os.path.isdir(each.path) for each in find_places(self.kind, context))
 
-    def look(self, situation: Situation) -> ResourceSet:
-        """Return what there is; to be called in a worker thread. The same set while nothing changed."""
+    def load(self, context: SearchContext) -> ResourceSet:
+        """Return the resources, the same set while nothing changed; call it in a worker thread."""
         with self._lock:
             problems: list[ResourceProblem] = []
-            files = dict.fromkeys(self._files(situation, problems.append))
+            files = dict.fromkeys(self._files(context, problems.append))
             read = self._reader.read_all(files)
-            if not _same(self._seen, (read, problems)):
-                self._seen = read, problems
-                self.latest = self._set(read, problems)
+            if not _is_unchanged(self._last_read, (read, problems)):
+                self._last_read = read, problems
+                self.latest = self._resolve_names(read, problems)
             return self.latest
 
-    def _files(self, situation: Situation, complain: Callable[[ResourceProblem], None]) -> Iterator[ResourceFile]:
+    def _files(self, context: SearchContext, report: Callable[[ResourceProblem], None]) -> Iterator[ResourceFile]:
         if self.kind.find is not None:
-            yield from self._found_by_kind(situation, complain)
+            yield from self._found_by_kind(context, report)
             return
-        walk = Walk(self.kind.accepts, complain, recursive=self.kind.recursive)
-        for place in find_places(self.kind, situation):
-            for path, base_dir in self._paths(place, walk, complain):
+        walk = Walk(self.kind.accepts, report, recursive=self.kind.recursive)
+        for place in find_places(self.kind, context):
+            for path, base_dir in self._paths(place, walk, report):
                 if place.picks is None or place.picks.keeps(path):
                     yield ResourceFile(path=path, scope=place.scope, source=place.source, base_dir=base_dir)
 
-    def _paths(
-        self, place: Place, walk: Walk, complain: Callable[[ResourceProblem], None]
-    ) -> Iterator[tuple[str, str]]:
+    def _paths(self, place: Place, walk: Walk, report: Callable[[ResourceProblem], None]) -> Iterator[tuple[str, str]]:
         if os.path.isdir(place.path):
             yield from ((path, place.path) for path in walk.files(place.path))
-        elif os.path.exists(place.path) and place.named:
+        elif os.path.exists(place.path) and place.required:
             yield place.path, os.path.dirname(place.path)
-        elif place.named:
-            message = f"does not exist, though {_WHO.get(place.source, place.source.replace(':', ' '))} names it"
-            complain(ResourceProblem(path=place.path, message=message, kind=self.kind.name))
+        elif place.required:
+            message = (
+                f"does not exist, though {_SOURCE_NAMES.get(place.source, place.source.replace(':', ' '))} names it"
+            )
+            report(ResourceProblem(path=place.path, message=message, kind=self.kind.name))
 
     def _found_by_kind(
-        self, situation: Situation, complain: Callable[[ResourceProblem], None]
+        self, context: SearchContext, report: Callable[[ResourceProblem], None]
     ) -> Iterator[ResourceFile]:
         from pathlib import Path
 
         from pi_core.agent.safe_text import format_exception, safe_repr
 
-        assert self.kind.find is not None  # noqa: S101 - the caller looked
-        if situation.only_given:
+        assert self.kind.find is not None  # noqa: S101 - checked by the caller
+        if context.only_explicit:
             return
         request = ResourceRequest(
-            cwd=Path(situation.cwd),
-            agent_dir=Path(situation.agent_dir),
-            project_trusted=situation.project_trusted,
-            trust_decided=situation.trust_decided,
+            cwd=Path(context.cwd),
+            agent_dir=Path(context.agent_dir),
+            project_trusted=context.project_trusted,
+            trust_decided=context.trust_decided,
         )
         try:
             found: list[object] = list(self.kind.find(request))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             message = f"kind {self.kind.name!r} could not look for its files: {format_exception(error)}"
-            complain(ResourceProblem(path=situation.cwd, message=message, kind=self.kind.name, level="error"))
+            report(ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error"))
             return
         for file in found:
             if isinstance(file, ResourceFile):
                 yield file
             elif isinstance(file, ResourceProblem):
-                complain(evolve(file, kind=self.kind.name))
+                report(evolve(file, kind=self.kind.name))
             else:
                 message = f"kind {self.kind.name!r} found {safe_repr(file)}, which is no ResourceFile"
-                complain(ResourceProblem(path=situation.cwd, message=message, kind=self.kind.name, level="error"))
+                report(ResourceProblem(path=context.cwd, message=message, kind=self.kind.name, level="error"))
 
-    def _set(self, read: list[ReadFile], problems: list[ResourceProblem]) -> ResourceSet:
-        """Return what was read as a set: each file once, of each name the first."""
+    def _resolve_names(self, read: list[ReadFile], problems: list[ResourceProblem]) -> ResourceSet:
+        """Return the files as a set: each file once, and the first file of each name."""
         used: list[Resource] = []
         by_name: dict[str, Resource] = {}
         shadowed: list[Shadowed] = []
         problems = list(problems)
-        met: set[tuple[int, int]] = set()
+        seen: set[tuple[int, int]] = set()
         for each in read:
-            if each.identity in met and each.identity != (0, 0):  # another link to a file that is there already
+            if each.identity in seen and each.identity != (0, 0):  # another link to the same file
                 continue
-            met.add(each.identity)
+            seen.add(each.identity)
             problems += each.problems
             resource = each.resource
             if resource is None:
@@ -137,10 +137,10 @@ class KindLoader:
         )
 
 
-_WHO = {"cli": "the command line", "sdk": "the program", "settings": "a settings file"}
+_SOURCE_NAMES = {"cli": "the command line", "sdk": "the program", "settings": "a settings file"}
 
 
-def _same(
+def _is_unchanged(
     before: tuple[list[ReadFile], list[ResourceProblem]], now: tuple[list[ReadFile], list[ResourceProblem]]
 ) -> bool:
     return (

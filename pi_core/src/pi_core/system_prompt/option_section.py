@@ -1,4 +1,4 @@
-"""What ``--system-prompt`` and ``--append-system-prompt`` mean: a text, or the file that holds it."""
+"""The values of ``--system-prompt`` and ``--append-system-prompt``: a text, or the path of a file with the text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pi_core.base.sizes import size_in_words
 from pi_hookspecs import PromptSection, UserError
 from pi_hookspecs.resources import MAX_BYTES
 
-__all__ = ["given_section"]
+__all__ = ["option_section"]
 
 
-def given_section(name: str, value: str) -> PromptSection:
-    """Return a section of the text, or of the file's text where ``value`` is the path of one.
+def option_section(name: str, value: str) -> PromptSection:
+    """Return a section with the text, or with the file's text when ``value`` is the path of an existing file.
 
     Raises:
-        UserError: The file is there and cannot be used.
+        UserError: The file exists, but is too large or cannot be read.
     """
-    size = _size(value)
+    size = _file_size(value)
     if size is None:
         return PromptSection(name=name, text=value)
     if size > MAX_BYTES:
@@ -26,15 +26,15 @@ def given_section(name: str, value: str) -> PromptSection:
             f"{value}: {size_in_words(size)} are too much for a system prompt, {size_in_words(MAX_BYTES)} fit"
         )
     try:
-        with open(value, "rb") as file:  # noqa: PTH123 - the path is a text of the user's
+        with open(value, "rb") as file:  # noqa: PTH123 - the path is a string from the user
             text = file.read().decode("utf-8-sig", errors="replace")
     except OSError as error:
         raise UserError(f"{value}: cannot be read for the system prompt: {error.strerror}") from error
-    return PromptSection(name=name, text=text, source=os.path.abspath(value))  # noqa: PTH100 - links are kept
+    return PromptSection(name=name, text=text, source=os.path.abspath(value))  # noqa: PTH100 - does not resolve links
 
 
-def _size(value: str) -> int | None:
-    """Return the size of the file that a text is the path of; None where it is none."""
+def _file_size(value: str) -> int | None:
+    """Return the size of the file that a text is the path of; None when it is no path of a file."""
     if not value or "\n" in value:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Reads the files of one kind, and only those that changed since they were last read."""
+"""Reads the resource files of one kind, and reads a file again only when it has changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pi_hookspecs.resources import Resource, ResourceContent, ResourceProblem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pi_core.resources.cache import KeptContents
+    from pi_core.resources.cache import ContentCache
     from pi_hookspecs.resources import ResourceFile, ResourceKind
 
 __all__ = ["FileReader", "ReadFile"]
@@ -22,11 +22,11 @@ __all__ = ["FileReader", "ReadFile"]
 
 @frozen(eq=False, repr=False)
 class ReadFile:
-    """A file with what it says.
+    """A file and its content.
 
     Attributes:
-        identity: Device and number of the file: two paths may lead to one.
-        resource: None where the file is not used.
+        identity: Device and inode: two paths may refer to the same file.
+        resource: None when the file is not used.
     """
 
     identity: tuple[int, int]
@@ -38,58 +38,58 @@ class FileReader:
     """Reads files of a kind.
 
     Args:
-        kind: Says what a file says.
-        kept: What earlier starts read.
+        kind: Parses the files.
+        cache: Contents read by earlier starts.
     """
 
-    def __init__(self, kind: ResourceKind, kept: KeptContents) -> None:
+    def __init__(self, kind: ResourceKind, cache: ContentCache) -> None:
         self._kind = kind
-        self._kept = kept
+        self._cache = cache
         self._read: dict[ResourceFile, tuple[tuple[int, ...], ReadFile]] = {}
 
     def read_all(self, files: Iterable[ResourceFile]) -> list[ReadFile]:
-        """Return what the files say; the same object for a file that did not change."""
+        """Return the contents of the files; the same object for a file that did not change."""
         before, self._read = self._read, {}
         found = []
         for file in files:
-            mark, read = self._look(file, before.get(file))
+            mark, read = self._read_file(file, before.get(file))
             self._read[file] = mark, read
             found.append(read)
-        self._kept.save()
+        self._cache.save()
         return found
 
-    def _look(
+    def _read_file(
         self, file: ResourceFile, before: tuple[tuple[int, ...], ReadFile] | None
     ) -> tuple[tuple[int, ...], ReadFile]:
         try:
             status = os.stat(file.path)
         except OSError as error:
-            return (), self._refused(file, (0, 0), f"cannot be read: {error.strerror}")
+            return (), self._rejected(file, (0, 0), f"cannot be read: {error.strerror}")
         mark = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)
         if before is not None and before[0] == mark:
             return before
         identity = status.st_dev, status.st_ino
         if not stat.S_ISREG(status.st_mode):
-            return mark, self._refused(file, identity, "is no regular file")
+            return mark, self._rejected(file, identity, "is no regular file")
         if status.st_size > self._kind.max_bytes:
             size, limit = size_in_words(status.st_size), size_in_words(self._kind.max_bytes)
-            return mark, self._refused(file, identity, f"is {size} large and not read: the limit is {limit}")
-        content = self._kept.get(file.path, mark)
+            return mark, self._rejected(file, identity, f"is {size} large and not read: the limit is {limit}")
+        content = self._cache.get(file.path, mark)
         if content is None:
             try:
-                text = self._text(file.path)
+                text = self._read_text(file.path)
             except OSError as error:
-                return (), self._refused(file, identity, f"cannot be read: {error.strerror}")
-            content = self._ask(file, text)
-            self._kept.put(file.path, mark, content)
-        return mark, self._made(file, identity, content)
+                return (), self._rejected(file, identity, f"cannot be read: {error.strerror}")
+            content = self._parse(file, text)
+            self._cache.put(file.path, mark, content)
+        return mark, self._to_read_file(file, identity, content)
 
-    def _text(self, path: str) -> str:
+    def _read_text(self, path: str) -> str:
         with open(path, "rb") as stream:
             return stream.read(self._kind.max_bytes).decode("utf-8-sig", errors="replace")
 
-    def _ask(self, file: ResourceFile, text: str) -> ResourceContent:
-        """Let the kind say what a text says; it is a plugin's, and may fail."""
+    def _parse(self, file: ResourceFile, text: str) -> ResourceContent:
+        """Parse a text with the kind, which is a plugin's; report its exceptions as problems."""
         from pi_core.agent.safe_text import format_exception, safe_repr
 
         if "\0" in text:
@@ -99,7 +99,7 @@ class FileReader:
             )
         try:
             content: object = self._kind.read(file, text)
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the other files are read all the same
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything; the other files are still read
             content = None
             message = f"kind {self._kind.name!r} could not read it: {format_exception(error)}"
         else:
@@ -108,7 +108,7 @@ class FileReader:
             message = f"kind {self._kind.name!r} read it as {safe_repr(content)}, which is no ResourceContent"
         return ResourceContent(name=None, problems=[ResourceProblem(path=file.path, message=message, level="error")])
 
-    def _made(self, file: ResourceFile, identity: tuple[int, int], content: ResourceContent) -> ReadFile:
+    def _to_read_file(self, file: ResourceFile, identity: tuple[int, int], content: ResourceContent) -> ReadFile:
         problems = tuple(evolve(each, path=each.path or file.path, kind=self._kind.name) for each in content.problems)
         if content.name is None:
             return ReadFile(identity, None, problems)
@@ -124,6 +124,6 @@ class FileReader:
         )
         return ReadFile(identity, resource, problems)
 
-    def _refused(self, file: ResourceFile, identity: tuple[int, int], message: str) -> ReadFile:
+    def _rejected(self, file: ResourceFile, identity: tuple[int, int], message: str) -> ReadFile:
         problem = ResourceProblem(path=file.path, message=message, kind=self._kind.name, level="error")
         return ReadFile(identity, None, (problem,))

@@ -1,4 +1,4 @@
-"""The system prompt as text, of which every character is somebody's."""
+"""Renders the system prompt, and records which plugin or option each part comes from."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _LISTS = frozenset({"tools", "rules"})
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Contribution(Value):
-    """A part of a section and who gave it.
+    """A part of a section and its origin.
 
     Attributes:
         section: Name, text, source and place.
-        hook: How it came: the hook's name; ``core``; or the option that the user gave.
-        plugin: Whose implementation it was; None where no plugin had a part in it.
-        bare: It stands without its section's element: the user's own words in place of ours.
+        hook: The name of the hook that returned it, ``core``, or the option of the command line.
+        plugin: The plugin that returned it; None when it is not from a plugin.
+        bare: Whether it is rendered without its section's element, as a custom prompt is.
     """
 
     section: PromptSection
@@ -40,13 +40,14 @@ class Contribution(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PromptPart(ReprMixin):
-    """A stretch of the system prompt; all of them, one behind the other, are its text.
+    """A part of the system prompt; the concatenation of all parts is its text.
 
     Attributes:
         section: The section's name.
-        text: As it stands in the prompt, with the section's tags where it is the first or the last in it.
-        hook: See ``Contribution``, as is ``plugin``.
-        source: The file that it comes from.
+        text: The rendered text, including the section's opening tag in its first part and the closing tag in its last.
+        hook: As in ``Contribution``.
+        plugin: As in ``Contribution``.
+        source: The file that the text comes from, if any.
     """
 
     section: str
@@ -57,7 +58,7 @@ class PromptPart(ReprMixin):
 
     @property
     def tokens(self) -> int:
-        """About how many tokens it is: a quarter of its characters, rounded up."""
+        """The estimated tokens: a quarter of the characters, rounded up."""
         return -(-len(self.text) // CHARS_PER_TOKEN)
 
 
@@ -70,7 +71,7 @@ class SystemPrompt(ReprMixin):
 
 
 def render(contributions: Sequence[Contribution]) -> SystemPrompt:
-    """Return the prompt: parts of one name in one element, sections by their places, equal places as they came."""
+    """Return the prompt: contributions of one section in one element, sections sorted by place, in stable order."""
     sections: dict[str, list[Contribution]] = {}
     for each in contributions:
         if each.section.text.strip():
@@ -78,21 +79,21 @@ def render(contributions: Sequence[Contribution]) -> SystemPrompt:
     ordered = sorted(sections.values(), key=lambda members: min(each.section.place for each in members))
     parts = [part for members in ordered for part in _section(members)]
     if parts:
-        parts[-1] = _with_text(parts[-1], parts[-1].text.rstrip("\n"))
+        parts[-1] = _replace_text(parts[-1], parts[-1].text.rstrip("\n"))
     return SystemPrompt(text="".join(part.text for part in parts), parts=tuple(parts))
 
 
 def _section(members: Sequence[Contribution]) -> Iterator[PromptPart]:
-    """Go through the parts of a section, its first with the opening tag, its last with the closing one."""
+    """Yield the parts of a section, the first with the opening tag, the last with the closing tag."""
     name = members[0].section.name
     bare = any(each.bare for each in members)
-    joint = "\n" if name in _LISTS else "\n\n"
-    merged = [list(group) for _, group in groupby(members, key=_giver)]
+    separator = "\n" if name in _LISTS else "\n\n"
+    merged = [list(group) for _, group in groupby(members, key=_origin)]
     for number, group in enumerate(merged):
-        text = joint.join(each.section.text.strip("\n") for each in group)
+        text = separator.join(each.section.text.strip("\n") for each in group)
         before = f"<{name}>\n" if number == 0 and not bare else ""
         is_last = number == len(merged) - 1
-        after = ("\n\n" if bare else f"\n</{name}>\n\n") if is_last else joint
+        after = ("\n\n" if bare else f"\n</{name}>\n\n") if is_last else separator
         first = group[0]
         yield PromptPart(
             section=name,
@@ -103,11 +104,11 @@ def _section(members: Sequence[Contribution]) -> Iterator[PromptPart]:
         )
 
 
-def _giver(each: Contribution) -> tuple[str | None, ...]:
+def _origin(each: Contribution) -> tuple[str | None, ...]:
     return each.plugin, each.hook, each.section.source
 
 
-def _with_text(part: PromptPart, text: str) -> PromptPart:
+def _replace_text(part: PromptPart, text: str) -> PromptPart:
     from attrs import evolve
 
     return evolve(part, text=text)
