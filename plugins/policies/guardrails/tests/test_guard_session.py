@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pi_guardrails
+from pi_core import Settings
 from pi_testing import text, tool_call
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from pi_core import AgentSession
@@ -233,15 +236,20 @@ async def test_a_rule_for_a_whole_tool_allows_what_is_not_understood(
     ],
 )
 async def test_wrong_rules_shut_the_gate_and_say_so(
-    pi_session: AgentSession,
+    session_of: Callable[[Settings], Awaitable[AgentSession]],
+    tmp_path: Path,
     script: ScriptedProvider,
     fake_tools: dict[str, FakeTool],
     rules: Any,
     problem: str,
 ) -> None:
-    pi_session.settings.set("guardrails.rules", rules)
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"guardrails": ON}))
+    session = await session_of(Settings.load(tmp_path, tmp_path, trust=False))
+    file.write_text(json.dumps({"guardrails": {**ON, "rules": rules}}))
+    session.settings.reload()
 
-    said = await run(pi_session, script, command="ls")
+    said = await run(session, script, command="ls")
 
     assert not fake_tools["bash"].calls
     assert problem in said
