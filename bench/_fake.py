@@ -31,11 +31,17 @@ DELTA = "sixteen letters "
 """Text of each delta; the whole argument of a call is ``{"path": "x", "content": "<deltas>"}``."""
 
 ASKED = re.compile(r"Answer with (\d+) deltas of (text|argument)")
+TURNS = re.compile(r"Read (\S+) (\d+) times")
 
 
 def prompt(deltas: int, kind: str = "text") -> str:
     """Return what to say to get so many deltas of ``text`` or of a tool's ``argument``."""
     return f"Answer with {deltas} deltas of {kind}"
+
+
+def turns_prompt(file: str, times: int) -> str:
+    """Return what to say to get so many answers that each call the tool ``read``, and a short text after them."""
+    return f"Read {file} {times} times"
 
 
 class Fake:
@@ -107,6 +113,12 @@ def answer(path: str, deltas: int, kind: str) -> bytes:
     return encoded(made)
 
 
+def read_call(file: str, number: int) -> bytes:
+    """Return all bytes of an answer of Anthropic's that calls ``read``."""
+    argument = json.dumps({"path": file})
+    return encoded(anthropic.message(anthropic.tool_use(f"call_{number}", "read", deltas=[argument])))
+
+
 def encoded(made: Answer) -> bytes:
     """Return an answer as it goes over the wire, one HTTP chunk for each of its pieces."""
     fields = "".join(f"{name}: {value}\r\n" for name, value in made.headers.items())
@@ -121,6 +133,10 @@ def answer_to(request: Request) -> tuple[bytes, str]:
     refusal = server.refusal(request)
     if refusal is not None:
         return encoded(refusal), refusal.body.decode()
+    turns = TURNS.search(json.dumps(request.json["messages"][0]))
+    if turns is not None:
+        results = json.dumps(request.json["messages"]).count('"tool_result"')
+        return (read_call(turns[1], results) if results < int(turns[2]) else answer(request.path, 1, "text")), ""
     asked = ASKED.search(json.dumps(request.json["messages"][-1]))  # none in what follows a call
     return answer(request.path, int(asked[1]) if asked else 1, asked[2] if asked else "text"), ""
 

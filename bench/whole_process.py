@@ -1,8 +1,9 @@
-"""What a long answer costs the whole ``pi -p``, beside the original: ``uv run python bench/whole_process.py``.
+"""What a whole ``pi -p`` costs next to the original: ``uv run python bench/whole_process.py``.
 
-From the start of the process to its end, against a fake server that sends its answer in one burst: 20,000 deltas of
-text, and a call whose argument is 100 KB in deltas of 16 characters. No tool is offered, so the call is refused and
-nothing is written. The original and ours take turns. Bars are parts of the original's time: 0.75 and 0.1.
+From the start of the process to its end, against a fake server that sends its answers in one burst: a short text,
+20,000 deltas of text, 50 turns that each read a small file, and a call whose argument is 100 KB in deltas of 16
+characters; for that one no tool is offered, so the call is refused and nothing is written. The original and ours take
+turns. Bars are parts of the original's time: 0.6 for the text and the turns, 0.58 for the deltas, 0.1 for the argument.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _fake import DELTA, fake_server, prompt
+from _fake import DELTA, fake_server, prompt, turns_prompt
 from _peer import Row, ask, compare, compile_and_say, options, programs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from _fake import Fake
     from _peer import Program, Run
 
 DELTAS = 20_000
+TURNS = 50
 ARGUMENT = 100 * 1024 // len(DELTA)
 
 
@@ -26,10 +30,19 @@ def rows(fake: Fake, *, cpu: bool) -> list[Row]:
     def figure(done: Run) -> float:
         return done.cpu if cpu else done.wall
 
-    def text(program: Program) -> float:
-        done = ask(program, prompt(DELTAS))
-        assert len(fake.requests()) == 1
-        assert done.output.strip() == (DELTA * DELTAS).strip(), f"{program.name} did not print the answer"
+    def text(deltas: int) -> Callable[[Program], float]:
+        def measure(program: Program) -> float:
+            done = ask(program, prompt(deltas))
+            assert len(fake.requests()) == 1
+            assert done.output.strip() == (DELTA * deltas).strip(), f"{program.name} did not print the answer"
+            return figure(done)
+
+        return measure
+
+    def turns(program: Program) -> float:
+        Path(program.environ["PWD"], "small.txt").write_text("one\ntwo\n", encoding="utf-8")
+        done = ask(program, turns_prompt("small.txt", TURNS), tools=True)
+        assert len(fake.requests()) == TURNS + 1, f"{program.name} did not run {TURNS} calls"
         return figure(done)
 
     def argument(program: Program) -> float:
@@ -39,7 +52,9 @@ def rows(fake: Fake, *, cpu: bool) -> list[Row]:
         return figure(done)
 
     return [
-        Row(f"{DELTAS:,} deltas of text", text, None if cpu else 0.75),
+        Row("one delta of text", text(1), None if cpu else 0.6),
+        Row(f"{DELTAS:,} deltas of text", text(DELTAS), None if cpu else 0.58),
+        Row(f"{TURNS} turns that read a file", turns, None if cpu else 0.6),
         Row(
             f"an argument of 100 KB, {ARGUMENT:,} deltas (the original once)",
             argument,
