@@ -203,8 +203,9 @@ def test_what_a_store_noticed_before_it_was_opened_is_reported_once(manager, hos
     opened.notices.extend(["The last line was cut.", "Another process has it open."])
 
     writer = SessionWriter(opened, reported.append, begun=True)
-    writer.add(manager.entries()[-1])
 
+    assert reported == ["The last line was cut.", "Another process has it open."]
+    writer.add(manager.entries()[-1])
     assert reported == ["The last line was cut.", "Another process has it open."]
 
 

@@ -14,7 +14,7 @@ from pi_guardrails._judge import MOST_STEPS, Judge, judge_command
 from pi_guardrails._paths import Places
 from pi_guardrails._script import read_script
 from pi_guardrails._sed import sed_is_harmless
-from pi_guardrails._words import Word, is_stdin
+from pi_guardrails._words import Word, has_index_that_runs, is_stdin
 
 if TYPE_CHECKING:
     from pi_guardrails._script import Script
@@ -242,6 +242,11 @@ def test_the_standard_input_is_known_under_all_its_names(path: str) -> None:
 @pytest.mark.parametrize("path", ["stdin", "./-", "/dev/null", "/proc/self/status", "dev/stdin", "--"])
 def test_other_files_are_not_the_standard_input(path: str) -> None:
     assert not is_stdin(Word(path))
+
+
+@pytest.mark.parametrize(("text", "runs"), [("a[$(x)]", True), ("a[0]+$(x)", False), ("a[0]", False), ("$(x)", False)])
+def test_a_command_in_the_index_of_a_variable_runs(text: str, runs: bool) -> None:
+    assert has_index_that_runs(text) is runs
 
 
 @pytest.mark.parametrize(
