@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import orjson
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from pi_hookspecs import Model, RequestFailed, ThinkingContent
-from pi_provider_bedrock._reading import Reading
-from pi_provider_bedrock._tools import ToolNames
-from pi_provider_kit import AnswerBuilder
+from pi_hookspecs import ThinkingContent
 from pi_testing.fake_servers.bedrock import (
     message,
     message_events,
@@ -143,44 +137,3 @@ async def test_json_that_only_python_reads_is_read(ask, server):
     server.answers(stream(events))
 
     assert (await ask()).message.text == "so \N{GRINNING FACE}"
-
-
-# Fuzz
-
-RECORDED = message_events(thinking("Hm", signature="c2ln"), text("Hel", "lo"), tool_use("t1", "read", path="a"))
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
-    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.text(max_size=8), below, max_size=3),
-    max_leaves=6,
-)  # fmt: skip
-
-
-def places(value, path=()):
-    yield path
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-    for key, item in inside:
-        yield from places(item, (*path, key))
-
-
-@settings(max_examples=400, deadline=None)
-@given(data=st.data())
-def test_any_value_at_any_place_is_a_message_or_an_error(data):
-    events = orjson.loads(orjson.dumps(RECORDED))
-    *way, last = data.draw(st.sampled_from([path for path in places(events) if len(path) > 2 or path[1:] == (1,)]))
-    target = events
-    for step in way:
-        target = target[step]
-    target[last] = data.draw(ANYTHING)
-    builder = AnswerBuilder(Model(id="m", name="M", api="bedrock-converse-stream", provider="amazon-bedrock"))
-    reading = Reading(builder, ToolNames(()))
-    try:
-        for kind, event in events:
-            for _ in reading.feed(({":message-type": "event", ":event-type": kind}, orjson.dumps(event))):
-                builder.partial()
-        end = reading.end()[-1]
-    except RequestFailed as problem:
-        end = builder.end_for(problem)
-
-    assert end.type in ("done", "error")

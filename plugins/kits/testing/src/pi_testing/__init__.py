@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pi_testing.faults import failing_hook, slow_hook
     from pi_testing.mode_contract import ModeContract
     from pi_testing.provider_contract import ProviderCase, ProviderContract, ServerCase
+    from pi_testing.reader_contract import ReaderContract
     from pi_testing.recorder import EventRecorder
     from pi_testing.scripted import Request, ScriptedProvider
     from pi_testing.stand_ins import FakeTool, make_tool
@@ -42,6 +43,7 @@ _HOMES = {
     "faults": "failing_hook slow_hook",
     "mode_contract": "ModeContract",
     "provider_contract": "ProviderCase ProviderContract ServerCase",
+    "reader_contract": "ReaderContract",
     "recorder": "EventRecorder",
     "scripted": "Request ScriptedProvider",
     "stand_ins": "FakeTool make_tool",
@@ -59,6 +61,7 @@ __all__ = [
     "Notice",
     "ProviderCase",
     "ProviderContract",
+    "ReaderContract",
     "Request",
     "ScriptedProvider",
     "ServerCase",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import AssistantMessage, AssistantMessageEvent, Message, Model
     from pi_testing._contract_case import ProviderCase
 
-__all__ = ["Heard", "asking", "everything_in", "listen"]
+__all__ = ["Heard", "StreamRules", "asking", "everything_in", "listen"]
 
 QUESTION = "The contract's question"
 
@@ -77,7 +77,7 @@ async def listen(
         AssertionError: A rule of the stream was broken, the stream raised, or it did not end.
     """
     model = model or case.model
-    rules = _Rules(model)
+    rules = StreamRules(model)
 
     async def read() -> None:
         async for event in case.provider.stream(model, context or asking(), case.options(**options)):
@@ -127,12 +127,18 @@ class _Open:
     end: Any = None
 
 
-class _Rules:
-    """Sees one event after the other and fails at the first that must not come here."""
+class StreamRules:
+    """Sees one event after the other and fails at the first that must not come here.
 
-    def __init__(self, model: Model) -> None:
+    Args:
+        model: Who answers.
+        corrected: A block may end with another text than that of its deltas, because the API corrected itself.
+    """
+
+    def __init__(self, model: Model, *, corrected: bool = False) -> None:
         self.events: list[AssistantMessageEvent] = []
         self._model = model
+        self._corrected = corrected
         self._blocks: list[_Open] = []
         self._kept: list[tuple[AssistantMessage, str]] = []
 
@@ -183,6 +189,8 @@ class _Rules:
             assert (block.end.id, block.end.name) == block.call, "a call ended as another than it began"
         else:
             block.end = event.content
+            if self._corrected:
+                block.deltas[:] = [block.end]
             assert _joined([block.end]) == _joined(block.deltas), "a block is not what its deltas were"
 
     def _see_partial(self, partial: AssistantMessage) -> None:
@@ -197,7 +205,7 @@ class _Rules:
                 assert _joined([_said(shown)]).startswith(_joined(block.deltas)), (
                     "a partial is not what its deltas were"
                 )
-        before = self._kept[-1][0].content if self._kept else ()
+        before = self._kept[-1][0].content if self._kept and not self._corrected else ()
         for old, new in zip(before, partial.content, strict=False):
             assert _joined([_said(new)]).startswith(_joined([_said(old)])), "a partial shrank"
         self._kept.append((partial, repr(partial)))

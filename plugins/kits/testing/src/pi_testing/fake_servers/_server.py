@@ -123,9 +123,13 @@ Script: TypeAlias = "Answer | Callable[[Request], Answer]"
 
 
 def sse_event(data: Any, name: str | None = None) -> bytes:
-    """Return one server-sent event; ``data`` is sent as JSON, a string or bytes as they are."""
+    """Return one server-sent event; ``data`` is sent as JSON, a string or bytes as they are.
+
+    Half of a character, which UTF-8 does not have, is escaped.
+    """
     if not isinstance(data, bytes):
-        data = (data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)).encode()
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        data = text.encode("utf-8", "backslashreplace")
     return b"".join((b"event: %s\n" % name.encode() if name else b"", b"data: ", data, b"\n\n"))
 
 

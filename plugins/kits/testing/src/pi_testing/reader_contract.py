@@ -1,0 +1,32 @@
+"""The contract suite of what reads a stream: cut at every byte, ended early, its events changed at random.
+
+```python
+class TestMyReader(ReaderContract):
+    events = message_events(text("Hel", "lo"), tool_use("toolu_1", "read", path="a"))
+    decoder = SseDecoder
+
+    def make_reader(self, model):
+        return MyReader(AnswerBuilder(model))
+```
+
+It runs in memory, thousands of streams in seconds; ``ProviderContract`` says what has to hold over a connection.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+# A failing row shows what it compared.
+pytest.register_assert_rewrite("pi_testing._contract_reader", "pi_testing._contract_listen")
+
+from pi_testing._contract_reader import (  # noqa: E402 - rewritten when imported, not before
+    ANY_JSON,
+    Decoder,
+    Reader,
+    ReaderContract,
+    changed,
+    paths_in,
+    read_events,
+)
+
+__all__ = ["ANY_JSON", "Decoder", "Reader", "ReaderContract", "changed", "paths_in", "read_events"]
