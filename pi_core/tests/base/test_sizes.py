@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_core.base.sizes import size_in_words
+from pi_core.base.sizes import format_size
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from pi_core.base.sizes import size_in_words
     ],
 )
 def test_a_size_is_told_in_the_unit_that_fits(size, said):
-    assert size_in_words(size) == said
+    assert format_size(size) == said

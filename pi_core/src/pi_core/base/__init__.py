@@ -1,1 +1,1 @@
-"""What every room builds on: paths, JSON files, locks, sizes, frontmatter, text for terminals, secrets, processes."""
+"""Helpers of every room: paths, JSON files, locks, sizes, frontmatter, text for terminals, secrets, processes."""

@@ -1,7 +1,7 @@
-"""A lock that other programs hold too: a directory beside the file, kept fresh by its modification time.
+"""An inter-process lock on a file: a directory next to it, whose modification time is refreshed while it is held.
 
-pi's own lock, as for ``auth.json``: whoever makes ``auth.json.lock`` has it, touches it while he works, and
-removes it. One that was not touched for half a minute belongs to a process that died.
+The TypeScript pi locks ``auth.json`` in the same way: the process that creates ``auth.json.lock`` holds the lock,
+touches it while it works, and removes it. A lock that was not touched for 30 seconds is stale: its process died.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["brief_directory_lock", "directory_lock"]
 
 STALE_SECONDS = 30.0
 _TOUCH_SECONDS = 10.0
-_LONGEST_PAUSE = 1.0
+_MAX_PAUSE = 1.0
 _BRIEF_PAUSE = 0.02
 
 
@@ -32,35 +32,35 @@ async def directory_lock(file: Path, wait_seconds: float = 60.0) -> AsyncIterato
     """Hold the lock of a file.
 
     Raises:
-        PiError: Somebody else held it all the time, or took it away while we held it.
+        PiError: Another process held it until ``wait_seconds`` had passed, or took it away while it was held here.
         UserError: The folder cannot be written to.
     """
     lock = file.with_name(f"{file.name}.lock")
     await _acquire(lock, wait_seconds)
-    keeper = _Keeper(lock)
+    heartbeat = _Heartbeat(lock)
     try:
         yield
-        keeper.check()
+        heartbeat.check()
     finally:
-        keeper.stop()
-        if not keeper.lost:
+        heartbeat.stop()
+        if not heartbeat.lost:
             with suppress(OSError):
                 lock.rmdir()
 
 
 @contextmanager
 def brief_directory_lock(file: Path, wait_seconds: float = 5.0) -> Iterator[None]:
-    """Hold the lock of a file while it is replaced: no time to keep it fresh, and nothing to wait for inside.
+    """Hold the lock of a file for a short time, without refreshing it: nothing may be awaited in the block.
 
     Raises:
-        PiError: Somebody else held it all the time.
+        PiError: Another process held it until ``wait_seconds`` had passed.
         UserError: The folder cannot be written to.
     """
     lock = file.with_name(f"{file.name}.lock")
     deadline = time.monotonic() + wait_seconds
-    while not _made(lock):
+    while not _try_create(lock):
         if not _break_stale(lock):
-            _check(lock, deadline, wait_seconds)
+            _check_deadline(lock, deadline, wait_seconds)
             time.sleep(_BRIEF_PAUSE * random.uniform(0.5, 1.0))  # noqa: S311 - as below
     try:
         yield
@@ -69,7 +69,7 @@ def brief_directory_lock(file: Path, wait_seconds: float = 5.0) -> Iterator[None
             lock.rmdir()
 
 
-def _check(lock: Path, deadline: float, wait_seconds: float) -> None:
+def _check_deadline(lock: Path, deadline: float, wait_seconds: float) -> None:
     if time.monotonic() > deadline:
         message = (
             f"{str(lock)!r} has been held by another process for {wait_seconds:g} s."
@@ -80,15 +80,15 @@ def _check(lock: Path, deadline: float, wait_seconds: float) -> None:
 
 async def _acquire(lock: Path, wait_seconds: float) -> None:
     pause, deadline = 0.02, time.monotonic() + wait_seconds
-    while not _made(lock):
+    while not _try_create(lock):
         if _break_stale(lock):
             continue
-        _check(lock, deadline, wait_seconds)
-        await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - spreads waiters, hides nothing
-        pause = min(pause * 2, _LONGEST_PAUSE)
+        _check_deadline(lock, deadline, wait_seconds)
+        await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, not a secret
+        pause = min(pause * 2, _MAX_PAUSE)
 
 
-def _made(lock: Path) -> bool:
+def _try_create(lock: Path) -> bool:
     try:
         lock.mkdir(mode=0o700)
     except FileExistsError:
@@ -100,19 +100,19 @@ def _made(lock: Path) -> bool:
 
 
 def _break_stale(lock: Path) -> bool:
-    """Remove a lock that nobody keeps fresh; True when it is gone."""
+    """Remove a stale lock; return True if the lock is gone."""
     try:
-        looked_at = lock.stat()
-        if time.time() - looked_at.st_mtime < STALE_SECONDS:
+        stale = lock.stat()
+        if time.time() - stale.st_mtime < STALE_SECONDS:
             return False
-        # Of several waiters only one can move it; when somebody was faster and holds it anew, it goes back.
-        grave = lock.with_name(f"{lock.name}.{os.getpid()}.{random.getrandbits(32):08x}")
-        lock.rename(grave)
-        if grave.stat().st_ino != looked_at.st_ino:
-            grave.rename(lock)
+        # Only one of several waiters can rename it. If another one has already locked it anew, it is moved back.
+        moved = lock.with_name(f"{lock.name}.{os.getpid()}.{random.getrandbits(32):08x}")
+        lock.rename(moved)
+        if moved.stat().st_ino != stale.st_ino:
+            moved.rename(lock)
             return False
-        with suppress(OSError):  # something lies in it, or it is a file: out of the way is enough
-            grave.rmdir()
+        with suppress(OSError):  # not empty, or a file: that it was renamed is enough
+            moved.rmdir()
     except FileNotFoundError:
         return True
     except OSError:
@@ -120,19 +120,19 @@ def _break_stale(lock: Path) -> bool:
     return True
 
 
-class _Keeper:
-    """Keeps our lock fresh, and notices when it is ours no longer."""
+class _Heartbeat:
+    """Refreshes a lock that is held, and detects that another process took it."""
 
     def __init__(self, lock: Path) -> None:
         self._lock = lock
-        self._mark = self._touch()
+        self._touched_at = self._touch()
         self.lost = False
-        self._timer = asyncio.get_running_loop().call_later(_TOUCH_SECONDS, self._keep)
+        self._timer = asyncio.get_running_loop().call_later(_TOUCH_SECONDS, self._beat)
 
     def check(self) -> None:
-        """Raise when somebody took the lock away."""
+        """Raise ``PiError`` if another process took the lock."""
         try:
-            intact = not self.lost and self._lock.stat().st_mtime_ns == self._mark
+            intact = not self.lost and self._lock.stat().st_mtime_ns == self._touched_at
         except OSError:
             intact = False
         if not intact:
@@ -143,11 +143,11 @@ class _Keeper:
     def stop(self) -> None:
         self._timer.cancel()
 
-    def _keep(self) -> None:
+    def _beat(self) -> None:
         with suppress(PiError):
             self.check()
-            self._mark = self._touch()
-            self._timer = asyncio.get_running_loop().call_later(_TOUCH_SECONDS, self._keep)
+            self._touched_at = self._touch()
+            self._timer = asyncio.get_running_loop().call_later(_TOUCH_SECONDS, self._beat)
 
     def _touch(self) -> int:
         os.utime(self._lock)

@@ -1,7 +1,7 @@
-"""What went wrong with a request, in the words that a person reads.
+"""Readable texts from the error messages of requests.
 
-The error message of an answer begins with what the server said, status and body, whole and on one line, because
-programs parse it. Advice follows on a line of its own. A person wants the sentence in that body, and the advice.
+The first line of an answer's error message is the server's status and body, complete and unchanged, because
+programs parse it. Advice follows on the next line. People need only the sentence in that body, and the advice.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pi_hookspecs.values import Value
 __all__ = ["ErrorText", "error_text"]
 
 _STATUS = re.compile(r"(?:[^:\s][^:]*\bAPI error \(\d+\):|\b\d{3}:?)\s*$")
-"""The status before a body, which means nothing to a person."""
+"""The status before a body, which is removed from the text for people."""
 
 _SENTENCES = ("message", "Message", "error_description", "detail", "msg", "description", "title", "error", "errors")
-"""Where APIs put their sentence, the surest place first."""
+"""Keys under which APIs put their error message, in order of preference."""
 
 _LONGEST = 600
-"""Characters of a server's words that are displayed; some repeat the request."""
+"""Maximal length of the text in characters; some servers repeat the request in their errors."""
 
 _DEPTH = 8
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ErrorText(Value):
-    """An error message, taken apart.
+    """The parts of an error message.
 
     Attributes:
-        words: For people: the sentence in the server's answer, or the first line where that is no JSON.
-        advice: What to do; empty where the message does not say.
-        raw: The first line as it is: what the server said.
+        words: For people: the sentence in the server's answer, or the first line if that is no JSON.
+        advice: What to do; empty if the message has none.
+        raw: The first line unchanged: the server's status and body.
     """
 
     words: str
@@ -44,18 +44,18 @@ class ErrorText(Value):
 
     @property
     def sentences(self) -> str:
-        """Words and advice, one after the other."""
+        """``words`` and ``advice`` as one text."""
         ended = not self.advice[:1].isupper() or self.words.endswith((".", "!", "?", ":"))
         return f"{self.words}{'' if ended else '.'} {self.advice}".strip()
 
     @property
     def is_shortened(self) -> bool:
-        """Whether the server said more than the words."""
+        """Whether ``raw`` has more than ``words``."""
         return self.words != self.raw
 
 
 def error_text(message: str) -> ErrorText:
-    """Return the words, the advice and the raw answer of an error message."""
+    """Split an error message into readable words, advice and the server's raw answer."""
     raw, _, advice = message.partition("\n")
     words = _words(raw)
     if len(words) > _LONGEST:
@@ -64,7 +64,7 @@ def error_text(message: str) -> ErrorText:
 
 
 def _words(raw: str) -> str:
-    """Return the line with the sentence of its JSON in place of that, and without the status before it."""
+    """Return the line with its JSON replaced by the sentence in it, and without the status before it."""
     for at in sorted(place for place in (raw.find("{"), raw.find("[")) if place >= 0):
         try:
             body, end = json.JSONDecoder().raw_decode(raw, at)
@@ -76,7 +76,7 @@ def _words(raw: str) -> str:
 
 
 def _sentence(body: Any, depth: int = 0) -> str:
-    """Return the sentence that a body says; empty where it says none."""
+    """Return the error message in a body; empty if there is none."""
     if depth > _DEPTH:
         return ""
     if isinstance(body, str):
@@ -94,7 +94,7 @@ def _sentence(body: Any, depth: int = 0) -> str:
 
 
 def _inner(text: str, depth: int) -> str:
-    """Return the text, or the sentence of JSON that a gateway put into it."""
+    """Return the text, or, if it is JSON of a nested error, as gateways send it, the error message in that."""
     if text[:1] not in ("{", "["):
         return text
     try:

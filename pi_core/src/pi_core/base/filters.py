@@ -1,7 +1,7 @@
-"""What a setting such as ``skills`` or ``extensions`` says: paths and globs that add, ``!``, ``+``, ``-`` that pick.
+"""The syntax of settings such as ``skills`` and ``extensions``: paths and globs to search, and filters.
 
-``!pattern`` leaves out what it matches, ``+path`` keeps a file all the same, ``-path`` leaves it out whatever else is
-said. Each settings file speaks of its own scope.
+``!pattern`` excludes what it matches, ``+path`` includes a file in spite of that, ``-path`` excludes it in any case.
+The entries of a settings file apply to the scope of that file.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Filter:
     """The entries of one scope; paths are relative to ``base_dir``.
 
     Attributes:
-        paths: Files, folders and globs to look in.
-        excluded: Globs of what is left out.
-        forced: Paths that are kept all the same.
-        banned: Paths that are left out in any case.
+        paths: Files, folders and globs to search.
+        excluded: Globs that exclude files (``!``).
+        forced: Paths that are included in spite of ``excluded`` (``+``).
+        banned: Paths that are excluded in any case (``-``).
     """
 
     base_dir: str
@@ -41,7 +41,7 @@ class Filter:
 
     @classmethod
     def parse(cls, entries: Iterable[str], base_dir: str, home: str) -> Filter:
-        """Sort entries by their sign; ``~`` is ``home``."""
+        """Parse entries by their prefix; ``~`` is ``home``."""
         signs: dict[str, list[str]] = {"": [], "!": [], "+": [], "-": []}
         for entry in entries:
             sign = entry[:1] if entry[:1] in ("!", "+", "-") else ""
@@ -50,8 +50,8 @@ class Filter:
                 signs[sign].append(rest)
         return cls(base_dir, home, *map(tuple, signs.values()))
 
-    def named(self) -> list[str]:
-        """Return the paths that are added, globs replaced by what they match."""
+    def added_paths(self) -> list[str]:
+        """Return the paths to search, with globs expanded."""
         found = []
         for entry in self.paths:
             path = absolute(entry, self.base_dir, self.home)
@@ -63,8 +63,8 @@ class Filter:
                 found += sorted(glob(path, recursive=True))
         return found
 
-    def keeps(self, path: str) -> bool:
-        """Whether a file stays."""
+    def includes(self, path: str) -> bool:
+        """Whether a file is included."""
         if not (self.excluded or self.banned):
             return True
         names = self._names(path)
@@ -85,6 +85,6 @@ class Filter:
         )
 
     def _names(self, path: str) -> list[str]:
-        """Return what a file may be called in a pattern; a skill goes by its folder, too."""
+        """Return the names that a pattern may match for a file; a skill is also matched by its folder."""
         paths = [path] if os.path.basename(path) != "SKILL.md" else [path, os.path.dirname(path)]
         return [name for each in paths for name in (each, os.path.relpath(each, self.base_dir), os.path.basename(each))]

@@ -1,8 +1,8 @@
-"""Methods and attributes of a composed object that are those of its parts.
+"""Delegation: methods and attributes of a composed object that are those of its parts.
 
 A hand-written delegate repeats signature and docstring; these take both from the part, for type checkers as well.
 ``forward`` is for parts whose class is imported anyway, ``forward_by_name`` for parts that are known by a protocol, and
-``Method`` for those that are made when they are first used.
+``Method`` for those that are created on first use.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Method(Generic[P, R]):
     """A method of a part: ``abort_retry = Method("parts.retry.abort", lambda: Retry.abort)``.
 
     Args:
-        path: Where the method is found from the facade, with dots. Parts on the way are made when it is first used.
+        path: Dotted path of the method from the facade. The parts on that path are created on first use.
         signature: Returns the method's function. Type checkers and editors read the signature from it; it is never
             called, so what it names need only be imported for type checkers.
     """

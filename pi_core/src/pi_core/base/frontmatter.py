@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 __all__ = ["Frontmatter", "parse_frontmatter"]
 
 MAX_VALUES = 10_000
-"""Values in one block; aliases of aliases would make millions of a few lines."""
+"""Maximal number of values in one block: aliases of aliases could expand a few lines to millions."""
 
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _SIMPLE = re.compile(
     r"(?P<key>[A-Za-z_][\w-]*):[ \t]+"
     r"(?:\"(?P<double>[^\"\\]*)\"|'(?P<single>[^']*)'|(?P<plain>(?:[A-Za-z(/]|<(?!<)).*))"
 )
-"""A line that says the same in YAML and to us: importing a YAML parser takes longer than reading 100 such files."""
+"""A line that needs no YAML parser: importing one takes longer than reading 100 such files."""
 _SPECIAL = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _NOT_PLAIN = re.compile(r":(?:\s|$)|\s#|\s$")
 
 
 @frozen(kw_only=True)
 class Frontmatter:
-    """A Markdown file in its two parts.
+    """The two parts of a Markdown file.
 
     Attributes:
-        values: What the block says, as plain JSON values; dates are texts. Empty when there is none, or it is broken.
-        body: What follows the block; the whole text where there is none.
+        values: The block's values as plain JSON; dates are texts. Empty if there is no block, or it is invalid.
+        body: The text after the block; the whole text if there is no block.
         body_line: The line of the file on which the body begins, from 1.
         problem: What is wrong with the block.
         line: Where, as a line of the file, from 1.
@@ -47,12 +47,12 @@ class Frontmatter:
 
 
 def parse_frontmatter(text: str) -> Frontmatter:
-    """Return block and body. Whatever is wrong with the block is told in ``problem``; nothing is raised."""
+    """Return block and body. An invalid block is reported in ``problem``; nothing is raised."""
     if not text.startswith("---"):
         return Frontmatter(values={}, body=text)
     found = _BLOCK.match(text)
     if found is None:
-        return Frontmatter(values={}, body=text)  # a ruler, or a block that somebody is still writing
+        return Frontmatter(values={}, body=text)  # a horizontal rule, or an unfinished block
     block = found[1]
     values, problem, line = _simple(block), None, None
     if values is None:
@@ -68,7 +68,7 @@ def parse_frontmatter(text: str) -> Frontmatter:
 
 
 def _simple(block: str) -> dict[str, Any] | None:
-    """Read a block of one-line texts; None when there is more to it."""
+    """Return the values of a block of one-line texts; None if the block needs a YAML parser."""
     values: dict[str, Any] = {}
     for line in map(str.rstrip, block.split("\n")):
         if not line:
@@ -84,7 +84,7 @@ def _simple(block: str) -> dict[str, Any] | None:
 
 
 def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
-    """Return values, or what is wrong and on which line of the block, from 0."""
+    """Return the values, or what is wrong and on which line of the block, from 0."""
     import yaml  # type: ignore[import-untyped]
 
     try:
@@ -101,11 +101,11 @@ def _yaml(block: str) -> tuple[dict[str, Any], str | None, int | None]:
 
 @cache
 def _loader() -> type[Any]:
-    """Return YAML's safe loader, the fast one where it is there, that leaves dates as they are written."""
+    """Return a safe YAML loader, the C one where it is installed, that reads dates as texts."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        yaml_implicit_resolvers = {  # noqa: RUF012 - YAML's own way to say it
+        yaml_implicit_resolvers = {  # noqa: RUF012 - as PyYAML declares it
             first: [each for each in resolvers if each[0] != "tag:yaml.org,2002:timestamp"]
             for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
         }
@@ -114,7 +114,7 @@ def _loader() -> type[Any]:
 
 
 def _plain(value: Any, room: Iterator[int]) -> Any:
-    """Return a value in what JSON has; an alias is copied wherever it stands, for as long as there is room."""
+    """Return a value as plain JSON, aliases expanded; raise ``ValueError`` for more than ``MAX_VALUES`` values."""
     if next(room, None) is None:
         raise ValueError(f"more than {MAX_VALUES} values")
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""A file with one JSON object that people and several processes change: read with reasons, replaced in one step.
+"""Files with one JSON object that people and several processes edit: readable errors, atomic replacement.
 
-``settings.json`` and ``trust.json`` are such files. Changes are made under the lock that pi uses too.
+``settings.json`` and ``trust.json`` are such files. Changes are made under the lock that the TypeScript pi uses, too.
 """
 
 from __future__ import annotations
@@ -18,72 +18,72 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["NotUsable", "change_text", "is_cut_off", "object_of", "shown", "text_of", "written"]
+__all__ = ["UnusableFile", "change_text", "format_object", "is_truncated", "parse_object", "read_text", "short_json"]
 
-_SHOWN = 60
-_DEEPEST = 100
+_MAX_SHORT = 60
+_MAX_DEPTH = 100
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-class NotUsable(UserError):
-    """A file, or what takes its place, cannot be used; the message says which, where in it, and why."""
+class UnusableFile(UserError):
+    """A file, or a text in place of one, cannot be used; the message has its name, line, column and the reason."""
 
 
-def text_of(file: Path) -> str | None:
-    """Return what a file says, without the byte order mark that Windows' editors write; None where there is none.
+def read_text(file: Path) -> str | None:
+    """Return the text of a file without a byte order mark, as Windows editors write it; None if there is no file.
 
     Raises:
-        NotUsable: It cannot be read, or is no text.
+        UnusableFile: It cannot be read, or is no text.
     """
     try:
         mode = file.stat().st_mode
         if not stat.S_ISREG(mode):  # reading from a pipe or a device may never end
             kind = "a directory" if stat.S_ISDIR(mode) else "not a regular file"
-            raise NotUsable(f"{file}: cannot be read: it is {kind}")
+            raise UnusableFile(f"{file}: cannot be read: it is {kind}")
         return file.read_bytes().decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise NotUsable(f"{file}: cannot be read: {_reason(error)}") from error
+        raise UnusableFile(f"{file}: cannot be read: {_reason(error)}") from error
 
 
-def object_of(text: str, origin: str) -> dict[str, Any]:
-    """Return the object that a text holds; an empty text holds an empty one.
+def parse_object(text: str, origin: str) -> dict[str, Any]:
+    """Return the JSON object in a text; an empty text is an empty object.
 
     Args:
-        text: JSON.
-        origin: Where it comes from, for the message.
+        text: The JSON.
+        origin: The source of the text, for the error message.
 
     Raises:
-        NotUsable: It is no JSON, or no object; the message has line and column.
+        UnusableFile: The text is no JSON, or no object; the message has line and column.
     """
     try:
         values = json.loads(text, parse_constant=_refuse_constant) if text.strip() else {}
         _check_depth(values)
     except json.JSONDecodeError as error:
-        raise NotUsable(f"{origin}:{error.lineno}:{error.colno}: {error.msg}") from error
+        raise UnusableFile(f"{origin}:{error.lineno}:{error.colno}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
-        raise NotUsable(f"{origin}: cannot be read: {error}") from error
+        raise UnusableFile(f"{origin}: cannot be read: {error}") from error
     if not isinstance(values, dict):
-        raise NotUsable(f"{origin}: must hold a JSON object, not {shown(values)}")
+        raise UnusableFile(f"{origin}: must hold a JSON object, not {short_json(values)}")
     return values
 
 
-def is_cut_off(text: str, error: UserError) -> bool:
-    """Return whether a text is no JSON because it ends too early: nobody knows what else it would have said."""
+def is_truncated(text: str, error: UserError) -> bool:
+    """Return whether a text is invalid JSON because it ends too early, so that an unknown part of it is missing."""
     cause = error.__cause__
     if not isinstance(cause, json.JSONDecodeError) or cause.msg == "Extra data":
         return False
     lines = text.split("\n")
-    while lines and lines[-1].strip()[:2] in ("", "//"):  # a remark behind the last brace is no missing end
+    while lines and lines[-1].strip()[:2] in ("", "//"):  # a comment after the last brace is no missing end
         lines.pop()
     whole = "\n".join(lines).rstrip()
     return cause.pos >= len(whole) or not whole.endswith("}")
 
 
-def written(values: dict[str, Any]) -> str:
-    """Return an object as it is written into a file."""
+def format_object(values: dict[str, Any]) -> str:
+    """Return an object as the JSON text of a file."""
     text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         text.encode()
@@ -95,18 +95,18 @@ def written(values: dict[str, Any]) -> str:
 def change_text(
     file: Path, change: Callable[[str | None], str | None], *, folder_mode: int = 0o777, file_mode: int = 0o644
 ) -> None:
-    """Replace a file by what ``change`` makes of its text, while no other process can do the same.
+    """Replace the text of a file by what ``change`` returns, under the file's lock.
 
     Args:
-        file: Made, and its folder too, where it does not exist. A symbolic link stays one.
-        change: Gets the text, None where there is no file, and returns the new one; None leaves everything as it is.
-        folder_mode: Permissions of a folder that is made, less the process's mask.
-        file_mode: Permissions of a file that is made, less the process's mask. A file that exists keeps its own; but
-            where ``file_mode`` gives group and others nothing, they may not write it afterwards.
+        file: The file. It and its folder are created if they do not exist; a symbolic link stays one.
+        change: Called with the text, None if there is no file; returns the new text, or None to change nothing.
+        folder_mode: Permissions of a created folder, less the process's umask.
+        file_mode: Permissions of a created file, less the process's umask. An existing file keeps its permissions;
+            but if ``file_mode`` has none for group and others, they lose the permission to write.
 
     Raises:
-        NotUsable: It cannot be read.
-        UserError: It cannot be written; nothing was changed.
+        UnusableFile: The file cannot be read.
+        UserError: The file cannot be written; nothing was changed.
         PiError: Another process holds the lock.
     """
     from pi_core.base.directory_lock import brief_directory_lock  # only a change needs it
@@ -114,22 +114,22 @@ def change_text(
     try:
         file.parent.mkdir(folder_mode, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise _unwritten(file, error) from error
+        raise _write_error(file, error) from error
     with brief_directory_lock(file):
-        before = text_of(file)
+        before = read_text(file)
         after = change(before)
         if after is not None and after != before:
             _replace(file, after, file_mode)
 
 
-def shown(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
+def short_json(value: Any) -> str:
+    """Return a value as JSON, truncated to 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= _MAX_SHORT else text[: _MAX_SHORT - 3] + "..."
 
 
 def _replace(file: Path, text: str, mode: int) -> None:
-    """Put a new file in the place of the old one, with its permissions; a crash leaves the old one."""
+    """Replace a file atomically, keeping its permissions; a crash leaves the old file."""
     draft: Path | None = None
     try:
         target = file.resolve()
@@ -146,12 +146,12 @@ def _replace(file: Path, text: str, mode: int) -> None:
         if draft is not None:
             with suppress(OSError):
                 draft.unlink()
-        if isinstance(error, OSError | RuntimeError):  # RuntimeError: links in a circle
-            raise _unwritten(file, error) from error
+        if isinstance(error, OSError | RuntimeError):  # RuntimeError: a cycle of symbolic links
+            raise _write_error(file, error) from error
         raise
 
 
-def _unwritten(file: Path, error: Exception) -> UserError:
+def _write_error(file: Path, error: Exception) -> UserError:
     return UserError(f"{file}: cannot be written: {_reason(error)}. Nothing was changed.")
 
 
@@ -159,8 +159,8 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def _check_depth(value: Any, room: int = _DEEPEST) -> None:
-    """Refuse what is nested deeper than anybody means; copying and merging it would end in a ``RecursionError``."""
+def _check_depth(value: Any, room: int = _MAX_DEPTH) -> None:
+    """Raise ``ValueError`` for deep nesting: copying and merging it would end in a ``RecursionError``."""
     if not room:
         raise ValueError("it is nested too deeply")
     if isinstance(value, dict | list):

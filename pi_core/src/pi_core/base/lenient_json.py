@@ -1,4 +1,4 @@
-"""JSON as people write it by hand: with ``//`` comments, and a comma too many at the end of a list."""
+"""JSON as people write it by hand: with ``//`` comments and trailing commas."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _LAST_COMMA = r'"(?:\\.|[^"\\])*"|,(?=\s*[}\]])'
 
 
 def read_json(text: str) -> tuple[Any, str]:
-    """Return what a text says, and the text as strict JSON of the same length: lines and columns stay what they are.
+    """Return the value of a text, and the text as strict JSON with the same lines and columns.
 
     Raises:
-        ValueError: It is no JSON even so (``JSONDecodeError``), or has a number of too many digits.
+        ValueError: It is no JSON even then (``JSONDecodeError``), or has a number of too many digits.
         RecursionError: It is nested too deeply.
     """
     try:

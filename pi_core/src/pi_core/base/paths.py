@@ -38,17 +38,17 @@ def agent_dir(environ: Mapping[str, str] | None = None) -> Path:
 
 
 def make_cache(folder: Path) -> None:
-    """Make the folder ``cache`` of an agent directory, and that directory, which is the user's alone: it has keys, too.
+    """Create the folder ``cache`` of an agent directory, and that directory, with mode 700, because it has keys.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: It cannot be created.
     """
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.mkdir(exist_ok=True)
 
 
 def absolute(path: str, base_dir: str, home: str) -> str:
-    """Return a path as the user wrote it, ``~`` or relative to a folder, as an absolute one."""
+    """Return a path that a user wrote, relative to ``base_dir`` or beginning with ``~``, as an absolute path."""
     if path == "~" or path.startswith(("~/", "~" + os.sep)):
         path = os.path.join(home, path[2:])
     return os.path.normpath(os.path.join(base_dir, path))

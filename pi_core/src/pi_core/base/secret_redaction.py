@@ -1,4 +1,4 @@
-"""What a secret looks like in a text that is kept: known keys, and what has a key's form or place."""
+"""Redaction of secrets in texts that are stored: known values, and texts that look like keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SecretRedaction"]
 
 _REDACTED = "[redacted]"
 _SHORTEST = 6
-"""Shorter values are words of other meaning too often."""
+"""Minimal length of a known secret; shorter values would match ordinary words."""
 _NAMES = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
 _QUERY = re.compile(r"(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*", re.IGNORECASE)
 _USER = re.compile(r"(\bhttps?://)[^\s/@\"'<>]*@", re.IGNORECASE)
@@ -27,11 +27,11 @@ _FORMS = re.compile(
 
 
 class SecretRedaction:
-    """Takes secrets out of texts.
+    """Replaces secrets in texts.
 
     Args:
-        environ: Variables whose name says that they hold a secret are known.
-        stored: auth.json; every text under a name that says so is known.
+        environ: Environment variables; the values of those with a name such as ``..._KEY`` are known secrets.
+        stored: auth.json; its texts under such names are known secrets.
     """
 
     def __init__(self, environ: Mapping[str, str], stored: Path | None = None) -> None:
@@ -43,35 +43,35 @@ class SecretRedaction:
             self.add_stored(json.loads(stored.read_bytes()) if stored is not None else {})
 
     def add_stored(self, content: object) -> None:
-        """Know the secrets in the content of auth.json."""
+        """Add the secrets in the content of auth.json."""
         for value in _texts(content):
             self.add(value)
 
     def add(self, secret: str) -> None:
-        """Know one more secret."""
+        """Add a secret."""
         if len(secret) >= _SHORTEST:
             self._known.add(secret)
 
     def redact_known(self, value: Any) -> Any:
-        """Return a text, or data with texts in it, without the secrets that are known; all else stays as it is."""
+        """Return a text, or data with texts in it, with the known secrets redacted and everything else unchanged."""
         if isinstance(value, dict):
             return {key: self.redact_known(each) for key, each in value.items()}
         if isinstance(value, list | tuple):
             return [self.redact_known(each) for each in value]
         if isinstance(value, str):
-            for secret in sorted(self._known, key=len, reverse=True):  # one may be the beginning of another
+            for secret in sorted(self._known, key=len, reverse=True):  # a secret may be the prefix of another
                 value = value.replace(secret, _REDACTED)
         return value
 
     def redact(self, text: str) -> str:
-        """Return a text without secrets, and its URLs without user and query."""
+        """Return a text with secrets redacted, and its URLs without user and query."""
         text = self.redact_known(text)
         text = _USER.sub(r"\1", _QUERY.sub(r"\1", text))
         return _FORMS.sub(_REDACTED, text)
 
 
 def _texts(content: object, name: str = "") -> Iterator[str]:
-    """Yield the texts in auth.json that are secrets, by the name that they have."""
+    """Yield the texts in auth.json that are secrets according to their names."""
     if isinstance(content, dict):
         for key, value in content.items():
             yield from _texts(value, str(key))

@@ -1,4 +1,4 @@
-"""Where a configured key or header comes from: a literal, the environment, or a command."""
+"""Resolution of configured keys and headers: a literal, environment variables, or the output of a command."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 __all__ = ["SecretValues"]
 
 COMMAND_SECONDS = 10.0
-"""How long a ``!command`` may take."""
+"""Timeout of a ``!command``."""
 
 MOST_BYTES = 65_536
-"""How much it may print."""
+"""Maximal size of its output."""
 
 _END_SECONDS = 1.0
-"""How long the end of one that was killed is waited for."""
+"""How long to wait for the exit of a killed command."""
 
 _REFERENCE = r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})"
 
 
 class SecretValues:
-    """Resolves configured values; a command runs once and its output is kept as long as this object.
+    """Resolves configured values; a command runs once and its output is cached.
 
-    ``!command`` is the trimmed output of a shell command. ``$NAME`` and ``${NAME}`` stand for environment
-    variables, ``$$`` and ``$!`` for themselves. A bare text that is the name of a set variable means
-    that variable, as older configurations have it; any other text means itself.
+    ``!command`` is the trimmed output of a shell command. ``$NAME`` and ``${NAME}`` are environment
+    variables, ``$$`` is ``$`` and ``$!`` is ``!``. A text that is the name of a variable that is set is
+    the value of that variable, as in older configurations; any other text is a literal.
 
     Args:
-        environ: Where variables are looked up; the process's environment when None.
+        environ: The environment variables; the process's when None.
     """
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
@@ -42,7 +42,7 @@ class SecretValues:
         self._outputs: dict[str, asyncio.Task[str]] = {}
 
     async def resolve(self, value: str) -> str | None:
-        """Return what a value stands for; None when a variable that it names is not set.
+        """Return the resolved value; None if a variable in it is not set.
 
         Raises:
             UserError: The command failed, took too long or printed nothing; the message names it, never
@@ -55,7 +55,7 @@ class SecretValues:
         return self._interpolated(value)
 
     def missing(self, value: str) -> list[str]:
-        """Return the variables that a value names and that are not set; a command is not run to find out."""
+        """Return the variables in a value that are not set. No command is run."""
         if value.startswith("!"):
             return []
         names = (match["name"] or match["braced"] for match in re.finditer(_REFERENCE, value))
@@ -64,7 +64,7 @@ class SecretValues:
     def _interpolated(self, value: str) -> str | None:
         missing = False
 
-        def stand_in(match: re.Match[str]) -> str:
+        def substitute(match: re.Match[str]) -> str:
             nonlocal missing
             if match["escaped"]:
                 return match["escaped"]
@@ -72,7 +72,7 @@ class SecretValues:
             missing = missing or not found
             return found or ""
 
-        resolved = re.sub(_REFERENCE, stand_in, value) if "$" in value else value
+        resolved = re.sub(_REFERENCE, substitute, value) if "$" in value else value
         return None if missing else resolved
 
     async def _output_of(self, command: str) -> str:
@@ -110,7 +110,7 @@ async def _run(command: str, environ: Mapping[str, str]) -> str:
         if transport.get_returncode() is None:
             _kill(transport.get_pid())
             await asyncio.wait([output.exited], timeout=_END_SECONDS)
-        transport.close()  # a child that got away may have the pipe still
+        transport.close()  # a child that was not killed may still hold the pipe
     return _key_in(output.printed, command, transport.get_returncode())
 
 
@@ -129,7 +129,7 @@ def _key_in(printed: bytes, command: str, exit_code: int | None) -> str:
 
 
 class _Output(asyncio.SubprocessProtocol):
-    """What a command prints, until it has ended and closed its output, or has printed too much."""
+    """Collects the output of a command until it has exited and closed it, or has printed too much."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.printed = b""
@@ -153,7 +153,7 @@ class _Output(asyncio.SubprocessProtocol):
 
 
 def _kill(pid: int) -> None:
-    """End the command and what it started: it has a process group of its own."""
+    """Kill the command and its children, which share its process group."""
     from contextlib import suppress
     from signal import SIGKILL
 

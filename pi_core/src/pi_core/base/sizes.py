@@ -1,14 +1,14 @@
-"""How a number of bytes is said to people."""
+"""Sizes in bytes as text for people."""
 
 from __future__ import annotations
 
-__all__ = ["size_in_words"]
+__all__ = ["format_size"]
 
 _STEP = 1024
 
 
-def size_in_words(size: float) -> str:
-    """Return a number of bytes in the largest unit that fits, with one digit behind the point: ``58.6 KB``."""
+def format_size(size: float) -> str:
+    """Return a number of bytes in the largest unit that fits, with one decimal: ``58.6 KB``."""
     units = ["GB", "MB", "KB", "bytes"]
     while size >= _STEP and len(units) > 1:
         size /= _STEP

@@ -1,9 +1,9 @@
-r"""How text from models, tools, files and plugins becomes safe to write to a terminal.
+r"""Escaping of text from models, tools, files and plugins, so that it is safe to write to a terminal.
 
-A terminal obeys escape sequences, no matter who sent them, and with direction marks in it a command can read
-differently from the one that runs. Both functions replace what would be obeyed or not be seen by the escape that Python
-writes for it, such as ``\x1b`` and ``\u202e``: the reader sees that it is there. Nothing that needs cleaning is left,
-so they may be applied twice. Colours are put around what they return, never into what they are given.
+A terminal executes escape sequences from any source, and with direction marks a command can look different from the
+one that runs. ``clean_text`` and ``one_line`` replace control and invisible characters by Python's escapes, such as
+``\x1b`` and ``\u202e``, so that the reader sees them. They are idempotent. Colours are added around their results,
+never to their arguments.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _INVISIBLE = (
     r"\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
     r"\U000e01f0-\U000e0fff"
 )
-"""What Unicode calls format characters and Default_Ignorable_Code_Point, but for the visible and the next two kinds."""
+"""Unicode's format characters and Default_Ignorable_Code_Point, without the visible ones and those of the next two."""
 
 _JOINERS = r"\u200c\u200d"
-"""They shape the letters of some scripts, and make one emoji of several."""
+"""Joiners, which shape the letters of some scripts and combine emoji."""
 
 _SELECTORS = r"\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-"""They choose among the forms of the character before them."""
+"""Variation selectors, which choose a form of the preceding character."""
 
 _JOINABLE = (
     r"\u0600-\u061b\u061d-\u070e\u0710-\u109f"  # Arabic to Myanmar
@@ -39,7 +39,7 @@ _JOINABLE = (
 )
 
 _PLAIN = rf"\x00-\xa8\xaa-\xad\xaf-\xff{_CONTROLS}{_INVISIBLE}{_JOINERS}{_SELECTORS}"
-"""What has no other forms to select from: Latin letters, digits and signs but © and ®, and what is not seen itself."""
+"""Characters without variants: Latin letters, digits and signs but © and ®, and invisible characters themselves."""
 
 _HIDDEN = (
     rf"[{_CONTROLS}{_INVISIBLE}]"
@@ -49,11 +49,11 @@ _HIDDEN = (
 
 
 def clean_text(text: str) -> str:
-    r"""Return text with an escape for each character that is obeyed or invisible; newlines and tabs stay.
+    r"""Return text with control and invisible characters escaped; newlines and tabs stay.
 
     A carriage return is dropped before a newline and at the end, where it belongs to a line ending. Joiners and
-    variation selectors stay where a script or an emoji needs them, and where the text begins or ends with them, so that
-    a stream can be cleaned piece by piece.
+    variation selectors stay where a script or an emoji needs them, and at the beginning and the end of the text, so
+    that a stream can be cleaned in chunks.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -61,7 +61,7 @@ def clean_text(text: str) -> str:
 
 
 def hidden_characters(text: str) -> Iterator[tuple[int, str]]:
-    """Go through the characters for which ``clean_text`` puts an escape, each with its index."""
+    """Yield the index and the character of everything that ``clean_text`` escapes."""
     if text.isascii() and text.isprintable():
         return
     for found in re.finditer(rf"(?!\r+(?:\n|\Z))(?:{_HIDDEN})", text):
@@ -69,7 +69,7 @@ def hidden_characters(text: str) -> Iterator[tuple[int, str]]:
 
 
 def one_line(text: str) -> str:
-    """Return text as one clean line: each run of whitespace is one space, and there is none at the ends."""
+    """Return cleaned text on one line: each run of whitespace becomes one space, and the ends are stripped."""
     return clean_text(" ".join(text.split()))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pi_core.agent.agent import Agent
 from pi_core.agent.convert import convert_to_llm
 from pi_core.agent.types import LoopCallbacks
-from pi_core.base.process.forks import leave_if_child
+from pi_core.base.process.forks import exit_if_child
 from pi_hookspecs import StreamOptions, UsageLimitExceeded
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def build_agent(
             finish_message=bridge.finish_message,
             finish_turn=bridge.finish_turn,
             tool_context=tool_context,
-            on_tool_raise=leave_if_child,
+            on_tool_raise=exit_if_child,
             tool_execution=choice("toolExecution", _TOOL_EXECUTION, "parallel"),
             steering_interrupt=choice("steeringInterrupt", _STEERING_INTERRUPT, None),
         ),

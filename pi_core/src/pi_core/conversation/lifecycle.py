@@ -88,7 +88,7 @@ class Lifecycle:
         """
         if self._ended:
             raise PiError("This session has ended; make another one with create_agent_session")
-        self._fork_guard.work_here()
+        self._fork_guard.attach()
         async with self._starting:
             if self._started:
                 return

@@ -9,7 +9,7 @@ from pi_core.agent.tool_calls import BLOCKED
 from pi_core.agent.tool_run import failure, run_tool
 from pi_core.agent.types import AfterToolCall, AgentContext, BeforeToolCall
 from pi_core.agent.validation import ArgumentValidator
-from pi_core.base.process.forks import leave_if_child
+from pi_core.base.process.forks import exit_if_child
 from pi_hookspecs import AssistantMessage, PiError, ToolCall, UnknownName
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ async def execute_tool(
         signal=signal,
         make_context=lambda call, update: runtime.plugins.for_tool_call(call, update, signal),
         on_update=on_update,
-        on_raise=leave_if_child,
+        on_raise=exit_if_child,
     )
     done = AfterToolCall(assistant_message=answer, tool_call=call, args=args, result=result, context=context)
     return await runtime.bridge.after_tool_call(done, signal) or result

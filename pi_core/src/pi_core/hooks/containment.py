@@ -17,7 +17,7 @@ from types import CoroutineType, MethodType, coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pi_core.agent.safe_text import summary_and_traceback
-from pi_core.base.process.forks import leave_if_child
+from pi_core.base.process.forks import exit_if_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -55,7 +55,7 @@ class Contained:
             return False
         if isinstance(error, CancelledError) and _is_cancelled():
             return False
-        leave_if_child(error)
+        exit_if_child(error)
         self._on_failure(error)
         return True
 

@@ -6,7 +6,7 @@ import asyncio
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
-from pi_core.base.process.forks import leave_if_child
+from pi_core.base.process.forks import exit_if_child
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.running_call import RunningCall, current_call
@@ -100,7 +100,7 @@ class Invoker:
 
     async def _failed(self, running: RunningCall, error: BaseException, description: tuple[str, str] | None) -> None:
         """Find out what an exception means; raises when the task is cancelled by others, too."""
-        leave_if_child(error)
+        exit_if_child(error)
         self.watchdog.leave(running)
         implementation = running.implementation
         cancelled = isinstance(error, asyncio.CancelledError)
@@ -123,7 +123,7 @@ class Invoker:
         Raises:
             CancelledError: It swallowed a cancellation that was meant for the whole task.
         """
-        leave_if_child()
+        exit_if_child()
         self.watchdog.notice_afterwards(running)
         if await running.take_back():
             self.suspect = running.implementation

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pi_core.agent.safe_text import exception_location, format_exception
-from pi_core.base.process.forks import ending_children
+from pi_core.base.process.forks import exit_forked_children
 from pi_core.hooks.containment import Contained
 from pi_core.hooks.interrupt import Interrupted, limited
 from pi_hookspecs import UnknownName
@@ -33,7 +33,7 @@ def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: floa
         else:
             report(told(error))
 
-    with Contained(report_failure), ending_children(), limited(seconds, what), redirect_stdout(sys.stderr):
+    with Contained(report_failure), exit_forked_children(), limited(seconds, what), redirect_stdout(sys.stderr):
         yield
 
 

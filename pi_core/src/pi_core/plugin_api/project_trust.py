@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 import pi_hookspecs
-from pi_core.base.process.forks import ending_children
+from pi_core.base.process.forks import exit_forked_children
 from pi_core.plugin_api.context import NoUserInterface
 from pi_core.plugin_api.plugin_ui import plugin_ui
 from pi_core.settings.trust import TrustStore
@@ -65,7 +65,7 @@ async def ask_for_trust(
         if hooks.listens(project_trust.__name__):
             event = pi_hookspecs.ProjectTrustEvent(cwd=str(trust.cwd), resources=tuple(map(str, trust.resources)))
             ctx = _Context(host.settings, trust.cwd, mode, ui, hooks)
-            with ending_children():
+            with exit_forked_children():
                 answer = await hooks.call(project_trust, event, ctx)
         if answer is not None:
             return _decided(trust, answer, f"plugin {calls[-1].plugin!r} says so", host.settings.agent_dir, report)

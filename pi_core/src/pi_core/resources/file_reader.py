@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from pi_core.base.sizes import size_in_words
+from pi_core.base.sizes import format_size
 from pi_hookspecs.resources import Resource, ResourceContent, ResourceProblem
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class FileReader:
         if not stat.S_ISREG(status.st_mode):
             return mark, self._rejected(file, identity, "is no regular file")
         if status.st_size > self._kind.max_bytes:
-            size, limit = size_in_words(status.st_size), size_in_words(self._kind.max_bytes)
+            size, limit = format_size(status.st_size), format_size(self._kind.max_bytes)
             return mark, self._rejected(file, identity, f"is {size} large and not read: the limit is {limit}")
         content = self._cache.get(file.path, mark)
         if content is None:

@@ -63,7 +63,7 @@ class KindLoader:
         walk = Walk(self.kind.accepts, report, recursive=self.kind.recursive)
         for place in find_places(self.kind, context):
             for path, base_dir in self._paths(place, walk, report):
-                if place.picks is None or place.picks.keeps(path):
+                if place.picks is None or place.picks.includes(path):
                     yield ResourceFile(path=path, scope=place.scope, source=place.source, base_dir=base_dir)
 
     def _paths(self, place: Place, walk: Walk, report: Callable[[ResourceProblem], None]) -> Iterator[tuple[str, str]]:

@@ -77,7 +77,7 @@ def find_places(kind: ResourceKind, context: SearchContext) -> Iterator[Place]:
     for scope, folders in folders_of.items():
         picks = filters.get(scope)
         if picks is not None:
-            yield from (Place(path, scope, "settings", required=True, picks=picks) for path in picks.named())
+            yield from (Place(path, scope, "settings", required=True, picks=picks) for path in picks.added_paths())
         yield from (Place(path, scope, "auto", picks=picks) for path in folders)
     for path, plugin in context.plugin_paths:
         yield Place(absolute(path, context.cwd, context.home), "user", f"plugin:{plugin}", required=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 import attrs
 from attrs import NOTHING, frozen
 
-from pi_core.base.json_file import shown
+from pi_core.base.json_file import short_json
 from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.schema import SettingsSchema
 from pi_core.settings.sources import ENVIRONMENT
@@ -95,7 +95,7 @@ def problem_with(steps: Sequence[str], value: Any) -> str | None:
     if value is None or error is None:
         return None
     path = (*steps, *map(str, error.absolute_path))
-    return f"Setting {name_of(path)!r} must be {_wanted(error.schema)}, not {shown(error.instance)}."
+    return f"Setting {name_of(path)!r} must be {_wanted(error.schema)}, not {short_json(error.instance)}."
 
 
 # From the classes to the schema

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pi_core.base.json_file import shown
+from pi_core.base.json_file import short_json
 from pi_core.base.paths import agent_dir as default_agent_dir
 from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
@@ -265,7 +265,7 @@ class Settings:
         def edit(values: dict[str, Any]) -> None:
             in_the_way = put(values, steps, plain)
             if in_the_way is not None:
-                there = shown(look_up(values, in_the_way))
+                there = short_json(look_up(values, in_the_way))
                 raise UserError(f"Setting {name_of(in_the_way)!r} is {there}, no object. Unset it first.")
 
         self._source.change(scope, edit)
@@ -356,20 +356,19 @@ class Settings:
         for depth in range(1, len(steps)):  # an object on the way there may be none
             parent = look_up(self._known_values, steps[:depth])
             if parent is not MISSING and not isinstance(parent, dict):
-                self._complain(steps[:depth], "an object", parent)
+                self._report_problem(steps[:depth], "an object", parent)
                 return MISSING
         value = look_up(self._known_values, steps)
         if value is MISSING or value is None:
             return MISSING
         if fits(value):
             return value
-        self._complain(steps, wanted, value)
+        self._report_problem(steps, wanted, value)
         return MISSING
 
-    def _complain(self, steps: Sequence[str], wanted: str, value: Any) -> None:
-        problem = (
-            f"Setting {name_of(steps)!r} must be {wanted}, not {shown(value)} ({self.place(steps)}); it is ignored."
-        )
+    def _report_problem(self, steps: Sequence[str], wanted: str, value: Any) -> None:
+        value_text = short_json(value)
+        problem = f"Setting {name_of(steps)!r} must be {wanted}, not {value_text} ({self.place(steps)}); it is ignored."
         if problem not in self.problems:
             self.problems.append(problem)
 

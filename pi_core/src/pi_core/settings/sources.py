@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 
 from attrs import frozen
 
-from pi_core.base.json_file import NotUsable, change_text, is_cut_off, object_of, text_of, written
+from pi_core.base.json_file import UnusableFile, change_text, format_object, is_truncated, parse_object, read_text
 from pi_core.settings.migrations import migrated, take_global_only
 from pi_core.settings.values import nested
 from pi_hookspecs import UserError
@@ -127,7 +127,7 @@ class FileStorage:
 
     def read(self, scope: Scope) -> str | None:
         """Return what the file says."""
-        return text_of(self._files[scope])
+        return read_text(self._files[scope])
 
     def stamp(self, scope: Scope) -> object:
         """Return time, size and number of the file; None where there is none."""
@@ -210,11 +210,11 @@ class StoredSource:
 
         def edited(text: str | None) -> str:
             try:
-                values = migrated(object_of(text or "", origin))
-            except NotUsable as error:
+                values = migrated(parse_object(text or "", origin))
+            except UnusableFile as error:
                 raise UserError(f"{error}. Nothing was changed; repair or remove the file first.") from error
             edit(values)
-            return written(values)
+            return format_object(values)
 
         self.storage.change(scope, edited)
 
@@ -223,10 +223,10 @@ class StoredSource:
         text: str | None = None
         try:
             text = self.storage.read(scope)
-            values = migrated(object_of(text or "", origin))
+            values = migrated(parse_object(text or "", origin))
         except UserError as error:
             complain(f"{error}; none of its settings counts.")
-            known = text if text is not None and not is_cut_off(text, error) else None
+            known = text if text is not None and not is_truncated(text, error) else None
             return Layer(origin, {}, scope, Unread(str(error), known))
         if scope == "project":
             for key in take_global_only(values):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from pi_core.base.json_file import NotUsable, change_text, object_of, shown, text_of, written
+from pi_core.base.json_file import UnusableFile, change_text, format_object, parse_object, read_text, short_json
 from pi_core.base.paths import home_dir
 from pi_hookspecs import UserError
 from pi_hookspecs.values import Value
@@ -131,7 +131,7 @@ class TrustStore:
         Raises:
             UserError: The file cannot be used.
         """
-        values = self._checked(text_of(self.file))
+        values = self._checked(read_text(self.file))
         return {folder: value for folder, value in values.items() if value is not None}
 
     def decision(self, cwd: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Path, bool] | None:
@@ -174,18 +174,18 @@ class TrustStore:
             values.pop(key, None)
             if trusted is not None:
                 values[key] = trusted
-            return written(values)
+            return format_object(values)
 
         try:
             change_text(self.file, edit, folder_mode=0o700, file_mode=0o600)
-        except NotUsable as error:
+        except UnusableFile as error:
             raise UserError(f"{error}. Nothing was changed. {_REPAIR}.") from error
 
     def _checked(self, text: str | None) -> dict[str, bool | None]:
-        values = object_of(text or "", str(self.file))
+        values = parse_object(text or "", str(self.file))
         wrong = next((key for key, value in values.items() if not isinstance(value, bool | None)), None)
         if wrong is not None:
-            raise NotUsable(f"{self.file}: {wrong!r} must be true, false or null, not {shown(values[wrong])}")
+            raise UnusableFile(f"{self.file}: {wrong!r} must be true, false or null, not {short_json(values[wrong])}")
         return values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from pi_core.base.sizes import size_in_words
+from pi_core.base.sizes import format_size
 from pi_hookspecs import PromptSection, UserError
 from pi_hookspecs.resources import MAX_BYTES
 
@@ -22,9 +22,7 @@ def option_section(name: str, value: str) -> PromptSection:
     if size is None:
         return PromptSection(name=name, text=value)
     if size > MAX_BYTES:
-        raise UserError(
-            f"{value}: {size_in_words(size)} are too much for a system prompt, {size_in_words(MAX_BYTES)} fit"
-        )
+        raise UserError(f"{value}: {format_size(size)} are too much for a system prompt, {format_size(MAX_BYTES)} fit")
     try:
         with open(value, "rb") as file:  # noqa: PTH123 - the path is a string from the user
             text = file.read().decode("utf-8-sig", errors="replace")

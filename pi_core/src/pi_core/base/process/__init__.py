@@ -1,1 +1,1 @@
-"""This process and those it starts: how it ends in good order, what its streams are, how programs are run."""
+"""This process and those it starts: orderly shutdown on signals, standard streams, forks, running programs."""

@@ -1,4 +1,4 @@
-"""``exec``: a program without a shell, in a process group of its own, bounded in time and output."""
+"""``exec``: runs a program without a shell, in its own process group, with limits of time and output."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["run_program"]
 
 OUTPUT_BYTES = 1 << 20
-"""How much of stdout, and of stderr, is kept; the rest is read and dropped, so that the program is not held up."""
+"""How much of stdout, and of stderr, is kept; the rest is read and dropped, so that the program does not block."""
 KILL_GRACE = 1.0
-"""Seconds between the polite signal and the one that cannot be refused."""
+"""Seconds between SIGTERM and SIGKILL."""
 PIPE_GRACE = 0.5
-"""Seconds for output that is still on its way when the program has ended: what it left running may hold the pipe."""
+"""Seconds to read output after the program has exited: its children may keep the pipe open."""
 NOT_STARTED = 127
 
 
@@ -33,7 +33,7 @@ async def run_program(
     *,
     cwd: str | Path,
     signal: AbortSignal | None = None,
-    timeout: float | None = None,  # noqa: ASYNC109 - the program is killed, not only left
+    timeout: float | None = None,  # noqa: ASYNC109 - the program is killed, not only abandoned
     env: Mapping[str, str] | None = None,
 ) -> ExecResult:
     """Run a program and return what it printed and how it ended; see ``PiAPI.exec``."""
@@ -66,7 +66,7 @@ async def run_program(
 
 
 class _Program(asyncio.SubprocessProtocol):
-    """A running program's output, and when it has ended; unlike ``Process.wait`` that asks for no closed pipes."""
+    """Collects a program's output and its exit; unlike ``Process.wait``, that does not wait for closed pipes."""
 
     def __init__(self) -> None:
         self.exited = asyncio.Event()
@@ -89,7 +89,7 @@ class _Program(asyncio.SubprocessProtocol):
         self.exited.set()
 
     def result(self, code: int | None, *, killed: bool) -> ExecResult:
-        """Return what became of it."""
+        """Return output and exit code."""
         code = -signals.SIGTERM if code is None else code
         return ExecResult(
             stdout=self._kept[1].decode("utf-8", "replace"),
@@ -103,7 +103,7 @@ class _Program(asyncio.SubprocessProtocol):
 async def _end(
     program: _Program, transport: asyncio.SubprocessTransport, signal: AbortSignal | None, seconds: float | None
 ) -> bool:
-    """Wait for the program's end, whichever it is; returns whether it had to be killed."""
+    """Wait for the program's exit, and kill it after a timeout or an abort; return whether it was killed."""
     waits: list[asyncio.Task[object]] = [asyncio.create_task(program.exited.wait())]
     if signal is not None:
         waits.append(asyncio.create_task(signal.wait()))
@@ -116,7 +116,7 @@ async def _end(
     if killed:
         _send(transport, "SIGTERM")
         await _within(KILL_GRACE, program.exited)
-        _send(transport, "SIGKILL")  # also what the program started and did not take with it
+        _send(transport, "SIGKILL")  # also children that the program left behind
         await _within(KILL_GRACE, program.exited)
     await _within(PIPE_GRACE, program.silent)
     return killed

@@ -1,4 +1,4 @@
-"""What Ctrl-C and a polite kill do: the first ends the work in good order, the second ends the process.
+"""Handling of SIGINT, SIGTERM and SIGHUP: the first signal shuts down in good order, the second ends the process.
 
 For front ends, which own the process; a program that uses a session keeps its own handlers.
 """
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 __all__ = ["OrderlyEnd", "Stopped", "raising_on_signals"]
 
 _EXIT_CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
-"""What a shell shows for a process that a signal ended: 128 and the signal's number."""
+"""The exit code that a shell reports for a process that a signal ended: 128 plus the signal's number."""
 
 _LAST_SECONDS = 1.0
-"""How long cleaning up may take after the second signal."""
+"""Time for cleaning up after the second signal."""
 
-_DEAF_SECONDS = 3.0
-"""How long a plugin that blocks the event loop may keep the first signal from being heard."""
+_UNHANDLED_SECONDS = 3.0
+"""Time after which a first signal that a blocked event loop has not processed is sent again."""
 
 _ORDERLY_SECONDS = 20.0
-"""How long ending in good order may take when nobody sits there who could send a second signal."""
+"""Time for an orderly end after SIGTERM or SIGHUP, where no user can send a second signal."""
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks the process to end. Where code lets Ctrl-C through, this passes too."""
+    """A signal asks the process to end. As a ``KeyboardInterrupt``, it passes ``except Exception``."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -41,7 +41,7 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def raising_on_signals() -> Iterator[None]:
-    """Let each signal raise ``Stopped``: there is nothing yet that would have to end in good order."""
+    """Raise ``Stopped`` on each signal: for start-up, when nothing has to be shut down yet."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise Stopped(_exit_code(number))
@@ -51,29 +51,30 @@ def raising_on_signals() -> Iterator[None]:
 
 
 class OrderlyEnd:
-    """A context in which the first signal ends a session's work in good order and the second kills.
+    """A context in which the first signal ends a session's work in good order and the second ends the process.
 
-    The first aborts the run that is going on, or, where the session is not running, cancels the task that
-    entered the context. A first signal that a blocked event loop does not hear, or a polite kill that leads to
-    nothing, becomes a second one by itself.
+    The first aborts the current run, or, if the session is not running, cancels the task that
+    entered the context. If a blocked event loop does not process the first signal, or a SIGTERM or SIGHUP does not
+    end the process in time, the second signal is sent automatically.
 
     Attributes:
-        exit_code: What to exit with, once a signal has come.
+        exit_code: The exit code of the process; None until a signal has arrived.
     """
 
     def __init__(self, abort: Callable[[], bool], interrupted: Callable[[], bool] | None = None) -> None:
         """Make a context.
 
         Args:
-            abort: Stops the run and says whether there was one.
-            interrupted: Asked at Ctrl-C, in the signal's handler: whether that has been dealt with and ends nothing.
+            abort: Aborts the run; returns whether there was one.
+            interrupted: Called on SIGINT, in the signal handler; returns True if it has handled the signal, which then
+                ends nothing.
         """
         self._interrupted = interrupted
         self.exit_code: int | None = None
         self._abort = abort
         self._busy = True
-        self._heard = threading.Event()
-        self._over = threading.Event()
+        self._received = threading.Event()
+        self._exited = threading.Event()
         self._handlers: Any = None
 
     def __enter__(self) -> Self:
@@ -84,11 +85,11 @@ class OrderlyEnd:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._exited.set()
         self._handlers.__exit__(None, None, None)
 
     def cleaning_up(self) -> None:
-        """From here on the work is over; what remains is good order itself, which a first signal lets finish."""
+        """Mark the start of the clean-up, which a first signal no longer cancels."""
         self._busy = False
         if self._task is not None and self.exit_code is not None and self._task.cancelling():
             self._task.uncancel()
@@ -100,18 +101,18 @@ class OrderlyEnd:
             _kill(self.exit_code)
         self.exit_code = _exit_code(number)
         self._loop.call_soon_threadsafe(self._begin)
-        threading.Thread(target=self._insist, args=[number], daemon=True).start()
+        threading.Thread(target=self._send_again_if_ignored, args=[number], daemon=True).start()
 
-    def _insist(self, number: int) -> None:
-        """Send the second signal where the first one comes to nothing: who closed the terminal will not."""
-        self._over.wait(_DEAF_SECONDS)
-        if self._heard.is_set() and (number == signal.SIGINT or self._over.wait(_ORDERLY_SECONDS)):
+    def _send_again_if_ignored(self, number: int) -> None:
+        """Send the signal again if the first one had no effect: after closing a terminal, no user does."""
+        self._exited.wait(_UNHANDLED_SECONDS)
+        if self._received.is_set() and (number == signal.SIGINT or self._exited.wait(_ORDERLY_SECONDS)):
             return
-        if not self._over.is_set() and hasattr(signal, "pthread_kill"):
+        if not self._exited.is_set() and hasattr(signal, "pthread_kill"):
             signal.pthread_kill(threading.main_thread().ident or 0, number)
 
     def _begin(self) -> None:
-        self._heard.set()
+        self._received.set()
         if self._busy and not self._abort() and self._task is not None:
             self._task.cancel()
 
@@ -122,10 +123,10 @@ def _exit_code(number: int) -> int:
 
 @contextmanager
 def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the signals that end a process, but for those that whoever started it wants ignored (``nohup``).
+    """Handle the signals that end a process, except those that its parent process has set to ignored (``nohup``).
 
-    In another thread than the main one nothing is handled: Python lets only that one. Children that a plugin forks
-    inherit the handlers; there a signal does what it does in any program.
+    Outside the main thread nothing is handled, because Python does not allow it. Children that a plugin forks
+    inherit the handlers; there the signals have their default effect.
     """
     process, before = os.getpid(), {}
 
@@ -146,12 +147,12 @@ def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None
         yield
     finally:
         for number, previous in before.items():
-            if signal.getsignal(number) == handle:  # else the process is being killed, and nothing is put back
+            if signal.getsignal(number) == handle:  # else the process is being killed, and nothing is restored
                 signal.signal(number, previous)
 
 
 def _kill(exit_code: int) -> None:
-    """End the process soon, whatever hangs: cancelled tasks have a second to end the programs that they started."""
+    """End the process within a second, even if it hangs; until then, cancelled tasks can end their programs."""
     for name in _EXIT_CODES:
         number = getattr(signal, name, None)
         if number is not None:

@@ -1,4 +1,4 @@
-"""stdin, stdout and stderr as descriptors: whoever starts a process may have closed any of them.
+"""stdin, stdout and stderr as descriptors, any of which may be closed when the process starts.
 
 For front ends, which own the process.
 """
@@ -11,7 +11,7 @@ __all__ = ["copy_of", "is_open"]
 
 
 def is_open(descriptor: int) -> bool:
-    """Return whether a descriptor is one."""
+    """Return whether a descriptor is open."""
     try:
         os.fstat(descriptor)
     except OSError:
@@ -20,5 +20,5 @@ def is_open(descriptor: int) -> bool:
 
 
 def copy_of(descriptor: int, flags: int) -> int:
-    """Return a copy of a descriptor; where it is closed, one of nothing, opened with the flags."""
+    """Return a duplicate of a descriptor; if it is closed, one of ``os.devnull``, opened with the flags."""
     return os.dup(descriptor) if is_open(descriptor) else os.open(os.devnull, flags)

@@ -95,10 +95,10 @@ def _discovered(cwd: Path, settings: Settings, home: str, problems: list[str]) -
     for scope, base_dir in folders:
         picks = filters.get(base_dir)
         for path in _of_folder(base_dir / "extensions"):
-            if picks is None or picks.keeps(str(_shown(path))):
+            if picks is None or picks.includes(str(_shown(path))):
                 yield ExtensionSource(_name(path), path, scope)
     for base_dir, picks in filters.items():
-        for named in picks.named():
+        for named in picks.added_paths():
             yield from _named(Path(named), "settings", f"setting 'extensions' in {base_dir}", problems)
 
 
