@@ -82,9 +82,26 @@ class MessageQueue:
     def clear(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Drop what is queued and return its text."""
         queued = self.texts()
-        self._runtime.agent.clear_all_queues()
-        self.emit_update()
+        self.clear_all()
         return queued
+
+    def clear_steering(self) -> list[AgentMessage]:
+        """Drop the messages that are queued for steering and return them."""
+        dropped = self._runtime.agent.clear_steering_queue()
+        self.emit_update()
+        return dropped
+
+    def clear_follow_up(self) -> list[AgentMessage]:
+        """Drop the queued follow-ups and return them."""
+        dropped = self._runtime.agent.clear_follow_up_queue()
+        self.emit_update()
+        return dropped
+
+    def clear_all(self) -> list[AgentMessage]:
+        """Drop what is queued and return it, messages for steering first."""
+        dropped = self._runtime.agent.clear_all_queues()
+        self.emit_update()
+        return dropped
 
     def reset(self) -> None:
         """Drop everything that waits: the conversation that it was meant for ends."""

@@ -315,9 +315,9 @@ class AgentSession:
     clear_queue = Method("parts.queue.clear", lambda: MessageQueue.clear)
     has_queued_messages = Method("agent.has_queued_messages", lambda: Agent.has_queued_messages)
     peek_queued_messages = Method("agent.peek_queued_messages", lambda: Agent.peek_queued_messages)
-    clear_steering_queue = Method("agent.clear_steering_queue", lambda: Agent.clear_steering_queue)
-    clear_follow_up_queue = Method("agent.clear_follow_up_queue", lambda: Agent.clear_follow_up_queue)
-    clear_all_queues = Method("agent.clear_all_queues", lambda: Agent.clear_all_queues)
+    clear_steering_queue = Method("parts.queue.clear_steering", lambda: MessageQueue.clear_steering)
+    clear_follow_up_queue = Method("parts.queue.clear_follow_up", lambda: MessageQueue.clear_follow_up)
+    clear_all_queues = Method("parts.queue.clear_all", lambda: MessageQueue.clear_all)
 
     # The conversation
 

@@ -1,0 +1,112 @@
+"""A ``Runtime`` without an ``AgentSession``, and a minimal port for the ``ctx`` of its plugins."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core import DefaultResourceLoader, PluginHost, SessionManager, Settings
+from pi_core.conversation.toolbox import Toolbox
+from pi_core.create import build_runtime
+from pi_core.models.registry import ModelRegistry
+from pi_hookspecs import AssistantMessage, TextContent, hookimpl
+
+
+class Port:
+    """What ``PluginContext`` reads of a conversation that has no parts."""
+
+    def __init__(self, runtime):
+        self._runtime = runtime
+        self.cwd, self.host, self.settings = runtime.cwd, runtime.host, runtime.settings
+        self.models, self.resources, self.hooks = runtime.models, runtime.resources, runtime.hooks
+        self.session_manager, self.registered = runtime.manager, runtime.registrations
+        self.handles = runtime.plugins.handles
+        self.mode, self.deps = "test", None
+
+    @property
+    def signal(self):
+        return self._runtime.signal
+
+    @property
+    def ctx(self):
+        return self._runtime.ctx
+
+    def report_plugin_error(self, *arguments):
+        self._runtime.report_plugin_error(*arguments)
+
+
+class Plugin:
+    """A plugin made of functions."""
+
+
+@pytest.fixture
+def plugin():
+    """Make a plugin of functions, named as the hooks that they implement."""
+
+    def make(**hooks):
+        made = Plugin()
+        for name, function in hooks.items():
+            setattr(made, name, hookimpl(function))
+        return made
+
+    return make
+
+
+@pytest.fixture
+def answer(script):
+    """Make an assistant message of the scripted model."""
+
+    def make(text="", **fields):
+        model = script.model
+        content = (TextContent(text),) if text else ()
+        return AssistantMessage(content=content, api=model.api, provider=model.provider, model=model.id, **fields)
+
+    return make
+
+
+@pytest.fixture
+def service(plugin):
+    """Make a plugin that registers one service."""
+
+    def make(thing):
+        return plugin(register_services=lambda: [thing])
+
+    return make
+
+
+@pytest.fixture
+def runtime_of(tmp_path, pi_agent_dir, script, recorder):
+    """Make a runtime of the scripted model with these plugins; the recorder is its first subscriber."""
+    made = []
+
+    def make(*plugins, settings=None, tools=(), **options):
+        settings = Settings.in_memory(settings or {}, agent_dir=pi_agent_dir)
+        host = PluginHost(settings, installed=False)
+        host.add(script, "script")
+        for number, each in enumerate(plugins):
+            host.add(each, f"plugin-{number}")
+        host.load_listeners()
+        resources = DefaultResourceLoader(environ={})
+        resources.use(cwd=tmp_path, settings=settings, host=host)
+        given = {
+            "models": ModelRegistry(host, settings, {}),
+            "session_manager": SessionManager.in_memory(tmp_path),
+            "toolbox": Toolbox(host, custom=tools),
+            "resources": resources,
+            "model": script.model,
+            **options,
+        }
+        runtime = build_runtime(host=host, settings=settings, cwd=tmp_path, **given)
+        runtime.events.add(recorder)
+        runtime.plugins.open(Port(runtime))
+        made.append(runtime)
+        return runtime
+
+    yield make
+    for runtime in made:
+        runtime.hooks.close()
+
+
+@pytest.fixture
+async def runtime(runtime_of):
+    """A runtime without plugins but the scripted model."""
+    return runtime_of()
