@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pi_core import DefaultResourceLoader, PluginHost, SessionManager, Settings
@@ -71,6 +73,18 @@ def service(plugin):
         return plugin(register_services=lambda: [thing])
 
     return make
+
+
+@pytest.fixture
+def until():
+    """Wait for a condition; what never happens fails the test instead of hanging it."""
+
+    async def wait(condition):
+        async with asyncio.timeout(10):
+            while not condition():  # noqa: ASYNC110 - parts have no event for each of their states
+                await asyncio.sleep(0)
+
+    return wait
 
 
 @pytest.fixture

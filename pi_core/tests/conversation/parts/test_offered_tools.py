@@ -1,0 +1,49 @@
+"""``OfferedTools`` alone: what the next request offers."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core.conversation.offered_tools import OfferedTools
+
+
+@pytest.fixture
+def offered(runtime_of, tool):
+    return OfferedTools(runtime_of(tools=[tool("tide"), tool("wind")]))
+
+
+async def test_unknown_names_of_a_selection_are_ignored(offered):
+    offered.select(["wind", "rain"])
+
+    assert offered.names() == ["wind"]
+
+
+async def test_the_system_prompt_changes_with_the_tools_while_idle(runtime_of, tool):
+    runtime = runtime_of(tools=[tool("tide", prompt_guidelines=("Ask the harbour master.",)), tool("wind")])
+    offered = OfferedTools(runtime)
+    offered.offer()
+    before = runtime.agent.state.system_prompt
+    offered.select(["wind"])
+
+    assert "harbour master" in before
+    assert "harbour master" not in runtime.agent.state.system_prompt
+
+
+async def test_a_tool_added_at_run_time_can_be_removed_again(offered, tool):
+    offered.offer()
+    remove = offered.add(tool("rain"), "weather")
+    during = offered.names()
+    remove()
+
+    assert ("rain" in during, "rain" in offered.names()) == (True, False)
+
+
+async def test_all_tools_are_listed_with_their_plugin_and_whether_they_are_active(offered, tool):
+    offered.add(tool("rain"), "weather")
+    offered.select(["wind"])
+
+    assert [(each.name, each.plugin, each.active) for each in offered.infos()] == [
+        ("rain", "weather", False),
+        ("tide", None, False),
+        ("wind", None, True),
+    ]
