@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MEMBER = Path(__file__).resolve().parent.parent / "plugins" / "providers" / "models"
 INDEX = "providers.json"
 OVERLAY = "plugins/providers/models/overlay.toml"
-ROW_KEYS = ("name", "baseUrl", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
+ROW_KEYS = ("name", "baseUrl", "baseUrlFrom", "api", "keyVariables", "keyless", "defaultModel", "headers", "compat")
 MODEL_KEYS = ("id", "name", "api", "baseUrl", "reasoning", "input", "cost", "contextWindow", "maxTokens", "headers")
 RATES = {"input": "input", "output": "output", "cache_read": "cacheRead", "cache_write": "cacheWrite"}
 

@@ -111,6 +111,11 @@ PROVIDERS = {
     "OLLAMA_HOST": "`ollama`: where the server is, as Ollama itself takes it",
 }
 
+ADDRESSES = """\
+These send a provider's requests, and its key, to another address, such as a gateway. They have the form in which the
+vendor's own library reads them. A `baseUrl` in [models.json](models.md) counts before them.\
+"""
+
 TAIL = """
 ## Of the original pi, without effect here
 
@@ -130,6 +135,7 @@ def page() -> str:
         *_keys(),
         "",
     ]
+    lines += ["## Addresses of providers", "", ADDRESSES, "", *_table(_addresses()), ""]
     lines += ["## What else providers read", "", *_table(PROVIDERS)]
     return "\n".join([*lines, TAIL])
 
@@ -144,6 +150,16 @@ def _keys() -> Iterator[str]:
         placeholders = re.findall(r"\{([A-Z_]+)\}", row.base_url)
         if row.key_variables or placeholders:
             yield f"| `{row.id}` | {_names(row.key_variables)} | {_names(placeholders)} |"
+
+
+def _addresses() -> dict[str, str]:
+    """Return the variables that replace a provider's address, with what they replace of it."""
+    variables = {}
+    for row in sorted(register_models(), key=lambda row: row.id):
+        for name in re.findall(r"\{([A-Z_]+)\}", row.base_url_from):
+            version = row.base_url_from.partition("}")[2]
+            variables[name] = f"`{row.id}`: in place of `{row.base_url.removesuffix(version)}`"
+    return variables
 
 
 def _names(names: list[str] | tuple[str, ...]) -> str:

@@ -27,7 +27,8 @@ def load_models(package: str | Path, file: str) -> list[ProviderInfo]:
 
     The file has the shape of the user's models.json, ``{"providers": {ID: {...}}}``. A provider has
     ``baseUrl`` and ``api`` (or each of its models has), and may have ``name``, ``keyVariables`` (names of environment
-    variables, or ``apiKey: "$NAME"`` for one), ``keyless``, ``defaultModel``, ``headers``, ``compat`` and ``models``.
+    variables, or ``apiKey: "$NAME"`` for one), ``baseUrlFrom`` (``ProviderInfo.base_url_from``), ``keyless``,
+    ``defaultModel``, ``headers``, ``compat`` and ``models``.
     A model has ``id`` and may have ``name``, ``api``, ``baseUrl``, ``reasoning``, ``input``, ``cost`` (US dollars per
     million tokens; ``tiers`` with ``inputTokensAbove``), ``contextWindow``, ``maxTokens`` (tokens), ``headers``,
     ``compat`` and ``thinkingLevelMap``. A field that a model omits is taken from its provider, or is the default;

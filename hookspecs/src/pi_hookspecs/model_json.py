@@ -127,6 +127,7 @@ def provider_of(name: str, data: Any, models_in: Callable[[str], Callable[[], tu
         name=field_of(data, "name", str, name),
         api=api,
         base_url=field_of(data, "baseUrl", str, ""),
+        base_url_from=field_of(data, "baseUrlFrom", str, ""),
         key_variables=_key_variables(data),
         keyless=field_of(data, "keyless", bool, default=False),
         default_model=field_of(data, "defaultModel", str, None),

@@ -89,6 +89,9 @@ class ProviderInfo(Value):
         id: The value for ``--provider``.
         name: Display name.
         api: API id of models without one, and of model ids that are not in the table.
+        base_url_from: An address in which ``{NAME}`` is an environment variable, such as
+            ``{GOOGLE_GEMINI_BASE_URL}/v1beta``. Where all of its variables are set it replaces ``base_url``, also in
+            models that have the same one; an address that the user or a program configures is kept.
         key_variables: Environment variables for the key; the first that is set is used.
         keyless: Whether it needs no key.
         default_model: Model id to select when the user names none; None means it is never selected automatically.
@@ -112,6 +115,7 @@ class ProviderInfo(Value):
     only_by_name: bool = False
     headers: dict[str, str] | None = field(default=None, repr=False)
     compat: dict[str, Any] | None = None
+    base_url_from: str = ""
     _models: tuple[Model, ...] | Callable[[], tuple[Model, ...]] = field(default=(), repr=False, alias="models")
 
     @cached_property

@@ -88,12 +88,16 @@ class ModelAuth:
         if all(self._can_answer(each, info.id) is False for each in self._credential_sources(info.id, "*")):
             raise self._missing_key_error(info)
 
-    def base_url(self, model: Model) -> str:
+    def base_url(self, model: Model, info: ProviderInfo) -> str:
         """Return a model's base URL, each ``{NAME}`` replaced by the environment variable of that name.
 
         Raises:
-            UserError: A variable is not set.
+            UserError: A variable is not set, or contains no address.
         """
+        if info.base_url_from and model.base_url == info.base_url:
+            replaced = self._base_url_from(model, info)
+            if replaced is not None:
+                return replaced
         if "{" not in model.base_url:
             return model.base_url
         environ = self._storage.environ_of(model.provider)
@@ -102,6 +106,21 @@ class ModelAuth:
                 message = f"Set {name}: the base URL of {model.reference} has it as a part ({model.base_url})."
                 raise UserError(message)
         return _PLACEHOLDER.sub(lambda match: environ[match[1]], model.base_url)
+
+    def _base_url_from(self, model: Model, info: ProviderInfo) -> str | None:
+        """Return the base URL that environment variables configure; None where models.json configures the model's."""
+        environ = self._storage.environ_of(info.id)
+        values = {name: environ.get(name, "").strip() for name in _PLACEHOLDER.findall(info.base_url_from)}
+        if not all(values.values()) or any(model.id in layer.model_base_urls for layer in self._tables.layers(info.id)):
+            return None
+        for name, value in values.items():
+            if not value.startswith(("http://", "https://")):
+                message = (
+                    f"{name} is {value!r}, which is no address. Set it to one with http:// or https://,"
+                    f" or unset it to use {info.base_url}."
+                )
+                raise UserError(message)
+        return _PLACEHOLDER.sub(lambda match: values[match[1]].rstrip("/"), info.base_url_from)
 
     def _has_key(self, info: ProviderInfo) -> bool:
         if self._storage.has_key(info.id, info.key_variables):
@@ -144,7 +163,7 @@ class ModelAuth:
             MissingKey: The provider needs a key and has none.
             UserError: A value cannot be resolved.
         """
-        base_url = self.base_url(model)
+        base_url = self.base_url(model, info)
         signed: dict[str, str] = {}
         key = api_key or await self.key(info)
         if not api_key:

@@ -43,6 +43,7 @@ class ProviderConfig(ReprMixin):
         transport: The transport of requests, for APIs with several.
         model_headers: Additional headers by model id, as written.
         model_transports: Transports by model id.
+        model_base_urls: Base URLs of single models, by model id.
         overrides: Functions that change a model, by model id.
     """
 
@@ -53,6 +54,7 @@ class ProviderConfig(ReprMixin):
     transport: str | None = None
     model_headers: dict[str, dict[str, str]] = field(factory=dict, repr=False)
     model_transports: dict[str, str] = field(factory=dict)
+    model_base_urls: dict[str, str] = field(factory=dict)
     overrides: dict[str, Callable[[Model], Model]] = field(factory=dict, repr=False)
 
 
@@ -207,6 +209,7 @@ def provider_config(name: str, data: Any, base: ProviderInfo | None) -> Provider
         model_headers=_field_by_model(entries, overrides, headers_of),
         overrides=changes,
         model_transports=_field_by_model(entries, overrides, lambda each: field_of(each, "transport", str, None)),
+        model_base_urls=_field_by_model(entries, overrides, lambda each: field_of(each, "baseUrl", str, None)),
     )
 
 
@@ -252,6 +255,7 @@ def _merged_row(
         name=field_of(data, "name", str, row_below.name),
         api=shared["api"] or models[0].api,
         base_url=shared["baseUrl"] if shared["baseUrl"] is not None else models[0].base_url,
+        base_url_from=row_below.base_url_from if base_url is None else "",
         key_variables=_variables(data) or row_below.key_variables,
         keyless=field_of(data, "keyless", bool, row_below.keyless),
         default_model=field_of(data, "defaultModel", str, row_below.default_model),

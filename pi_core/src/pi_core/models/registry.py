@@ -257,11 +257,12 @@ class ModelRegistry:
 
         Raises:
             MissingKey: The provider needs a key and has none; the message names what to set.
-            UserError: A variable in the base URL is not set.
+            UserError: A variable in the base URL is not set or is no address.
             UnknownName: No plugin and no configuration defines the provider.
         """
-        self._keys.check(self.provider(model.provider))
-        self._keys.base_url(model)
+        info = self.provider(model.provider)
+        self._keys.check(info)
+        self._keys.base_url(model, info)
 
     async def get_api_key(self, provider_id: str) -> str | None:
         """Return a provider's key; None for a provider that needs none.

@@ -142,6 +142,19 @@ def test_keys_are_looked_up_in_the_order_of_the_contract(name, variables):
     assert INFOS[name].key_variables == variables
 
 
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("openai", "{OPENAI_BASE_URL}"),
+        ("anthropic", "{ANTHROPIC_BASE_URL}"),
+        ("google", "{GOOGLE_GEMINI_BASE_URL}/v1beta"),
+        ("openai-codex", ""),
+    ],
+)
+def test_the_vendors_variables_replace_the_address(name, address):
+    assert INFOS[name].base_url_from == address
+
+
 def test_a_vendor_that_speaks_several_apis_names_one_per_model():
     assert [model(f"github-copilot/{each}").api for each in ("claude-opus-4.6", "gpt-5.4", "gpt-4.1")] == [
         "anthropic-messages",
