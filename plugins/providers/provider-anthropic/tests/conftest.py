@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from attrs import evolve
 
-from pi_hookspecs import Context, Done, Error, Model, ModelCost, StreamOptions, Tool, UserMessage
+from pi_hookspecs import Context, Model, ModelCost, StreamOptions, UserMessage
 from pi_provider_anthropic._provider import AnthropicMessages
 from pi_provider_kit import Http
+from pi_testing import asking
+from pi_testing.conversation import final_message
 from pi_testing.fake_servers.anthropic import FakeAnthropic
+from pi_testing.provider_contract import Heard
 
 KEY = "sk-ant-api03-secret-0123456789"
-
-
-class Heard:
-    """Everything that a stream said."""
-
-    def __init__(self, events):
-        self.events = events
-
-    @property
-    def last(self):
-        return self.events[-1]
-
-    @property
-    def message(self):
-        return self.last.message if isinstance(self.last, Done) else self.last.error
-
-    @property
-    def types(self):
-        return [event.type for event in self.events]
-
-    @property
-    def error(self):
-        assert isinstance(self.last, Error), self.types
-        return self.message.error_message
 
 
 @pytest.fixture(autouse=True)
@@ -76,14 +57,7 @@ def model():
 
 @pytest.fixture
 def tool():
-    async def execute(call_id, params, signal, on_update, ctx):
-        raise NotImplementedError
-
-    def make(name="read", parameters=None, description="Read a file."):
-        schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-        return Tool(name=name, description=description, parameters=parameters or schema, execute=execute)
-
-    return make
+    return partial(asking.read_tool, description="Read a file.")
 
 
 @pytest.fixture
@@ -115,6 +89,7 @@ def ask(server, provider, model, context, options):
     async def ask(said=None, model_fields=None, **option_fields):
         asked = model(**{"base_url": server.url, **(model_fields or {})})
         answering = provider.stream(asked, said or context(), evolve(options, **option_fields))
-        return Heard([event async for event in answering])
+        events = tuple([event async for event in answering])
+        return Heard(events, final_message(events))
 
     return ask

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import os
+from functools import partial
 
 import pytest
 from attrs import evolve
 
-from pi_hookspecs import Context, Done, Error, Model, ModelCost, StreamOptions, Tool, UserMessage
+from pi_hookspecs import Context, Model, ModelCost, StreamOptions, UserMessage
 from pi_provider_bedrock._provider import BedrockConverse
 from pi_provider_kit import Http
+from pi_testing import asking
+from pi_testing.conversation import final_message
 from pi_testing.fake_servers.bedrock import FakeBedrock
+from pi_testing.provider_contract import Heard
 
 TOKEN = "bedrock-api-key-secret-0123456789"
 KEY_ID = "AKIAFAKE000000000000"
@@ -18,36 +21,10 @@ SECRET = "secret/key+of+forty+characters/0123456789"
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
 
-class Heard:
-    """Everything that a stream said."""
-
-    def __init__(self, events):
-        self.events = events
-
-    @property
-    def last(self):
-        return self.events[-1]
-
-    @property
-    def message(self):
-        return self.last.message if isinstance(self.last, Done) else self.last.error
-
-    @property
-    def types(self):
-        return [event.type for event in self.events]
-
-    @property
-    def error(self):
-        assert isinstance(self.last, Error), self.types
-        return self.message.error_message
-
-
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch, tmp_path):
     """No test reads the machine's own credentials, asks its instance for some, or goes through its proxy."""
-    for name in list(os.environ):
-        if name.startswith(("AWS_", "PI_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    asking.forget_environment(monkeypatch, "AWS_")
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -100,14 +77,7 @@ def model():
 
 @pytest.fixture
 def tool():
-    async def execute(call_id, params, signal, on_update, ctx):
-        raise NotImplementedError
-
-    def make(name="read", parameters=None, description="Read a file."):
-        schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-        return Tool(name=name, description=description, parameters=parameters or schema, execute=execute)
-
-    return make
+    return partial(asking.read_tool, description="Read a file.")
 
 
 @pytest.fixture
@@ -134,7 +104,8 @@ def ask(server, provider, model, context):
     async def ask(said=None, model_fields=None, **option_fields):
         asked = model(**{"base_url": server.url, **(model_fields or {})})
         options = evolve(StreamOptions(api_key=TOKEN), **option_fields)
-        return Heard([event async for event in provider.stream(asked, said or context(), options)])
+        events = tuple([event async for event in provider.stream(asked, said or context(), options)])
+        return Heard(events, final_message(events))
 
     return ask
 

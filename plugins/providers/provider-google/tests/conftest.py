@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
-import orjson
 import pytest
 
-from pi_hookspecs import Context, Model, StreamOptions, Tool
+from pi_hookspecs import Model
 from pi_provider_google._providers import CodeAssist, GenerativeAI, Vertex
 from pi_provider_kit import Http
-from pi_testing import conversation
+from pi_testing import asking, conversation
 
 KEY = "AIza-0123456789"
 LOGIN = '{"token":"ya29.0123456789","projectId":"proj-1"}'
@@ -20,9 +17,7 @@ PROVIDERS = {provider.api: provider for provider in (GenerativeAI, Vertex, CodeA
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch, tmp_path):
-    for name in list(os.environ):
-        if name.startswith(("GOOGLE_", "GEMINI_", "GCLOUD_", "CLOUDSDK_", "PI_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    asking.forget_environment(monkeypatch, "GOOGLE_", "GEMINI_", "GCLOUD_", "CLOUDSDK_")
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / "gcloud"))
     monkeypatch.setenv("NO_GCE_CHECK", "true")  # google-auth would look for a metadata server
 
@@ -40,19 +35,8 @@ def make_model():
 
 @pytest.fixture
 def read_tool():
-    async def execute(*_):
-        raise NotImplementedError
-
-    return Tool(
-        name="read",
-        description="Reads a file.",
-        parameters={
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "limit": {"type": "integer", "description": "Lines"}},
-            "required": ["path"],
-        },
-        execute=execute,
-    )
+    properties = {"path": {"type": "string"}, "limit": {"type": "integer", "description": "Lines"}}
+    return asking.read_tool(parameters={"type": "object", "properties": properties, "required": ["path"]})
 
 
 @pytest.fixture
@@ -65,24 +49,9 @@ def said():
 def payload_of():
     """The body of a request: ``await payload_of(model, *messages, system="", tools=(), **options)``."""
 
-    class Sent(BaseException):
-        """Ends the request; no ``Exception``, which would become the answer."""
-
-    async def body(model, *messages, system="", tools=(), **options):
-        seen = []
-
-        async def on_payload(payload, _):
-            seen.append(orjson.loads(orjson.dumps(payload)))
-            raise Sent
-
-        options.setdefault("api_key", LOGIN if model.api == "google-gemini-cli" else KEY)
-        context = Context(system_prompt=system, messages=messages, tools=tuple(tools))
-        with pytest.raises(Sent):
-            async for _ in PROVIDERS[model.api]().stream(
-                model, context, StreamOptions(on_payload=on_payload, **options)
-            ):
-                pass
-        return seen[0]
+    async def body(model, *messages, **given):
+        given.setdefault("api_key", LOGIN if model.api == "google-gemini-cli" else KEY)
+        return await asking.payload_of(PROVIDERS[model.api](), model, *messages, **given)
 
     return body
 
@@ -92,11 +61,9 @@ async def ask():
     """The events of an answer: ``await ask(model, *messages, **options)``."""
     http = Http()
 
-    async def events_of(model, *messages, system="", tools=(), **options):
-        options.setdefault("api_key", LOGIN if model.api == "google-gemini-cli" else KEY)
-        context = Context(system_prompt=system, messages=messages, tools=tuple(tools))
-        provider = PROVIDERS[model.api](http)
-        return [event async for event in provider.stream(model, context, StreamOptions(**options))]
+    async def events_of(model, *messages, **given):
+        given.setdefault("api_key", LOGIN if model.api == "google-gemini-cli" else KEY)
+        return await asking.answer_events(PROVIDERS[model.api](http), model, *messages, **given)
 
     yield events_of
     await http.aclose()
@@ -121,17 +88,6 @@ def reply(ask, final):
 @pytest.fixture
 def fed():
     """What a reading makes of events: ``fed(model, {...}, {...})``; failures end it as in a provider."""
-    from pi_hookspecs import RequestFailed
     from pi_provider_google._reading import Reading
 
-    def events_of(model, *data):
-        reading, seen = Reading(model), []
-        try:
-            for each in data:
-                seen += reading.feed(each if isinstance(each, bytes) else orjson.dumps(each))
-            seen += reading.end()
-        except RequestFailed as problem:
-            seen.append(reading.builder.end_for(problem))
-        return seen
-
-    return events_of
+    return lambda model, *data: asking.feed(Reading(model), *data)

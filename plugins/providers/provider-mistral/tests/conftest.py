@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
-import orjson
 import pytest
 
-from pi_hookspecs import Context, Model, RequestFailed, StreamOptions, Tool
+from pi_hookspecs import Model
 from pi_provider_kit import AnswerBuilder, Http
 from pi_provider_mistral._provider import MistralConversations
 from pi_provider_mistral._reading import Reading
-from pi_testing import conversation
+from pi_testing import asking, conversation
 from pi_testing.fake_servers.mistral import FakeMistral
 
 KEY = "mistral-secret-0123456789"
@@ -19,9 +16,7 @@ KEY = "mistral-secret-0123456789"
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith(("MISTRAL_", "PI_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    asking.forget_environment(monkeypatch, "MISTRAL_")
 
 
 @pytest.fixture
@@ -43,11 +38,7 @@ async def server():
 
 @pytest.fixture
 def read_tool():
-    async def execute(*_):
-        raise NotImplementedError
-
-    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-    return Tool(name="read", description="Reads a file.", parameters=schema, execute=execute)
+    return asking.read_tool()
 
 
 @pytest.fixture
@@ -61,11 +52,9 @@ async def ask():
     """The events of an answer: ``await ask(model, *messages, **options)``."""
     http = Http()
 
-    async def events_of(model, *messages, system="", tools=(), **options):
-        options.setdefault("api_key", KEY)
-        context = Context(system_prompt=system, messages=messages, tools=tuple(tools))
-        stream = MistralConversations(http).stream(model, context, StreamOptions(**options))
-        return [event async for event in stream]
+    async def events_of(model, *messages, **given):
+        given.setdefault("api_key", KEY)
+        return await asking.answer_events(MistralConversations(http), model, *messages, **given)
 
     yield events_of
     await http.aclose()
@@ -90,16 +79,4 @@ def reply(ask, final):
 @pytest.fixture
 def fed(make_model):
     """The events that come of chunks: ``fed({...}, b"[DONE]")``; failures end them as in the provider."""
-
-    def events_of(*data, model=None):
-        builder, seen = AnswerBuilder(model or make_model()), []
-        reading = Reading(builder)
-        try:
-            for each in data:
-                seen += reading.feed(each if isinstance(each, bytes) else orjson.dumps(each))
-            seen += reading.end()
-        except RequestFailed as problem:
-            seen.append(builder.end_for(problem))
-        return seen
-
-    return events_of
+    return lambda *data, model=None: asking.feed(Reading(AnswerBuilder(model or make_model())), *data)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
-import orjson
 import pytest
 
-from pi_hookspecs import Context, Model, StreamOptions, Tool
+from pi_hookspecs import Model
 from pi_provider_kit import Http
 from pi_provider_openai._providers import AzureResponses, CodexResponses, Completions, Responses
-from pi_testing import conversation
+from pi_testing import asking, conversation
 
 TOKEN = "eyJhbGciOiJub25lIn0.eyJodHRwczovL2FwaS5vcGVuYWkuY29tL2F1dGgiOnsiY2hhdGdwdF9hY2NvdW50X2lkIjoiYWNjXzEifX0.c2ln"
 
@@ -19,9 +16,7 @@ PROVIDERS = {provider.api: provider for provider in (Completions, Responses, Azu
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch):
-    for name in list(os.environ):
-        if name.startswith(("AZURE_", "OPENAI_", "PI_")) or name.lower().endswith("_proxy"):
-            monkeypatch.delenv(name)
+    asking.forget_environment(monkeypatch, "AZURE_", "OPENAI_")
 
 
 @pytest.fixture
@@ -37,19 +32,8 @@ def make_model():
 
 @pytest.fixture
 def read_tool():
-    async def execute(*_):
-        raise NotImplementedError
-
-    return Tool(
-        name="read",
-        description="Reads a file.",
-        parameters={
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "limit": {"type": "integer", "description": "Lines"}},
-            "required": ["path"],
-        },
-        execute=execute,
-    )
+    properties = {"path": {"type": "string"}, "limit": {"type": "integer", "description": "Lines"}}
+    return asking.read_tool(parameters={"type": "object", "properties": properties, "required": ["path"]})
 
 
 @pytest.fixture
@@ -69,27 +53,12 @@ def output_schema():
 
 
 @pytest.fixture
-def payload_of(make_model):
+def payload_of():
     """The body of a request: ``await payload_of(model, *messages, system="", tools=(), **options)``."""
 
-    class Sent(BaseException):
-        """Ends the request; no ``Exception``, which would become the answer."""
-
-    async def body(model, *messages, system="", tools=(), **options):
-        seen = []
-
-        async def on_payload(payload, _):
-            seen.append(orjson.loads(orjson.dumps(payload)))
-            raise Sent
-
-        options.setdefault("api_key", TOKEN)
-        context = Context(system_prompt=system, messages=messages, tools=tuple(tools))
-        with pytest.raises(Sent):
-            async for _ in PROVIDERS[model.api]().stream(
-                model, context, StreamOptions(on_payload=on_payload, **options)
-            ):
-                pass
-        return seen[0]
+    async def body(model, *messages, **given):
+        given.setdefault("api_key", TOKEN)
+        return await asking.payload_of(PROVIDERS[model.api](), model, *messages, **given)
 
     return body
 
@@ -99,11 +68,9 @@ async def ask():
     """The events of an answer: ``await ask(model, *messages, **options)``."""
     http = Http()
 
-    async def events_of(model, *messages, system="", tools=(), **options):
-        options.setdefault("api_key", TOKEN)
-        context = Context(system_prompt=system, messages=messages, tools=tuple(tools))
-        provider = PROVIDERS[model.api](http)
-        return [event async for event in provider.stream(model, context, StreamOptions(**options))]
+    async def events_of(model, *messages, **given):
+        given.setdefault("api_key", TOKEN)
+        return await asking.answer_events(PROVIDERS[model.api](http), model, *messages, **given)
 
     yield events_of
     await http.aclose()
@@ -126,18 +93,6 @@ def reply(ask, final):
 
 
 @pytest.fixture
-def fed(make_model):
+def fed():
     """What a feeder makes of events: ``fed(feeder, {...}, {...})``; failures end it as in a provider."""
-    from pi_hookspecs import RequestFailed
-
-    def events_of(feeder, *data):
-        seen = []
-        try:
-            for each in data:
-                seen += feeder.feed(each if isinstance(each, bytes) else orjson.dumps(each))
-            seen += feeder.end()
-        except RequestFailed as problem:
-            seen.append(feeder.builder.end_for(problem))
-        return seen
-
-    return events_of
+    return asking.feed
