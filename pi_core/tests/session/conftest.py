@@ -1,4 +1,4 @@
-"""A store in a list of bytes for the tests of sessions, and the plugin and settings that bring it."""
+"""A store in memory that keeps bytes, and the plugin and settings that register it."""
 
 from __future__ import annotations
 

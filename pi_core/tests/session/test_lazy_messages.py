@@ -1,4 +1,4 @@
-"""The messages of a context: a sequence like any other, of which only what is looked at is parsed."""
+"""The messages of a context: a normal sequence that parses only the messages that are read."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_place_that_is_not_there_is_an_error(messages):
 @pytest.mark.parametrize(
     "part", [slice(1, 3), slice(None, None, 2), slice(-2, None), slice(9, 12), slice(None, None, -1)]
 )
-def test_a_slice_is_parsed_when_it_is_looked_at(messages, parsed, part):
+def test_a_slice_is_parsed_when_it_is_read(messages, parsed, part):
     some = messages[part]
 
     assert parsed == []
@@ -75,14 +75,14 @@ def test_a_slice_is_parsed_when_it_is_looked_at(messages, parsed, part):
     assert sorted(parsed) == sorted(range(5)[part])
 
 
-def test_backwards_no_more_is_parsed_than_is_looked_at(messages, parsed):
+def test_reading_backwards_parses_only_what_is_read(messages, parsed):
     found = next(each for each in reversed(messages) if each.text == "d")
 
     assert found.text == "d"
     assert parsed == [4, 3]
 
 
-def test_who_comes_later_finds_what_was_parsed(opened, messages, parsed):
+def test_parsed_messages_are_shared_by_later_contexts(opened, messages, parsed):
     first = list(messages)
     again = opened.build_session_context().messages
 

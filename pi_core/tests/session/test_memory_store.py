@@ -1,10 +1,10 @@
-"""The store that every pi has."""
+"""The built-in store in memory."""
 
 from __future__ import annotations
 
 import pytest
 
-from pi_core.session.finding import new_header
+from pi_core.session.lookup import new_header
 from pi_core.session.memory import MemoryStore
 from pi_hookspecs import (
     AssistantMessage,
@@ -30,7 +30,7 @@ def store():
     return MemoryStore()
 
 
-def test_it_is_a_store_like_others(store):
+def test_it_implements_the_session_store_protocol(store):
     session = store.create(new_header("/work", "a"))
 
     assert isinstance(store, SessionStore)

@@ -1,4 +1,4 @@
-"""What a branch tells the model."""
+"""The context of a branch that is sent to the model."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_another_branch_may_be_asked_about(manager, say):
     assert manager.build_session_context(manager.leaf_id) == manager.build_session_context()
 
 
-def test_what_is_appended_costs_no_look_at_what_was_there(host):
+def test_appending_reads_no_earlier_entry(host):
     manager = SessionManager.create("/work", host=host)
     for _ in range(5):
         manager.append_message(answer())
@@ -121,7 +121,7 @@ def test_what_is_appended_costs_no_look_at_what_was_there(host):
 
 
 class TestCompaction:
-    def test_stands_before_what_was_kept(self, manager, say):
+    def test_precedes_the_kept_messages(self, manager, say):
         say("a")
         kept = say("b")
         say("c")

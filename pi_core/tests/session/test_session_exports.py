@@ -171,7 +171,7 @@ def test_an_exporter_whose_suffixes_are_none_is_reported(host, exporter, suffixe
     assert "suffixes must be ends of file names" in str(host.problems[-1])
 
 
-async def test_a_running_session_tells_its_prompt_and_tools(session, host, exporter, tmp_path):
+async def test_a_running_session_exports_its_prompt_and_tools(session, host, exporter, tmp_path):
     async with create_agent_session(
         session_manager=session, host=host, settings=host.settings, cwd=tmp_path, model=MODEL
     ) as agent:

@@ -1,4 +1,4 @@
-"""One session out of another: branched, forked, new in its place; exported and imported."""
+"""New sessions from a session: branches, forks, replacement, export and import."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""The parts of a session, each made without the manager and without those that depend on it."""
+"""The parts of a session, each without the manager and without the parts that depend on it."""
 
 from __future__ import annotations
 
 import pytest
 
 from pi_core.session.context import BranchContext
-from pi_core.session.finding import find_by_prefix, new_header, open_latest, open_or_create
 from pi_core.session.forks import fork_path, fork_stored
 from pi_core.session.instructions import BranchRecords
+from pi_core.session.lookup import find_by_prefix, new_header, open_latest, open_or_create
 from pi_core.session.memory import MemorySession
 from pi_core.session.nodes import Names, roots
 from pi_core.session.open_session import OpenSession
-from pi_core.session.stores import chosen_store, memory_store, store_or_memory
+from pi_core.session.stores import memory_store, resolve_store, store_or_memory
 from pi_core.session.tree import SessionTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs import (
@@ -115,7 +115,7 @@ class TestWriter:
         assert [each.id for each in stored.entries] == ["a", "b"]
         assert (writer.begun, writer.waiting, reports) == (True, [], [])
 
-    def test_after_a_stop_it_leaves_the_store_alone(self):
+    def test_a_stopped_writer_does_not_use_the_store(self):
         stored = MemorySession(HEADER)
         writer = SessionWriter(stored, print, begun=True)
 
@@ -171,7 +171,7 @@ class TestFinding:
         assert notice.endswith("Until then this session is kept in memory only.")
 
     def test_a_path_without_a_session_makes_one(self, host, store, tmp_path):
-        chosen, path = chosen_store("/work", host=host), tmp_path / "new"
+        chosen, path = resolve_store("/work", host=host), tmp_path / "new"
 
         stored, begun = open_or_create(chosen, path, "/work")
 

@@ -1,4 +1,4 @@
-"""Whatever is done to a session, in whatever order: opened again it is the same, and so is its context."""
+"""After any sequence of operations, a reopened session and its context are the same."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def told_at_once(branch):
 
 @given(before=st.lists(OPERATIONS, max_size=30), after=st.lists(OPERATIONS, max_size=15), looks=st.booleans())
 @settings(max_examples=200, deadline=None)
-def test_messages_parsed_when_looked_at_are_those_parsed_at_once(before, after, looks, store_class, host_of):
+def test_messages_parsed_lazily_equal_those_parsed_at_once(before, after, looks, store_class, host_of):
     host = host_of(store_class())
     manager = SessionManager.create("/work", host=host)
     manager.append_message(AssistantMessage(api="x", provider="p", model="m", timestamp=1))
@@ -180,7 +180,7 @@ IDS = st.sampled_from([f"{number:08x}" for number in range(8)])
 
 @given(links=st.lists(st.tuples(IDS, st.none() | IDS), max_size=12))
 @settings(max_examples=300, deadline=None)
-def test_whatever_a_file_holds_is_a_tree(links):
+def test_any_content_of_a_file_is_a_tree(links):
     entries = [
         MessageEntry(id=own, parent_id=parent, timestamp="", message=UserMessage(content=str(place), timestamp=1))
         for place, (own, parent) in enumerate(links)

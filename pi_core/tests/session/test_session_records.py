@@ -78,7 +78,7 @@ def test_records_are_read_back(conversation):
     assert conversation.recorded_instructions() is recorded
 
 
-def test_records_are_not_said_to_the_model(conversation):
+def test_records_are_not_sent_to_the_model(conversation):
     assert [message.role for message in conversation.conversation()] == ["user", "assistant"]
     said = [entry_message(entry) for entry in conversation.get_entries()]
     assert [message is None for message in said] == [True, False, False, True]
@@ -138,7 +138,7 @@ def test_a_compaction_takes_over_what_was_recorded(conversation):
 
 
 @pytest.mark.parametrize("system_message", [None, {"role": "system", "sections": 5}, {"role": "user", "content": "a"}])
-def test_after_a_compaction_that_says_nothing_of_it_nothing_is_recorded(conversation, system_message):
+def test_a_compaction_without_records_clears_them(conversation, system_message):
     said = conversation.get_entries()[1]
     conversation.append_entry(
         CompactionEntry(
@@ -155,7 +155,7 @@ def test_after_a_compaction_that_says_nothing_of_it_nothing_is_recorded(conversa
     assert conversation.recorded_instructions() == Instructions()
 
 
-def test_what_a_program_says_as_system_is_said_to_the_model():
+def test_a_system_message_of_a_program_is_sent_to_the_model():
     manager = SessionManager.in_memory("/work")
     manager.append_message(SystemMessage(content="Be brief."))
     manager.append_message(UserMessage(content="hi"))

@@ -1,4 +1,4 @@
-"""A session in numbers."""
+"""Statistics of a session."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_messages_calls_tokens_and_cost_are_counted():
     assert stats.cost == 1.0
 
 
-def test_requests_beside_the_conversation_count_too():
+def test_requests_outside_the_conversation_are_counted():
     manager = SessionManager.in_memory("/work")
     first = manager.append_message(UserMessage(content="hi"))
     manager.append_compaction("short", first, 5, usage=usage(1))

@@ -129,7 +129,7 @@ def test_what_could_never_be_stored_is_reported_at_the_end(manager, stored, full
     assert stored.closed
 
 
-def test_a_turn_ends_with_the_disk(manager, stored):
+def test_the_end_of_a_turn_syncs_to_disk(manager, stored):
     manager.sync()
     manager.append_message(ANSWER)
 

@@ -229,7 +229,7 @@ def test_an_entry_of_elsewhere_is_appended_as_a_copy(manager, say):
     assert (copy.id != "zz", copy.parent_id) == (True, first)
 
 
-def test_plugins_see_all_of_it_and_change_nothing(manager, say):
+def test_the_view_of_plugins_is_complete_and_read_only(manager, say):
     first = say("a")
     manager.append_session_info("n")
     view = ReadOnlySession(manager)

@@ -103,7 +103,7 @@ class SessionSwitcher:
         Raises:
             UserError: It is no session, one of its id is stored already, or it cannot be stored.
         """
-        return await self.switch(self._runtime.manager.import_beside(path))
+        return await self.switch(self._runtime.manager.import_copy(path))
 
     async def clone(self) -> bool:
         """Open a copy of the active branch; False when a plugin cancelled it.

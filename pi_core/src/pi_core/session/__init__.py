@@ -1,7 +1,7 @@
-"""The conversation as a tree of entries, what the model is sent of it, and when it is stored.
+"""The conversation as a tree of entries, the context that is sent to the model, and storing.
 
-``tree`` knows which entry follows which, ``context`` what the model is sent, and ``writer`` when entries are stored. A
-``OpenSession`` is one session made of these three; a ``SessionManager`` has the one that is open, and its store.
+``tree`` has the order of entries, ``context`` builds the model's context, and ``writer`` stores entries. An
+``OpenSession`` is one session made of these parts; a ``SessionManager`` has the open session and its store.
 """
 
 from __future__ import annotations

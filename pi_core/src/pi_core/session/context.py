@@ -1,7 +1,7 @@
-"""What the model is sent of a branch: messages, thinking level and model, kept up to date as entries are appended.
+"""The context of a branch for the model: messages, thinking level and model, updated as entries are appended.
 
-The type of an entry says whether it has a message, except where a system message may be a record of prompt and tools.
-So a message is parsed when it is first read, and with a compaction nothing before its first kept entry ever is.
+The type of an entry determines whether it has a message, except that a system message may be a record of prompt and
+tools. So a message is parsed when it is first read, and entries before those that a compaction kept are never parsed.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ _MESSAGE_TYPES = frozenset({"message", "custom_message"})
 """Types of entries that are messages."""
 
 _PARSED_TYPES = frozenset({"branch_summary", "context_edit"})
-"""Types of entries that must be parsed to know what they do to the messages."""
+"""Types of entries that must be parsed to know their effect on the messages."""
 
-_NAMES_MODEL = frozenset({"message", "model_change"})
+_MODEL_TYPES = frozenset({"message", "model_change"})
 
 
 @frozen(eq=False, repr=False)
 class Projected(Value):
-    """A message of the context, and the entry that it comes from."""
+    """A message of the context, and its entry."""
 
     entry: SessionEntry
     message: AgentMessage
 
 
 def entry_message(entry: SessionEntry) -> AgentMessage | None:
-    """Return the message that the model is sent for an entry; None for an entry that it is not sent."""
+    """Return the message of an entry in the model's context; None for an entry that is not sent."""
     if isinstance(entry, MessageEntry):
         return None if is_record(entry.message) else entry.message
     return _rare_message(entry) if entry.type in _RARE_TYPES else None
 
 
 def _message_of(entry: SessionEntry) -> AgentMessage:
-    """Return the message of an entry; for a damaged entry, one of a role that no model is sent."""
+    """Return the message of an entry; for a damaged entry, one with a role that is never sent."""
     message = entry.message if isinstance(entry, MessageEntry) else entry_message(entry)
     if message is not None:
         return message
@@ -89,26 +89,26 @@ def _rare_message(entry: SessionEntry) -> AgentMessage | None:
 class BranchContext:
     """The context of the branch that ends at the tree's leaf.
 
-    An entry appended at the leaf costs the same however long the branch is; after the leaf has moved, and after a
-    compaction, the context is built again when it is next read.
+    Appending an entry at the leaf takes constant time; after the leaf has moved, and after a compaction, the context is
+    built again when it is next read.
 
     Args:
         tree: The session's entries.
-        header: Has model and thinking level where no entry does, in files that other programs wrote.
+        header: Read for model and thinking level when no entry has them, as in files of other programs.
     """
 
     def __init__(self, tree: SessionTree, header: SessionHeader) -> None:
         self._tree = tree
         self._header = header
         self._leaf: int | None = None
-        self._numbers: list[int] = []  # of the entries that the messages come from
-        self._removed: set[int] = set()  # those of them that an edit took out
-        self._made: dict[int, AgentMessage] = {}  # what was parsed, or changed by an edit
+        self._numbers: list[int] = []  # the entries with messages
+        self._removed: set[int] = set()  # the ones that an edit removed
+        self._parsed: dict[int, AgentMessage] = {}  # messages that were parsed or changed by an edit
         self._level: str | None = None
         self._model: ModelChoice | None = None
 
     def get(self, leaf_id: str | None = None) -> SessionContext:
-        """Return the context of the branch; kept as the branch grows, not built again.
+        """Return the context of the branch; it is updated as the branch grows, not built again.
 
         Args:
             leaf_id: The end of the branch; the leaf when None.
@@ -121,7 +121,7 @@ class BranchContext:
             other = BranchContext(self._tree, self._header)
             other._build(self._tree.path_to(leaf))
             return other._as_context()
-        self._bring_up_to_date()
+        self._update()
         return self._as_context()
 
     def _as_context(self) -> SessionContext:
@@ -134,10 +134,10 @@ class BranchContext:
         )
 
     def _messages(self) -> LazyMessages:
-        return LazyMessages(self._kept(), self._made, self._read)
+        return LazyMessages(self._visible(), self._parsed, self._read)
 
-    def _kept(self) -> Sequence[int]:
-        """Return the numbers that the messages come from, without those that an edit took out."""
+    def _visible(self) -> Sequence[int]:
+        """Return the numbers of the entries with messages, without those that an edit removed."""
         removed = self._removed
         return [number for number in self._numbers if number not in removed] if removed else self._numbers
 
@@ -146,18 +146,18 @@ class BranchContext:
         return message if message is not None else _message_of(self._tree.entry(number))
 
     def projection(self) -> list[Projected]:
-        """Return the messages of the context, each with the entry that it comes from."""
-        self._bring_up_to_date()
-        kept = ((number, self._tree.entry(number)) for number in self._kept())
-        return [Projected(entry, self._made.get(number) or _message_of(entry)) for number, entry in kept]
+        """Return the messages of the context, each with its entry."""
+        self._update()
+        kept = ((number, self._tree.entry(number)) for number in self._visible())
+        return [Projected(entry, self._parsed.get(number) or _message_of(entry)) for number, entry in kept]
 
     def interrupted_calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls of the last answer that have no result, while nothing runs: the process died meanwhile.
+        """Return the calls of the last answer without a result; when nothing runs, the process was killed during them.
 
-        They are never run again. A front end marks them as interrupted; the conversion of messages sends the provider
-        a substitute for each missing result.
+        They are never run again. A front end marks them as interrupted; the conversion of messages adds a placeholder
+        for each missing result.
         """
-        self._bring_up_to_date()
+        self._update()
         answered: set[str] = set()
         for message in reversed(self._messages()):
             if isinstance(message, ToolResultMessage):
@@ -176,15 +176,15 @@ class BranchContext:
             return
         self._leaf = number
         if entry.type == "context_edit":
-            self._made = dict(self._made)  # contexts that were returned stay as they are
-        self._take(number, entry.type)
+            self._parsed = dict(self._parsed)  # contexts that were returned stay as they are
+        self._add_entry(number, entry.type)
         if isinstance(entry, ThinkingLevelChangeEntry):
             self._level = entry.thinking_level
         self._model = _model_of(entry) or self._model
 
     # Building
 
-    def _bring_up_to_date(self) -> None:
+    def _update(self) -> None:
         if self._leaf is None or self._leaf != self._tree.leaf:
             with paused_gc():
                 self._build(self._tree.path())
@@ -192,22 +192,22 @@ class BranchContext:
 
     def _build(self, path: Sequence[int]) -> None:
         tree = self._tree
-        self._numbers, self._removed, self._made = [], set(), {}
+        self._numbers, self._removed, self._parsed = [], set(), {}
         start = 0
-        compaction = self._last(path, "compaction")
+        compaction = self._last_entry(path, "compaction")
         if compaction is not None:
             at, entry = compaction[0], cast("CompactionEntry", compaction[1])
             self._numbers.append(path[at])
-            self._made[path[at]] = _message_of(entry)
+            self._parsed[path[at]] = _message_of(entry)
             kept = tree.number(entry.first_kept_entry_id)
             start = next((place for place in range(at - 1, -1, -1) if path[place] == kept), at + 1)
         for number in path[start:]:
-            self._take(number, tree.type(number))
+            self._add_entry(number, tree.type(number))
         self._model = next(self._models(path), None)
-        level = self._last(path, "thinking_level_change")
+        level = self._last_entry(path, "thinking_level_change")
         self._level = cast("ThinkingLevelChangeEntry", level[1]).thinking_level if level is not None else None
 
-    def _take(self, number: int, kind: str) -> None:
+    def _add_entry(self, number: int, kind: str) -> None:
         """Add an entry's message to the messages, or apply its edit."""
         if kind in _MESSAGE_TYPES:
             if number not in self._tree.system or not is_record_at(self._tree, number):
@@ -215,12 +215,12 @@ class BranchContext:
         elif kind in _PARSED_TYPES:
             entry = self._tree.entry(number)
             if entry.type == "context_edit":
-                self._edit(cast("ContextEditEntry", entry))
+                self._apply_edit(cast("ContextEditEntry", entry))
             elif (message := entry_message(entry)) is not None:
                 self._numbers.append(number)
-                self._made[number] = message
+                self._parsed[number] = message
 
-    def _edit(self, edit: ContextEditEntry) -> None:
+    def _apply_edit(self, edit: ContextEditEntry) -> None:
         target = self._tree.number(edit.target_id)
         if target not in reversed(self._numbers):
             return
@@ -228,12 +228,12 @@ class BranchContext:
             self._removed.add(target)
         else:
             self._removed.discard(target)
-            self._made[target] = edited_message(_message_of(self._tree.entry(target)), edit.replacement.content)
+            self._parsed[target] = edited_message(_message_of(self._tree.entry(target)), edit.replacement.content)
 
     # The settings
 
-    def _last(self, path: Sequence[int], kind: str) -> tuple[int, SessionEntry] | None:
-        """Return the last entry of a type on the path, and its place there."""
+    def _last_entry(self, path: Sequence[int], kind: str) -> tuple[int, SessionEntry] | None:
+        """Return the last entry of a type on the path, and its index."""
         tree = self._tree
         for at in range(len(path) - 1, -1, -1):
             if tree.type(path[at]) == kind and (entry := tree.entry(path[at])).type == kind:
@@ -241,10 +241,10 @@ class BranchContext:
         return None
 
     def _models(self, path: Sequence[int]) -> Iterator[ModelChoice]:
-        """Yield the models that entries name, the latest first."""
+        """Yield the models in the entries of a path, the latest first."""
         tree = self._tree
         for number in reversed(path):
-            if tree.type(number) in _NAMES_MODEL:
+            if tree.type(number) in _MODEL_TYPES:
                 model = _model_of(tree.entry(number))
                 if model is not None:
                     yield model
@@ -259,7 +259,7 @@ class BranchContext:
 
 
 def _model_of(entry: SessionEntry) -> ModelChoice | None:
-    """Return the model that an entry chooses, or that answered in it."""
+    """Return the model that an entry selects, or that its answer is from."""
     if isinstance(entry, ModelChangeEntry):
         return ModelChoice(provider=entry.provider, model_id=entry.model_id)
     if isinstance(entry, MessageEntry) and isinstance(entry.message, AssistantMessage):
@@ -270,7 +270,7 @@ def _model_of(entry: SessionEntry) -> ModelChoice | None:
 
 
 def edited_message(message: AgentMessage, content: Any) -> AgentMessage:
-    """Return the message with another content; one that has none but a summary gets another summary."""
+    """Return the message with other content; for a message that has only a summary, with another summary."""
     if "content" in fields_dict(type(message)):
         if isinstance(content, str) and isinstance(message, AssistantMessage | ToolResultMessage):
             content = (TextContent(content),)

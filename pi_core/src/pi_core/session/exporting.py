@@ -1,11 +1,11 @@
-"""A session as a document: which exporter writes it, what the exporter gets, and where the file goes."""
+"""Exports a session as a document: selects the exporter, builds its request, and resolves the path of the file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pi_core.session.jsonl import NOTHING, export_jsonl, write_whole
+from pi_core.session.jsonl import NOTHING_TO_EXPORT, export_jsonl, write_whole
 from pi_core.session.view import ReadOnlySession
 from pi_hookspecs.errors import PiError, UserError
 from pi_hookspecs.registrations import ExportRequest, Theme
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["HTML", "JSONL", "export_session", "theme_names", "theme_of_file"]
 
 HTML = "html"
-"""The format of a file whose suffix is not that of another format."""
+"""The default format, for suffixes that no exporter has."""
 
 JSONL = "jsonl"
 """The format that needs no exporter."""
@@ -45,39 +45,39 @@ def export_session(
     """Write a session into a file and return its path.
 
     Args:
-        session: The session; a ``SessionManager``, usually.
-        path: The file; its suffix says the format, ``.jsonl`` the branch as a session file of its own. When None, a
-            file ``pi-session-...`` named after the session's own.
-        host: The plugins; those that the session was made with when None.
-        cwd: The folder that a relative path is in, where that is not the process's working directory.
-        export_format: The format, whatever the suffix says.
+        session: The session, usually a ``SessionManager``.
+        path: The file; its suffix selects the format, ``.jsonl`` writes the branch as a separate session file. When
+            None, a file ``pi-session-...`` named after the session's own.
+        host: The plugins; the host that the session was created with when None.
+        cwd: The folder for relative paths; the process's working directory when None.
+        export_format: The format; selected by the suffix when None.
         system_prompt: See ``ExportRequest``.
         tools: See ``ExportRequest``.
-        themes: Themes by name, before those of plugins.
-        renderers: Renderers of the messages and entries of plugins; the plugins' own when None.
+        themes: Themes by name, which take precedence over those of plugins.
+        renderers: Renderers for the messages and entries of plugins; the plugins' own when None.
 
     Raises:
-        UserError: There is nothing to export, no plugin that writes the format, or no place to write to.
+        UserError: There is nothing to export, no plugin writes the format, or the file cannot be written.
         PiError: The exporter failed.
     """
     host = host or session.plugin_host
-    export_format = export_format or _format_of(path, host)
+    export_format = export_format or _format_of_suffix(path, host)
     if export_format == JSONL:
         opened = session.open_session
-        return export_jsonl(opened, _placed(path or f"pi-session-{opened.header.id}.jsonl", cwd))
+        return export_jsonl(opened, _resolve_path(path or f"pi-session-{opened.header.id}.jsonl", cwd))
     exporter = _exporter(host, export_format)
-    _check(session, exporter.name)
+    _check_exportable(session, exporter.name)
     assert host is not None  # noqa: S101 - an exporter was found
     light, dark = (_theme(name, themes or {}, host) for name in theme_names(host.settings))
     if renderers is None:
         renderers = {name: each.thing for name, each in host.find_all("register_renderers").items()}
     request = ExportRequest(system_prompt=system_prompt, tools=tools, light=light, dark=dark, renderers=renderers)
-    document = _document(exporter, session, request)
-    return write_whole(_placed(path or _name(session, exporter), cwd), [document])
+    document = _run_exporter(exporter, session, request)
+    return write_whole(_resolve_path(path or _default_name(session, exporter), cwd), [document])
 
 
-def _format_of(path: str | Path | None, host: PluginHost | None) -> str:
-    """Return the format that a file's suffix means."""
+def _format_of_suffix(path: str | Path | None, host: PluginHost | None) -> str:
+    """Return the format of a file's suffix."""
     name = Path(path).name.lower() if path is not None else ""
     if name.endswith(".jsonl"):
         return JSONL
@@ -103,14 +103,14 @@ def _exporter(host: PluginHost | None, export_format: str) -> Registered:
     )
 
 
-def _check(session: SessionSource, export_format: str) -> None:
+def _check_exportable(session: SessionSource, export_format: str) -> None:
     if export_format == HTML and not session.is_persisted:  # as the original does, and its clients expect
         raise UserError("Cannot export in-memory session to HTML")
     if not any(True for _ in session.open_session.tree.entries().of_type("message")):
-        raise UserError(NOTHING)
+        raise UserError(NOTHING_TO_EXPORT)
 
 
-def _document(exporter: Registered, session: SessionSource, request: ExportRequest) -> bytes:
+def _run_exporter(exporter: Registered, session: SessionSource, request: ExportRequest) -> bytes:
     try:
         document = exporter.thing.export(ReadOnlySession(session), request)
     except PiError:
@@ -125,13 +125,13 @@ def _document(exporter: Registered, session: SessionSource, request: ExportReque
 
 
 def theme_names(settings: Settings) -> tuple[str, str]:
-    """Return the names of the themes for light and for dark pages: the setting ``theme`` may be ``light/dark``."""
+    """Return the names of the themes for light and for dark pages; the setting ``theme`` may be ``light/dark``."""
     light, _, dark = (settings.get_str("theme", None) or "").partition("/")
     return light, dark or light
 
 
 def theme_of_file(name: str, data: Mapping[str, Any]) -> Theme:
-    """Return a theme that was read from a file; its colours for exports are colours like the others."""
+    """Return a theme from the data of a file; its colours for exports are merged into the other colours."""
     exported, colors, variables = (data.get(key) for key in ("export", "colors", "vars"))
     plain = [each if isinstance(each, dict) else {} for each in (exported, colors, variables)]
     return Theme(name=name, colors={**plain[1], **plain[0]}, vars=plain[2])
@@ -144,13 +144,13 @@ def _theme(name: str, themes: Mapping[str, Theme], host: PluginHost) -> Theme | 
     return found.thing if found is not None else None
 
 
-def _name(session: SessionSource, exporter: Registered) -> str:
+def _default_name(session: SessionSource, exporter: Registered) -> str:
     file = session.open_session.writer.stored.file
     stem = file.stem if file is not None else session.open_session.header.id
     return f"pi-session-{stem}{exporter.thing.suffixes[0]}"
 
 
-def _placed(path: str | Path, cwd: str | Path | None) -> Path:
-    """Return where a path leads: it stays relative where that is right for this process (pi's RPC answers so)."""
+def _resolve_path(path: str | Path, cwd: str | Path | None) -> Path:
+    """Return the path of a file in ``cwd``; it stays relative when ``cwd`` is the process's own, as RPC returns it."""
     target = Path(path).expanduser()
     return target if cwd is None or Path(cwd) == Path.cwd() else Path(cwd) / target

@@ -1,10 +1,10 @@
-"""Forks: a new stored session made of the entries of another one, all of them or one path of the tree."""
+"""Forks: a new stored session with the entries of another one, all of them or one path of the tree."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pi_core.session.finding import new_header
+from pi_core.session.lookup import new_header
 from pi_hookspecs.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["Fork", "fork_path", "fork_stored", "is_empty"]
 
 
 class Fork(NamedTuple):
-    """A new stored session, whether it has begun, and the entries that are not stored in it yet."""
+    """A new session, whether it has stored entries, and the entries that are not stored yet."""
 
     stored: StoredSession
     begun: bool
@@ -27,7 +27,7 @@ class Fork(NamedTuple):
 
 
 def fork_path(chosen: ChosenStore, session: OpenSession, numbers: Sequence[int]) -> Fork:
-    """Return a new session of some entries of a session, stored now if they hold an answer.
+    """Return a new session with some entries of a session, stored immediately if they contain an answer.
 
     Raises:
         OSError: It could not be stored.
@@ -43,7 +43,7 @@ def fork_path(chosen: ChosenStore, session: OpenSession, numbers: Sequence[int])
 
 
 def fork_stored(chosen: ChosenStore, source_path: str | Path, header: SessionHeader) -> StoredSession:
-    """Copy a stored session, all branches of it, into one with another header.
+    """Copy a stored session, with all branches, into one with another header.
 
     Raises:
         UserError: There is nothing to copy.
@@ -63,5 +63,5 @@ def fork_stored(chosen: ChosenStore, source_path: str | Path, header: SessionHea
 
 
 def is_empty(stored: StoredSession) -> bool:
-    """Return whether a stored session is an empty file, which opens as a new session: there is none to copy."""
+    """Return whether a stored session is an empty file, which opens as a new session and has nothing to copy."""
     return stored.file is not None and stored.file.stat().st_size == 0

@@ -1,4 +1,4 @@
-"""Ids of sessions and entries, timestamps, and which session ids a user may choose."""
+"""Ids of sessions and entries, timestamps, and the validation of session ids that a user chooses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from pi_hookspecs import UserError
 if TYPE_CHECKING:
     from collections.abc import Container
 
-__all__ = ["checked_session_id", "milliseconds", "new_entry_id", "new_session_id", "timestamp"]
+__all__ = ["milliseconds", "new_entry_id", "new_session_id", "timestamp", "validate_session_id"]
 
 _TRIES = 100
 _CHOSEN_ID = r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 def new_session_id() -> str:
-    """Return a UUID of version 7: ids sort by the time at which they were made."""
+    """Return a UUID of version 7, so that ids sort by time of creation."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76  # the version
     value = value & ~(0x3 << 62) | 0x2 << 62  # the variant
     return str(uuid.UUID(int=value))
 
 
-def checked_session_id(chosen: str | None) -> str:
+def validate_session_id(chosen: str | None) -> str:
     """Return the id that a user chose for a session, or a new one.
 
     Raises:
@@ -45,7 +45,7 @@ def checked_session_id(chosen: str | None) -> str:
 
 
 def new_entry_id(taken: Container[str]) -> str:
-    """Return 8 hex digits that no entry has; a full UUID when a hundred tries collide."""
+    """Return 8 hex digits that are not taken; a full UUID after 100 collisions."""
     for _ in range(_TRIES):
         short = os.urandom(4).hex()
         if short not in taken:
@@ -54,12 +54,12 @@ def new_entry_id(taken: Container[str]) -> str:
 
 
 def timestamp() -> str:
-    """Return the time as entries have it: ISO 8601 in UTC with milliseconds."""
+    """Return the current time in the format of entries: ISO 8601 in UTC with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def milliseconds(timestamp: str) -> int:
-    """Return an entry's time in Unix milliseconds, as messages have it; 0 for a text that is not a time."""
+    """Return an entry's timestamp in Unix milliseconds, the format of messages; 0 for an invalid timestamp."""
     try:
         moment = datetime.fromisoformat(timestamp)
     except ValueError:

@@ -1,7 +1,7 @@
-"""The sections of the system prompt and the tools of a request, as a session records them.
+"""The records of a session: the sections of the system prompt and the tools of its requests.
 
-A record holds only what changed. The records of a branch, applied in order, are the prompt and the tools of its next
-request, in the form of the original pi, which sends them; ours are only read.
+A record contains only changes. The records of a branch, applied in order, are the prompt and the tools of its next
+request. They are compatible with the TypeScript pi, which sends them; here they are only read.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["BranchRecords", "Instructions", "is_record", "is_record_at"]
 
 
 def is_record(message: AgentMessage | None) -> bool:
-    """Return whether a message is a record of prompt and tools, which the model is not sent."""
+    """Return whether a message is a record of prompt and tools, which is not sent to the model."""
     return isinstance(message, SystemMessage) and message.is_record
 
 
 def is_record_at(tree: SessionTree, number: int) -> bool:
-    """Return whether an entry is known to be a record; False where its store would have to read it to know."""
+    """Return whether an entry is known to be a record; False if the store would have to read it to find out."""
     if number not in tree.system:
         return False
     return is_record(tree.stored_message(number) or getattr(tree.entry(number), "message", None))
@@ -39,7 +39,7 @@ class Instructions(Value):
     """The records of a branch, applied in order.
 
     Attributes:
-        content: Texts of a prompt without sections, which other programs record.
+        content: Texts of prompts without sections, which other programs record.
         sections: Sections of the prompt by name.
         tools: Declarations of the tools by name.
     """
@@ -64,7 +64,7 @@ class Instructions(Value):
         return Instructions(content=(*self.content, text) if text else self.content, sections=sections, tools=tools)
 
     def record_of(self, sections: Mapping[str, str], tools: Iterable[Mapping[str, Any]]) -> SystemMessage | None:
-        """Return the record that changes these instructions to the given ones; None where nothing changed."""
+        """Return the record that changes these instructions to the given ones; None if nothing changed."""
         changed: dict[str, str | None] = {
             name: text for name, text in sections.items() if self.sections.get(name) != text
         }
@@ -77,7 +77,7 @@ class Instructions(Value):
         return SystemMessage(sections=changed or None, tools_added=added or None, tools_removed=removed or None)
 
     def as_record(self, timestamp: int) -> SystemMessage | None:
-        """Return one record that holds all of it; None where there is nothing to record."""
+        """Return one record with all of the instructions; None if they are empty."""
         if not (self.content or self.sections or self.tools):
             return None
         return SystemMessage(
@@ -88,7 +88,7 @@ class Instructions(Value):
         )
 
 
-_NOTHING = Instructions()
+_EMPTY = Instructions()
 
 
 class BranchRecords:
@@ -101,19 +101,19 @@ class BranchRecords:
     def __init__(self, tree: SessionTree) -> None:
         self._tree = tree
         self._leaf = tree.leaf
-        self._known: Instructions | None = None
+        self._cached: Instructions | None = None
         self._others: list[int] | None = None
 
     def instructions(self) -> Instructions:
-        """Return the recorded prompt and tools: the same object while no record is added and the leaf stays."""
-        self._look_at_leaf()
-        if self._known is None:
-            self._known = self._read()
-        return self._known
+        """Return the recorded prompt and tools; the same object until a record is added or the leaf moves."""
+        self._invalidate_if_moved()
+        if self._cached is None:
+            self._cached = self._read()
+        return self._cached
 
     def others(self) -> list[int]:
         """Return the numbers of the branch's entries without the records. The list grows with the branch."""
-        self._look_at_leaf()
+        self._invalidate_if_moved()
         if self._others is None:
             system = self._tree.system
             self._others = [
@@ -124,49 +124,49 @@ class BranchRecords:
     def appended(self, number: int, entry: SessionEntry, leaf_before: int) -> None:
         """Update the records after an entry was appended."""
         if self._leaf != leaf_before or self._tree.parent(number) != leaf_before:
-            return  # the leaf has moved, which the next read notices
+            return  # the leaf has moved, so the next read rebuilds the cache
         self._leaf = number
-        if self._known is not None:
-            self._known = _after(self._known, entry)
+        if self._cached is not None:
+            self._cached = _apply(self._cached, entry)
         if self._others is not None and not is_record_at(self._tree, number):
             self._others.append(number)
 
-    def _look_at_leaf(self) -> None:
+    def _invalidate_if_moved(self) -> None:
         if self._leaf != self._tree.leaf:
-            self._leaf, self._known, self._others = self._tree.leaf, None, None
+            self._leaf, self._cached, self._others = self._tree.leaf, None, None
 
     def _read(self) -> Instructions:
-        """Read the entries that count: those from the last compaction on."""
-        tree, known = self._tree, _NOTHING
+        """Apply the records from the last compaction on."""
+        tree, known = self._tree, _EMPTY
         path = tree.path()
         start = next((at for at in range(len(path) - 1, -1, -1) if tree.type(path[at]) == "compaction"), 0)
         for number in path[start:]:
             kind = tree.type(number)
             if kind == "compaction" or (kind == "message" and (number in tree.system or not tree.knows_system)):
-                known = _after(known, tree.entry(number))
+                known = _apply(known, tree.entry(number))
         return known
 
 
-def _after(known: Instructions, entry: SessionEntry) -> Instructions:
+def _apply(known: Instructions, entry: SessionEntry) -> Instructions:
     if entry.type == "compaction":
-        return _recorded_in(cast("CompactionEntry", entry))
+        return _from_compaction(cast("CompactionEntry", entry))
     message = getattr(entry, "message", None)
     return known.after(cast("SystemMessage", message)) if is_record(message) else known
 
 
-def _recorded_in(compaction: CompactionEntry) -> Instructions:
-    """Return the instructions that a compaction holds in place of the records before it; empty where it has none."""
+def _from_compaction(compaction: CompactionEntry) -> Instructions:
+    """Return the instructions of a compaction, which replace the records before it; empty if it has none."""
     plain = compaction.system_message
     if plain is None:
-        return _NOTHING
+        return _EMPTY
     from pi_core.wire.converter import message_from_wire
     from pi_hookspecs.errors import PiError
 
     try:
         message = message_from_wire(plain)
-    except PiError:  # whatever another program wrote there, the conversation can be read
-        return _NOTHING
-    return _NOTHING.after(message) if isinstance(message, SystemMessage) else _NOTHING
+    except PiError:  # invalid data of another program must not make the session unreadable
+        return _EMPTY
+    return _EMPTY.after(message) if isinstance(message, SystemMessage) else _EMPTY
 
 
 def _name(tool: Any) -> str:

@@ -1,4 +1,4 @@
-"""A branch as a session file of its own, and a session file from elsewhere as one of ours."""
+"""Exports a branch as a separate session file, and imports session files into the store."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from pi_core.session.stores import ChosenStore
     from pi_hookspecs import StoredSession
 
-__all__ = ["NOTHING", "export_jsonl", "import_jsonl", "write_whole"]
+__all__ = ["NOTHING_TO_EXPORT", "export_jsonl", "import_jsonl", "write_whole"]
 
-NOTHING = "Nothing to export yet - start a conversation first"
+NOTHING_TO_EXPORT = "Nothing to export yet - start a conversation first"
 
 
 def export_jsonl(session: OpenSession, path: str | Path) -> Path:
-    """Write header and branch as lines of JSON; the file is whole or not there.
+    """Write header and branch as lines of JSON, atomically.
 
     Raises:
         UserError: There is nothing to export yet, or the file cannot be written.
     """
     if not any(True for _ in session.get_branch().of_type("message")):
-        raise UserError(NOTHING)
+        raise UserError(NOTHING_TO_EXPORT)
     return write_whole(path, _lines(session))
 
 
 def write_whole(path: str | Path, parts: Iterable[bytes]) -> Path:
-    """Write an exported file, which is whole or not there, and return its path. Only the user may read it.
+    """Write an exported file atomically and return its path. Only the user can read the file.
 
     Raises:
         UserError: It cannot be written.
@@ -65,19 +65,19 @@ def _lines(session: OpenSession) -> Iterator[bytes]:
     yield dumps(session.header) + b"\n"
     parent: str | None = None
     for entry in session.get_branch():
-        if entry.type == DAMAGED:  # its line and reason belong to the other file
+        if entry.type == DAMAGED:  # its line number and reason only apply to the original file
             continue
-        # An entry whose parent is missing is a root here too.
+        # An entry whose parent is missing becomes a root.
         chained = entry if entry.parent_id == parent else evolve(entry, parent_id=parent)
         yield dumps(chained) + b"\n"
         parent = entry.id
 
 
 def import_jsonl(chosen: ChosenStore, path: str | Path) -> StoredSession:
-    """Copy a session file, of any version, into a store; returns the copy.
+    """Copy a session file of any version into a store; return the copy.
 
     Raises:
-        UserError: It is no session, a session of its id is stored already, or it cannot be stored.
+        UserError: It is not a session, a session with its id is stored already, or it cannot be stored.
     """
     reader = jsonl_store(chosen)
     source = reader.store.open(str(Path(path).expanduser()))

@@ -19,25 +19,25 @@ __all__ = ["LazyMessages", "paused_gc"]
 
 
 class LazyMessages(Sequence["AgentMessage"]):
-    """The messages at one moment; each is parsed when it is first read, and then kept.
+    """A snapshot of the messages; each is parsed when it is first read, and then cached.
 
     Iterating from the front parses all of them at once, which is faster than one by one; ``reversed`` and an index
     parse no more than what they return. A slice parses nothing.
 
     Args:
-        numbers: The numbers of their entries. The list may grow, as the branch does; the length stays what it was.
-        made: The messages that are parsed already, by number; messages parsed later are added.
+        numbers: The numbers of their entries. The list may grow with the branch; the length of the snapshot is fixed.
+        parsed: The messages that are already parsed, by number; messages parsed later are added.
         read: Parses the message of an entry.
     """
 
-    __slots__ = ("_length", "_made", "_numbers", "_read")
+    __slots__ = ("_length", "_numbers", "_parsed", "_read")
 
     def __init__(
-        self, numbers: Sequence[int], made: dict[int, AgentMessage], read: Callable[[int], AgentMessage]
+        self, numbers: Sequence[int], parsed: dict[int, AgentMessage], read: Callable[[int], AgentMessage]
     ) -> None:
         self._numbers = numbers
         self._length = len(numbers)
-        self._made = made
+        self._parsed = parsed
         self._read = read
 
     def __len__(self) -> int:
@@ -50,16 +50,16 @@ class LazyMessages(Sequence["AgentMessage"]):
     def __getitem__(self, place: int | slice) -> AgentMessage | LazyMessages:
         if isinstance(place, slice):
             numbers = [self._numbers[each] for each in range(*place.indices(self._length))]
-            return LazyMessages(numbers, self._made, self._read)
+            return LazyMessages(numbers, self._parsed, self._read)
         return self._message(self._numbers[range(self._length)[place]])
 
     def __iter__(self) -> Iterator[AgentMessage]:
-        made, read = self._made, self._read
+        parsed, read = self._parsed, self._read
         with paused_gc():
             for number in islice(self._numbers, self._length):
-                if number not in made:
-                    made[number] = read(number)
-            return iter([made[number] for number in islice(self._numbers, self._length)])
+                if number not in parsed:
+                    parsed[number] = read(number)
+            return iter([parsed[number] for number in islice(self._numbers, self._length)])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LazyMessages | list | tuple):
@@ -72,14 +72,14 @@ class LazyMessages(Sequence["AgentMessage"]):
         return f"<{self._length} messages>"
 
     def copies(self) -> LazyMessages:
-        """Return the same messages for a caller that must not change them: each that is read is a copy."""
+        """Return a sequence of copies of the messages, for a caller that must not change them."""
         numbers = self._numbers if len(self._numbers) == self._length else self._numbers[: self._length]
         return LazyMessages(numbers, {}, lambda number: copy_message(self._message(number)))
 
     def _message(self, number: int) -> AgentMessage:
-        message = self._made.get(number)
+        message = self._parsed.get(number)
         if message is None:
-            message = self._made[number] = self._read(number)
+            message = self._parsed[number] = self._read(number)
         return message
 
 

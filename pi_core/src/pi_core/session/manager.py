@@ -1,17 +1,17 @@
-"""``SessionManager``: makes, opens and forks sessions, and switches between them; the open one does the rest."""
+"""``SessionManager``: creates, opens and forks sessions, and switches between them; ``OpenSession`` does the rest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
 from pi_core.base.forwarding import attribute, forward
-from pi_core.session import finding
+from pi_core.session import lookup
 from pi_core.session.context import BranchContext
 from pi_core.session.forks import fork_path, fork_stored
 from pi_core.session.instructions import BranchRecords
 from pi_core.session.nodes import Names
 from pi_core.session.open_session import OpenSession
-from pi_core.session.stores import NoStore, chosen_store, memory_store, store_or_memory
+from pi_core.session.stores import NoStore, memory_store, resolve_store, store_or_memory
 from pi_core.session.tree import SessionTree
 from pi_core.session.writer import SessionWriter
 from pi_hookspecs.errors import UserError
@@ -28,21 +28,21 @@ __all__ = ["SessionManager"]
 
 
 class SessionManager:
-    """The session that is open, as a tree of entries, and the store that it is kept in.
+    """The open session, as a tree of entries, and its store.
 
-    Make one with ``create``, ``open``, ``continue_recent``, ``in_memory``, ``fork_from`` or ``import_jsonl``.
+    Create a manager with ``create``, ``open``, ``continue_recent``, ``in_memory``, ``fork_from`` or ``import_jsonl``.
 
     Args of all factories:
         session_dir: The folder for sessions; else ``PI_CODING_AGENT_SESSION_DIR``, the setting ``sessionDir``, and the
             agent directory's own.
-        host: The plugins, one of which brings the store that the setting ``sessionStore`` names (``jsonl``); the
-            installed ones when None.
+        host: The plugins; one of them registers the store of the setting ``sessionStore`` (default ``jsonl``). The
+            installed plugins when None.
         environ: Environment variables; the process's when None.
 
     Attributes:
-        open_session: The session that is open and its parts; replaced when the manager switches to another session.
-        notices: Notices for the user, in whole sentences: damage, another process, what cannot be stored.
-        on_problem: Called with each further notice.
+        open_session: The open session and its parts; replaced when the manager switches to another session.
+        notices: Notices for the user, in full sentences: damage, another process, entries that cannot be stored.
+        on_problem: Called with each new notice.
         on_append: Called with each entry that is appended.
     """
 
@@ -53,10 +53,10 @@ class SessionManager:
         self.on_problem: Callable[[str], None] | None = None
         self.on_append: Callable[[SessionEntry], None] | None = None
         self._chosen = chosen
-        self.open_session = self._opened(stored, begun=begun)
+        self.open_session = self._open(stored, begun=begun)
         self.notices += notices
 
-    # Making one
+    # Creating a manager
 
     @classmethod
     def create(
@@ -71,20 +71,20 @@ class SessionManager:
     ) -> Self:
         """Return a new session; it is stored with the first answer.
 
-        Without a plugin that stores sessions it is one in memory, and ``notices`` say so.
+        Without a plugin that stores sessions it is in memory, and ``notices`` contains a sentence about that.
 
         Raises:
-            UserError: The id cannot be used as one.
+            UserError: The id is not valid.
         """
-        header = finding.new_header(cwd, id, parent_session)
+        header = lookup.new_header(cwd, id, parent_session)
         chosen, notices = store_or_memory(cwd, session_dir, host=host, environ=environ)
         return cls(chosen, chosen.store.create(header), notices=notices)
 
     @classmethod
     def in_memory(cls, cwd: str | Path | None = None, *, id: str | None = None) -> Self:  # noqa: A002 - as above
-        """Return a session that is stored nowhere."""
+        """Return a session that is not stored."""
         chosen = memory_store()
-        return cls(chosen, chosen.store.create(finding.new_header(cwd, id)))
+        return cls(chosen, chosen.store.create(lookup.new_header(cwd, id)))
 
     @classmethod
     def open(
@@ -96,16 +96,16 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open the session in a file, or whatever else the store takes; a new one of ``cwd`` where nothing is stored.
+        """Open the session of a path or another reference of the store; a new one of ``cwd`` if nothing is stored.
 
         Raises:
-            UserError: It is no session, or no plugin can read it.
+            UserError: It is not a session, or no plugin can read it.
         """
         try:
-            chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
+            chosen = resolve_store(cwd, session_dir, host=host, environ=environ)
         except NoStore as error:
             raise UserError(f"Cannot open session {str(path)!r}. {error}") from error
-        stored, begun = finding.open_or_create(chosen, path, cwd)
+        stored, begun = lookup.open_or_create(chosen, path, cwd)
         return cls(chosen, stored, begun=begun)
 
     @classmethod
@@ -117,13 +117,13 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Open the session of a working directory that was stored to last; a new one where there is none.
+        """Open the most recent session of a working directory; a new one if there is none.
 
-        One that cannot be opened is named in ``notices``, and the one before it is opened.
+        If it cannot be opened, ``notices`` names it, and the previous one is opened.
         """
-        header = finding.new_header(cwd)
+        header = lookup.new_header(cwd)
         chosen, missing = store_or_memory(cwd, session_dir, host=host, environ=environ)
-        stored, unreadable = finding.open_latest(chosen, header.cwd)
+        stored, unreadable = lookup.open_latest(chosen, header.cwd)
         begun = stored is not None
         return cls(chosen, stored or chosen.store.create(header), begun=begun, notices=[*missing, *unreadable])
 
@@ -138,14 +138,14 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return a copy of a stored session, all branches of it, that belongs to another working directory.
+        """Return a copy of a stored session, with all branches, for another working directory.
 
         Raises:
             UserError: There is nothing to copy, or no plugin can read it.
             OSError: The copy could not be stored.
         """
-        header = finding.new_header(target_cwd, id, str(source_path))
-        chosen = chosen_store(target_cwd, session_dir, host=host, environ=environ)
+        header = lookup.new_header(target_cwd, id, str(source_path))
+        chosen = resolve_store(target_cwd, session_dir, host=host, environ=environ)
         return cls(chosen, fork_stored(chosen, source_path, header), begun=True)
 
     @classmethod
@@ -157,24 +157,24 @@ class SessionManager:
         host: PluginHost | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> Self:
-        """Copy a session file to where sessions are kept, and open it; id and working directory stay.
+        """Copy a session file into the store, and open it; id and working directory stay.
 
         Raises:
-            UserError: It is no session, a session of its id is stored already, or it cannot be stored.
+            UserError: It is not a session, a session with its id is stored already, or it cannot be stored.
         """
         from pi_core.session.jsonl import import_jsonl
 
-        chosen = chosen_store(session_dir=session_dir, host=host, environ=environ)
+        chosen = resolve_store(session_dir=session_dir, host=host, environ=environ)
         return cls(chosen, import_jsonl(chosen, path), begun=True)
 
-    # Finding one
+    # Finding sessions
 
-    list = staticmethod(finding.list_sessions)
-    list_all = staticmethod(finding.list_all_sessions)
-    find = staticmethod(finding.find_session)
-    find_by_id = staticmethod(finding.find_session_by_id)
+    list = staticmethod(lookup.list_sessions)
+    list_all = staticmethod(lookup.list_all_sessions)
+    find = staticmethod(lookup.find_session)
+    find_by_id = staticmethod(lookup.find_session_by_id)
 
-    # What it is
+    # Properties
 
     header: SessionHeader = attribute("open_session.header", "The session's id, time and working directory.")
     id: str = attribute("open_session.header.id", "The session's id.")
@@ -191,20 +191,20 @@ class SessionManager:
 
     @property
     def session_dir(self) -> Path | None:
-        """The folder of the session's file, or of the sessions to come; None where there is none."""
+        """The folder of the session's file, or of new sessions; None if there is none."""
         return self.file.parent if self.file is not None else self._chosen.place.session_dir
 
     @property
     def is_persisted(self) -> bool:
-        """Whether the session outlives the program, once an answer has come."""
+        """Whether the session is stored, from the first answer on."""
         return not self._chosen.in_memory
 
     @property
     def is_saved(self) -> bool:
-        """Whether the session is stored now, and all of it."""
+        """Whether all entries of the session are stored now."""
         return self.is_persisted and self.open_session.writer.begun and not self.open_session.writer.waiting
 
-    # Reading, appending and storing, which the parts do
+    # Reading, appending and storing, done by the parts
 
     get_entry = entry = forward("open_session.tree", SessionTree.get)
     get_entries = entries = forward("open_session.tree", SessionTree.entries)
@@ -242,19 +242,19 @@ class SessionManager:
     close = forward("open_session.writer", SessionWriter.close)
 
     def sync(self) -> None:
-        """End a turn: store what waits, and force it to the disk if the setting ``sessionSync`` is ``turn``."""
+        """End a turn: store waiting entries, and sync them to disk if the setting ``sessionSync`` is ``turn``."""
         if self._chosen.place.sync == "turn":
             self.open_session.writer.sync()
         elif self.open_session.writer.begun:
             self.open_session.writer.flush()
 
     def notice(self, message: str) -> None:
-        """Add a notice for the user, in whole sentences."""
+        """Add a notice for the user, in full sentences."""
         self.notices.append(message)
         if self.on_problem is not None:
             self.on_problem(message)
 
-    # Further names of the above, as pi of Node has them
+    # The names of the TypeScript pi for the above
 
     def get_session_id(self) -> str:
         """Return ``id``."""
@@ -287,32 +287,32 @@ class SessionManager:
     # Switching to another session
 
     def set_session_file(self, session_file: str | Path) -> None:
-        """Switch to another stored session; where nothing is stored under the path, to a new one that keeps it.
+        """Switch to another stored session; if nothing is stored under the path, to a new one with that path.
 
         Raises:
-            UserError: It is no session.
+            UserError: It is not a session.
         """
-        stored, begun = finding.open_or_create(self._chosen, session_file, self.cwd)
+        stored, begun = lookup.open_or_create(self._chosen, session_file, self.cwd)
         self._replace(stored, begun=begun)
 
     def new_session(self, *, id: str | None = None, parent_session: str | None = None) -> Path | None:  # noqa: A002 - as above
-        """Switch to a new session of the same working directory; returns its file, None in memory."""
-        self._replace(self._chosen.store.create(finding.new_header(self.cwd, id, parent_session)), begun=False)
+        """Switch to a new session of the same working directory; return its file, None in memory."""
+        self._replace(self._chosen.store.create(lookup.new_header(self.cwd, id, parent_session)), begun=False)
         return self.file
 
     def create_branched_session(self, leaf_id: str) -> Path | None:
-        """Switch to a new session that holds the path from the root to an entry; returns its file, None in memory.
+        """Switch to a new session with the entries from the root to an entry; return its file, None in memory.
 
-        The labels of its entries come with it. It is stored now if it holds an answer.
+        The labels of the entries are copied. It is stored immediately if it contains an answer.
 
         Raises:
             UserError: There is no such entry.
-            OSError: It could not be stored; this session stays in place.
+            OSError: It could not be stored; this session stays open.
         """
         return self.fork(leaf_id, "at")
 
     def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> Path | None:
-        """Switch to a new session that ends before an entry, or with it; as ``create_branched_session``."""
+        """Like ``create_branched_session``, but by default without the entry itself."""
         old, tree = self.open_session, self.open_session.tree
         number = tree.require(entry_id)
         numbers = tree.path_to(number if position == "at" else tree.parent(number))
@@ -322,10 +322,10 @@ class SessionManager:
         self.open_session.set_labels(labels)
         return self.file
 
-    # Files for elsewhere, and from there
+    # Export and import
 
     def export_jsonl(self, path: str | Path) -> Path:
-        """Write the branch as a session file of its own; returns its path.
+        """Write the branch as a separate session file; return its path.
 
         Raises:
             UserError: There is nothing to export yet, or the file cannot be written.
@@ -337,10 +337,10 @@ class SessionManager:
     export_to_jsonl = export_jsonl
 
     def export_html(self, path: str | Path | None = None, *, host: PluginHost | None = None) -> Path:
-        """Write all branches as one HTML page; returns its path. ``AgentSession.export_html`` adds prompt and tools.
+        """Write all branches as one HTML page; return its path. ``AgentSession.export_html`` adds prompt and tools.
 
-        Without a path it is ``pi-session-...html`` in the working directory. A plugin writes it, of those that the
-        session was made with unless there is a ``host``.
+        The default path is ``pi-session-...html`` in the working directory. A plugin of ``host`` writes the page; None
+        is the host that the session was created with.
 
         Raises:
             UserError: There is nothing to export, no plugin writes HTML, or the file cannot be written.
@@ -351,21 +351,23 @@ class SessionManager:
 
     export_to_html = export_html
 
-    def import_beside(self, path: str | Path) -> str:
-        """Copy a session file into this session's store; returns what ``open`` takes. Raises as ``import_jsonl``."""
+    def import_copy(self, path: str | Path) -> str:
+        """Copy a session file into this session's store; return its ``reference``. Raises as ``import_jsonl``."""
         from pi_core.session.jsonl import import_jsonl
 
         stored = import_jsonl(self._chosen, path)
         stored.close()
         return stored.reference
 
+    import_beside = import_copy  # the name in 1.0
+
     def _replace(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> None:
         self.open_session.writer.close()
-        self.open_session = self._opened(stored, begun=begun, waiting=waiting)
+        self.open_session = self._open(stored, begun=begun, waiting=waiting)
 
-    def _opened(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> OpenSession:
-        return OpenSession(stored, report=self.notice, on_append=self._appended, begun=begun, waiting=waiting)
+    def _open(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> OpenSession:
+        return OpenSession(stored, report=self.notice, on_append=self._on_entry_appended, begun=begun, waiting=waiting)
 
-    def _appended(self, entry: SessionEntry) -> None:
+    def _on_entry_appended(self, entry: SessionEntry) -> None:
         if self.on_append is not None:
             self.on_append(entry)

@@ -1,4 +1,4 @@
-"""``memory``: the store that every pi has; its sessions end with it."""
+"""The built-in store ``memory``; its sessions are lost at the end of the program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MemorySession(ReprMixin):
         return self.header.id
 
     def append(self, entries: Sequence[SessionEntry]) -> None:
-        """Keep entries."""
+        """Append entries to the list."""
         self.entries.extend(entries)
 
     def sync(self) -> None:
@@ -48,7 +48,7 @@ class MemorySession(ReprMixin):
 
 
 class MemoryStore:
-    """Keeps sessions as long as it lives itself; implements ``SessionStore``."""
+    """Keeps sessions in memory; implements ``SessionStore``."""
 
     name = "memory"
 
@@ -57,7 +57,7 @@ class MemoryStore:
         self._sessions: dict[str, MemorySession] = {}
 
     def create(self, header: SessionHeader, reference: str | None = None) -> MemorySession:
-        """Make a session; its reference is its id."""
+        """Create a session; its reference is its id."""
         del reference
         session = self._sessions[header.id] = MemorySession(header)
         return session
@@ -66,7 +66,7 @@ class MemoryStore:
         """Return a session of this store.
 
         Raises:
-            UserError: There is none of that id.
+            UserError: There is no session with that id.
         """
         session = self._sessions.get(reference)
         if session is None:
@@ -81,12 +81,12 @@ class MemoryStore:
         return sorted(found, key=lambda each: each.modified, reverse=True)
 
     def latest(self, cwd: str) -> str | None:
-        """Return the id of the session of a working directory that has the newest message."""
+        """Return the id of the working directory's session with the newest message."""
         found = self.list(cwd)
         return found[0].path if found else None
 
     def fork(self, source: StoredSession, header: SessionHeader, numbers: Sequence[int]) -> MemorySession:
-        """Make a session of entries of another one."""
+        """Create a session with entries of another one."""
         entries = source.entries
         session = self.create(header)
         session.append([entries[number] for number in numbers])

@@ -1,4 +1,4 @@
-"""Names that the user gave, the labels of entries and the name of the session, and the tree as nodes."""
+"""Labels of entries, the name of the session, and the tree as nodes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["Names", "TreeNode", "roots"]
 
 _LABELS = ("label", "branch")
-"""Types of entries that label another: ``branch`` is an older name of it."""
+"""Types of entries that label another one; ``branch`` is the older name."""
 
 
 class Names:
-    """Labels and the session's name; the latest of each counts, on any branch.
+    """Labels and the session's name; the latest of each on any branch is used.
 
     Args:
         tree: The session's entries.
@@ -33,7 +33,7 @@ class Names:
 
     @property
     def name(self) -> str | None:
-        """The session's name; None where it has none."""
+        """The session's name; None if it has none."""
         tree = self._tree
         for number in range(len(tree) - 1, self._seen - 1, -1):
             if tree.type(number) == "session_info" and (entry := tree.entry(number)).type == "session_info":
@@ -43,35 +43,35 @@ class Names:
         return ((self._name.name or "").strip() or None) if self._name is not None else None
 
     def label(self, entry_id: str) -> str | None:
-        """Return an entry's label; None where it has none."""
-        entry = self._all().get(entry_id)
+        """Return an entry's label; None if it has none."""
+        entry = self._all_labels().get(entry_id)
         return entry.label if entry is not None else None
 
     def label_timestamp(self, entry_id: str) -> str | None:
-        """Return when the entry was labelled."""
-        entry = self._all().get(entry_id)
+        """Return the time of an entry's label; None if it has none."""
+        entry = self._all_labels().get(entry_id)
         return entry.timestamp if entry is not None else None
 
     def labels(self) -> dict[str, str]:
         """Return all labels by the ids of their entries."""
-        return {target: entry.label or "" for target, entry in self._all().items()}
+        return {target: entry.label or "" for target, entry in self._all_labels().items()}
 
     def appended(self, entry: SessionEntry) -> None:
         """Update the labels after an entry was appended."""
         if self._labels is not None and entry.type == "label":
-            _keep(self._labels, cast("LabelEntry", entry))
+            _set_label(self._labels, cast("LabelEntry", entry))
 
-    def _all(self) -> dict[str, LabelEntry]:
+    def _all_labels(self) -> dict[str, LabelEntry]:
         if self._labels is None:
             self._labels = {}
             for number in self._tree.of_type(*_LABELS):
                 entry = self._tree.entry(number)
                 if entry.type == "label":
-                    _keep(self._labels, cast("LabelEntry", entry))
+                    _set_label(self._labels, cast("LabelEntry", entry))
         return self._labels
 
 
-def _keep(labels: dict[str, LabelEntry], entry: LabelEntry) -> None:
+def _set_label(labels: dict[str, LabelEntry], entry: LabelEntry) -> None:
     if entry.label:
         labels[entry.target_id] = entry
     else:
@@ -110,7 +110,7 @@ class TreeNode:
 
     @property
     def label(self) -> str | None:
-        """The label that the user gave it."""
+        """The entry's label; None if it has none."""
         return self._names.label(self.id)
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve
 
-import pi_hookspecs  # its rare entries are loaded when one is made
+import pi_hookspecs  # loads the classes of rare entries on first use
 from pi_core.session.context import BranchContext
 from pi_core.session.ids import milliseconds, new_entry_id, timestamp
 from pi_core.session.instructions import BranchRecords, is_record, is_record_at
@@ -37,19 +37,19 @@ class OpenSession:
     """A session that is stored, or will be. Every method that appends returns the id of the new entry, the new leaf.
 
     Args:
-        stored: Where the entries are stored.
-        report: Called with a notice for the user, in whole sentences: damage, another process, a failing store.
+        stored: The stored session, to which entries are appended.
+        report: Called with each notice for the user, in full sentences: damage, another process, a failing store.
         on_append: Called with each entry that is appended.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet, oldest first; they follow those of ``stored``.
 
     Attributes:
         header: The session's id, time and working directory.
-        tree: Which entry follows which.
-        context: What the model is sent of the branch.
-        records: The system prompt and tools that the branch has on record.
+        tree: The tree of entries.
+        context: The model's context of the branch.
+        records: The system prompt and tools that the branch has recorded.
         names: Labels of entries and the name of the session.
-        writer: When entries are stored.
+        writer: Stores entries.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class OpenSession:
 
         Args:
             from_id: The entry that it ends with; the leaf when None.
-            records: Whether records of prompt and tools (``SystemMessage.is_record``) are among them.
+            records: Whether to include records of prompt and tools (``SystemMessage.is_record``).
         """
         if records:
             return self.tree.branch(None if from_id is None else self.tree.number(from_id))
@@ -101,11 +101,11 @@ class OpenSession:
         return Entries(self.tree, numbers, len(numbers))
 
     def get_tree(self) -> Sequence[TreeNode]:
-        """Return the roots of the tree; an entry whose parent is missing is one."""
+        """Return the roots of the tree; an entry whose parent is missing is a root."""
         return roots(self.tree, self.names)
 
     def conversation(self) -> list[AgentMessage]:
-        """Return the messages of the context, all parsed now, without damaged ones and records."""
+        """Return the messages of the context, all parsed, without damaged messages and records."""
         messages = self.context.get().messages
         return [message for message in messages if message.role != DAMAGED and not is_record(message)]
 
@@ -160,11 +160,11 @@ class OpenSession:
         return self._append(pi_hookspecs.CustomEntry, custom_type=custom_type, data=data)
 
     def append_model_change(self, provider: str, model_id: str) -> str:
-        """Record that another model answers from here on."""
+        """Record a change of the model."""
         return self._append(ModelChangeEntry, provider=provider, model_id=model_id)
 
     def append_thinking_level_change(self, thinking_level: str) -> str:
-        """Record that the reasoning effort is another from here on."""
+        """Record a change of the reasoning effort."""
         return self._append(ThinkingLevelChangeEntry, thinking_level=thinking_level)
 
     def append_compaction(
@@ -177,9 +177,9 @@ class OpenSession:
         from_hook: bool | None = None,
         usage: Usage | None = None,
     ) -> str:
-        """Replace everything before an entry of the branch by a summary, in what the model is sent.
+        """Replace everything before an entry of the branch by a summary in the model's context.
 
-        The entry holds all that the branch has on record of prompt and tools; the records before it no longer count.
+        The new entry contains the recorded prompt and tools of the branch, and replaces the records before it.
         """
         from pi_core.wire.converter import to_wire
 
@@ -209,7 +209,7 @@ class OpenSession:
         return self._append(pi_hookspecs.LabelEntry, target_id=target_id, label=label or None)
 
     def set_labels(self, labels: Mapping[str, str | None]) -> None:
-        """Append a label change for each entry whose label is another."""
+        """Append a label change for each entry with a different label."""
         for entry_id, label in labels.items():
             if self.names.label(entry_id) != label:
                 self.append_label_change(entry_id, label)
@@ -219,7 +219,7 @@ class OpenSession:
         return self._append(pi_hookspecs.UsageEntry, kind=kind, provider=provider, model=model, usage=usage, note=note)
 
     def append_context_edit(self, target_id: str, replacement: str | Sequence[Content] | None) -> str:
-        """Send the model another content of an entry from here on; None leaves the entry out.
+        """Replace the content of an entry in the model's context; None removes the entry from it.
 
         Raises:
             UserError: There is no such entry.
@@ -230,7 +230,7 @@ class OpenSession:
         return self._append(pi_hookspecs.ContextEditEntry, target_id=target_id, replacement=edited)
 
     def append_entry(self, entry: SessionEntry) -> str:
-        """Append a copy of an entry, with an id, a parent and a time of its own."""
+        """Append a copy of an entry, with a new id, parent and timestamp."""
         return self._add(evolve(entry, id=new_entry_id(self.tree), parent_id=self.leaf_id, timestamp=timestamp()))
 
     def branch_with_summary(
@@ -242,7 +242,7 @@ class OpenSession:
         from_hook: bool | None = None,
         usage: Usage | None = None,
     ) -> str:
-        """Continue from an earlier entry, or from the start when None, with a summary of the branch that is left.
+        """Continue from an earlier entry, or from the start when None, with a summary of the abandoned branch.
 
         Raises:
             UserError: There is no such entry.

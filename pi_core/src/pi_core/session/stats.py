@@ -1,4 +1,4 @@
-"""What a session has cost so far: counts of messages, tokens and money."""
+"""Statistics of a session: counts of messages, tokens and cost."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class TokenTotals:
 
 @frozen(kw_only=True)
 class SessionStats:
-    """A session in numbers.
+    """Statistics of a session.
 
     Attributes:
-        total_messages: All messages, those of other roles included, but for system messages.
-        tokens: Tokens of answers, and of the requests for summaries and inside tools.
+        total_messages: All messages of any role except system messages.
+        tokens: Tokens of answers, summaries, and requests of tools.
         cost: US dollars.
-        context_usage: How full the window is; filled in by the agent's session, which knows the model.
+        context_usage: Usage of the context window; set by the agent's session, which knows the model.
     """
 
     session_id: str
@@ -56,7 +56,7 @@ class SessionStats:
 
 
 class StatsCounter:
-    """Counts the entries of all branches, each once: what a branch cost stays spent when it is left.
+    """Counts the entries of all branches, each once, since the cost of an abandoned branch remains.
 
     Args:
         tree: The session's entries.
@@ -70,12 +70,12 @@ class StatsCounter:
         self._cost = 0.0
 
     def count(self, session_id: str, file: Path | None) -> SessionStats:
-        """Count what was appended since the last time, and return the sums."""
+        """Count the entries appended since the last call, and return the totals."""
         for number in range(self._counted, len(self._tree)):
             if self._tree.type(number) in _COUNTED:
-                self._entry(self._tree.entry(number))
+                self._add_entry(self._tree.entry(number))
         self._counted = len(self._tree)
-        spent = (self._input, self._output, self._cache_read, self._cache_write)
+        totals = (self._input, self._output, self._cache_read, self._cache_write)
         return SessionStats(
             session_file=file,
             session_id=session_id,
@@ -85,32 +85,32 @@ class StatsCounter:
             tool_results=self._results,
             total_messages=self._messages,
             tokens=TokenTotals(
-                input=spent[0], output=spent[1], cache_read=spent[2], cache_write=spent[3], total=sum(spent)
+                input=totals[0], output=totals[1], cache_read=totals[2], cache_write=totals[3], total=sum(totals)
             ),
             cost=self._cost,
         )
 
-    def _entry(self, entry: SessionEntry) -> None:
+    def _add_entry(self, entry: SessionEntry) -> None:
         if isinstance(entry, MessageEntry):
-            self._message(entry.message)
+            self._add_message(entry.message)
         elif isinstance(entry, CompactionEntry | BranchSummaryEntry | UsageEntry):
-            self._spent(entry.usage)
+            self._add_usage(entry.usage)
 
-    def _message(self, message: AgentMessage) -> None:
+    def _add_message(self, message: AgentMessage) -> None:
         if isinstance(message, SystemMessage):
             return
         self._messages += 1
         if isinstance(message, AssistantMessage):
             self._answers += 1
             self._calls += len(message.tool_calls)
-            self._spent(message.usage)
+            self._add_usage(message.usage)
         elif isinstance(message, ToolResultMessage):
             self._results += 1
-            self._spent(message.usage)
+            self._add_usage(message.usage)
         elif isinstance(message, UserMessage):
             self._users += 1
 
-    def _spent(self, usage: Usage | None) -> None:
+    def _add_usage(self, usage: Usage | None) -> None:
         if usage is not None:
             self._input += usage.input
             self._output += usage.output

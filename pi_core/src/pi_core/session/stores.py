@@ -1,4 +1,4 @@
-"""Which store a session goes to, and where that store keeps it: settings, environment and plugins as one answer."""
+"""Selects the store of a session and its folder, from settings, environment and plugins."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
     "DEFAULT_STORE",
     "ChosenStore",
     "NoStore",
-    "chosen_store",
     "jsonl_store",
     "memory_store",
+    "resolve_store",
     "store_or_memory",
 ]
 
@@ -36,12 +36,12 @@ _HOOK = "register_session_stores"
 
 
 class NoStore(UserError):
-    """No plugin brings the store that the settings name, or the store cannot be used."""
+    """No plugin registers the store of the settings, or the store cannot be used."""
 
 
 @frozen(eq=False, repr=False)
 class ChosenStore(ReprMixin):
-    """A store and the place it was given."""
+    """A store, its place, and the plugin host."""
 
     store: SessionStore
     place: SessionPlace
@@ -49,7 +49,7 @@ class ChosenStore(ReprMixin):
 
     @property
     def in_memory(self) -> bool:
-        """Whether its sessions end with the program."""
+        """Whether its sessions are lost at the end of the program."""
         return isinstance(self.store, MemoryStore)
 
 
@@ -58,7 +58,7 @@ def memory_store() -> ChosenStore:
     return ChosenStore(MemoryStore(), SessionPlace(agent_dir=Path(), sync="never"))
 
 
-def chosen_store(
+def resolve_store(
     cwd: str | Path | None = None,
     session_dir: str | Path | None = None,
     *,
@@ -66,31 +66,31 @@ def chosen_store(
     environ: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> ChosenStore:
-    """Return the store that the setting ``sessionStore`` names, in its place.
+    """Return the store of the setting ``sessionStore``.
 
     Args:
-        cwd: The working directory; a relative folder is one inside it.
-        session_dir: The folder, before ``PI_CODING_AGENT_SESSION_DIR`` and the setting ``sessionDir``.
+        cwd: The working directory, the base of a relative folder.
+        session_dir: The folder; takes precedence over ``PI_CODING_AGENT_SESSION_DIR`` and the setting ``sessionDir``.
         host: The plugins; the installed ones when None.
         environ: Environment variables; the process's when None.
-        name: The store, whatever the setting says.
+        name: The name of the store; that of the setting when None.
 
     Raises:
         NoStore: There is no such store; the message says what to install.
     """
-    here = Path(cwd or Path.cwd())
+    folder = Path(cwd or Path.cwd())
     if host is None:
         from pi_core.host import PluginHost
         from pi_core.settings import Settings
 
-        host = PluginHost(Settings.load(here, environ=environ))
-    place = _place(here, session_dir, host.settings, os.environ if environ is None else environ)
+        host = PluginHost(Settings.load(folder, environ=environ))
+    place = _place(folder, session_dir, host.settings, os.environ if environ is None else environ)
     name = name or host.settings.get_str("sessionStore", None) or DEFAULT_STORE
     if name == MemoryStore.name:
         return ChosenStore(MemoryStore(), place, host)
     found = host.find(_HOOK, name)
     if found is None:
-        raise NoStore(_missing(name, host))
+        raise NoStore(_missing_store_message(name, host))
     make: Any = found.thing
     try:
         return ChosenStore(make(place), place, host)
@@ -108,22 +108,22 @@ def store_or_memory(
     host: PluginHost | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[ChosenStore, Sequence[str]]:
-    """Return the store that the settings name, or where it is missing a store in memory with a notice for the user."""
+    """Return the store of the settings, or if it is missing a store in memory and a notice for the user."""
     try:
-        return chosen_store(cwd, session_dir, host=host, environ=environ), ()
+        return resolve_store(cwd, session_dir, host=host, environ=environ), ()
     except NoStore as error:
         return memory_store(), [f"{error} Until then this session is kept in memory only."]
 
 
 def jsonl_store(other: ChosenStore) -> ChosenStore:
-    """Return the store that reads files of JSON lines, in the same place as another one.
+    """Return the store for files of JSON lines, with the same folder as another store.
 
     Raises:
         NoStore: Its plugin is not installed.
     """
     if other.store.name == DEFAULT_STORE:
         return other
-    return chosen_store(session_dir=other.place.session_dir, host=other.host, name=DEFAULT_STORE)
+    return resolve_store(session_dir=other.place.session_dir, host=other.host, name=DEFAULT_STORE)
 
 
 def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Mapping[str, str]) -> SessionPlace:
@@ -135,7 +135,7 @@ def _place(cwd: Path, chosen: str | Path | None, settings: Settings, environ: Ma
     )
 
 
-def _missing(name: str, host: PluginHost) -> str:
+def _missing_store_message(name: str, host: PluginHost) -> str:
     known: Sequence[str] = sorted({*host.find_all(_HOOK), MemoryStore.name})
     todo = (
         "Install pluggypi-session-jsonl"

@@ -1,7 +1,7 @@
-"""``SessionTree``: which entry follows which, and where the next one goes; the one place that knows positions.
+"""``SessionTree``: the parents of entries, and the leaf that the next entry follows.
 
-Entries come in two parts: what a store had when the session was opened, parsed when it is looked at, and what was
-appended since. Inside the package an entry is its number, the position in that order.
+Entries come in two parts: those that were stored when the session was opened, parsed when they are read, and those
+appended since. Inside the package an entry is identified by its number, its index in this order.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ DAMAGED = "damaged"
 """Type of the entry that replaces one that turned out to be damaged (``IndexedEntries``), and role of its message."""
 
 NO_ENTRY = -1
-"""The number of no entry: the parent of a root, the leaf of an empty tree."""
+"""The number that stands for no entry: the parent of a root, the leaf of an empty tree."""
 
 
 class SessionTree:
     """The entries of a session, by number and by id.
 
-    Whatever a file holds is a tree: of entries with one id the last is meant, an entry whose parent is missing is a
-    root, and a cycle of parents is cut where it closes.
+    Any content of a file gives a valid tree: an id refers to the last entry with that id, an entry whose parent is
+    missing is a root, and cycles of parents are broken.
 
     Args:
         stored: The entries to begin with, oldest first. The last of them is the leaf.
 
     Attributes:
         leaf: Number of the entry that the next one follows.
-        system: Numbers of the messages of role ``system``, and perhaps of some others.
-        knows_system: Whether ``system`` has all of them; else a message must be read to know.
+        system: Numbers of the messages of role ``system``, possibly with some others.
+        knows_system: Whether ``system`` is complete; otherwise a message must be read to know its role.
     """
 
     def __init__(self, stored: Sequence[SessionEntry] | IndexedEntries = ()) -> None:
@@ -86,11 +86,11 @@ class SessionTree:
         return [self.entry(child) for child in self.children(number)]
 
     def leaf_entry(self) -> SessionEntry | None:
-        """Return the entry that the next one will follow; None when the next one will be a root."""
+        """Return the leaf entry; None when the next entry will be a root."""
         return None if self.leaf == NO_ENTRY else self.entry(self.leaf)
 
     def move_to(self, entry_id: str) -> None:
-        """Let the next entry follow an earlier one; nothing is changed or forgotten.
+        """Make an earlier entry the leaf, which the next entry follows; no entry is changed or removed.
 
         Raises:
             UserError: There is no such entry.
@@ -98,7 +98,7 @@ class SessionTree:
         self.move(self.require(entry_id))
 
     def move_to_start(self) -> None:
-        """Let the next entry be a new root."""
+        """Move the leaf before the first entry, so that the next entry is a new root."""
         self.move(NO_ENTRY)
 
     def require(self, entry_id: str) -> int:
@@ -115,7 +115,7 @@ class SessionTree:
     # One entry, by its number
 
     def number(self, entry_id: str) -> int:
-        """Return the number of an entry; ``NO_ENTRY`` for an id that none has."""
+        """Return the number of an entry; ``NO_ENTRY`` for an unknown id."""
         return self._numbers.get(entry_id, NO_ENTRY)
 
     def id(self, number: int) -> str | None:
@@ -137,7 +137,7 @@ class SessionTree:
         return self._stored[number] if self._parses else copy_entry(self._stored[number])
 
     def stored_message(self, number: int) -> AgentMessage | None:
-        """Return an entry's message where the store can read it without the entry around it; else None."""
+        """Return an entry's message if the store can read it without the entry; else None."""
         read = self._read_message
         return read(number) if read is not None and number < self._stored_count else None
 
@@ -165,11 +165,11 @@ class SessionTree:
     # Many
 
     def entries(self) -> Entries:
-        """Return all entries that are there now, oldest first."""
+        """Return a snapshot of all entries, oldest first."""
         return Entries(self, range(len(self)), len(self))
 
     def move(self, leaf: int) -> None:
-        """Let the next entry follow this one."""
+        """Set the leaf, which the next entry follows."""
         if leaf != self.leaf:
             self.leaf, self._path = leaf, None
 
@@ -183,7 +183,7 @@ class SessionTree:
         """Return the numbers from the root to an entry."""
         path: list[int] = []
         parents = self._parents
-        while number != NO_ENTRY:  # cycles were cut
+        while number != NO_ENTRY:  # cycles were broken
             path.append(number)
             number = parents[number]
         path.reverse()
@@ -206,7 +206,7 @@ class SessionTree:
 
 
 class _Siblings:
-    """The children of each entry, as numbers alone: a hundred thousand lists would slow the garbage collector down."""
+    """The children of each entry as linked lists in arrays: 100,000 lists would slow down the garbage collector."""
 
     def __init__(self, parents: Sequence[int]) -> None:
         self._first = array("q", [NO_ENTRY])  # of NO_ENTRY, then of entry 0, 1, 2 ...
@@ -242,11 +242,11 @@ class _Siblings:
 
 
 class Entries(Sequence["SessionEntry"]):
-    """The entries of a tree at one moment; each is parsed when it is read."""
+    """A snapshot of entries of a tree; each is parsed when it is read."""
 
     def __init__(self, tree: SessionTree, numbers: Sequence[int], length: int) -> None:
         self._tree = tree
-        self._numbers = numbers  # may grow at its end, as the branch does; the length stays
+        self._numbers = numbers  # the list may grow with the branch; the length of the snapshot is fixed
         self._length = length
 
     def __len__(self) -> int:
@@ -276,13 +276,13 @@ class Entries(Sequence["SessionEntry"]):
         return f"<{self._length} entries>"
 
     def of_type(self, *types: str) -> Iterator[SessionEntry]:
-        """Yield those of these types; the others are not parsed."""
+        """Yield the entries of these types; the others are not parsed."""
         numbers = islice(self._numbers, self._length)
         return (self._tree.entry(number) for number in numbers if self._tree.type(number) in types)
 
 
 def cycle_ends(parents: Sequence[int]) -> set[int]:
-    """Return one entry of each cycle of parents, the one that a walk from the newest of it ends at."""
+    """Return one entry of each cycle of parents: the last one on the walk from the cycle's newest entry."""
     if all(parent < number for number, parent in enumerate(parents)):
         return set()
     done: set[int] = set()
@@ -300,7 +300,7 @@ def cycle_ends(parents: Sequence[int]) -> set[int]:
 
 
 def tree_problems(entries: Sequence[SessionEntry] | IndexedEntries) -> list[str]:
-    """Return what is wrong with a session's tree, one sentence for each problem; nothing for a sound one."""
+    """Return the problems of a session's tree, one sentence each; an empty list for a valid tree."""
     index = _index_of(entries)
     numbers: dict[str, int] = {}
     problems = []

@@ -1,4 +1,4 @@
-"""The session as plugins see it: everything can be read, nothing can be changed."""
+"""The read-only view of the session for plugins."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["ReadOnlySession", "SessionSource"]
 
 
 class SessionSource(Protocol):
-    """What views and exports read of a ``SessionManager``.
+    """The attributes of a ``SessionManager`` that views and exports use.
 
     Attributes:
-        open_session: The session that is open now.
+        open_session: The session that is currently open.
     """
 
     open_session: OpenSession
 
     @property
     def is_persisted(self) -> bool:
-        """Whether the session outlives the program, once an answer has come."""
+        """Whether the session is stored, from the first answer on."""
 
     @property
     def plugin_host(self) -> PluginHost | None:
-        """The plugins that the session was made with; None for one in memory."""
+        """The plugin host that the session was created with; None for a session in memory."""
 
 
 class ReadOnlySession:

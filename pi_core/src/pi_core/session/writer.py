@@ -1,7 +1,8 @@
-"""When a session's entries go to its store, and what happens when they cannot.
+"""Writes a session's entries to its store, and handles failures of the store.
 
-Nothing is stored before the first answer, so that an abandoned session leaves no file. Then all entries go in one
-append, and from there on each by itself. What could not be stored waits in memory, in order, for the next append.
+Nothing is stored before the first answer, so that an abandoned session leaves no file. The first answer stores all
+entries in one append; after that each entry is stored by itself. Entries that could not be stored are queued in memory,
+in order, for the next append.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ class SessionWriter:
     """Stores the entries of one session.
 
     Args:
-        stored: Where they are stored.
-        report: Called, with whole sentences, when storing fails and when it works again.
+        stored: The stored session.
+        report: Called, with full sentences, when storing fails and when it works again.
         begun: Whether the session is stored already.
-        waiting: Entries that are not.
+        waiting: Entries that are not stored yet.
 
     Attributes:
-        begun: Whether an answer has come, so that entries are stored.
+        begun: Whether entries are stored, which starts with the first answer.
         waiting: Entries that are not stored yet.
     """
 
@@ -52,39 +53,39 @@ class SessionWriter:
         self._stopped = False
         self._failing: int | None = None
         self._notices_reported = 0
-        self._pass_notices_on()
+        self._report_notices()
 
     def add(self, entry: SessionEntry) -> None:
-        """Store an entry, or let it wait; never raises for a store that fails."""
+        """Store an entry, or queue it before the first answer; never raises if the store fails."""
         self.waiting.append(entry)
         if self.begun or _is_answer(entry):
             self.begin()
 
     def begin(self) -> None:
-        """Store what waits, and from now on each entry, though no answer has come."""
+        """Store the waiting entries, and from now on each entry, even without an answer."""
         self.begun = True
         self.flush()
 
     def flush(self) -> bool:
-        """Store what waits; returns whether nothing waits any more."""
+        """Store the waiting entries; return whether all are stored."""
         if not self.waiting:
             return True
         if self._stopped:
             return False
         try:
             self.stored.append(tuple(self.waiting))
-        except Exception as error:  # noqa: BLE001 - a store is a plugin; the run goes on whatever it raises
-            self._failed(error)
+        except Exception as error:  # noqa: BLE001 - a store is a plugin and may raise anything; the run continues
+            self._report_failure(error)
             return False
         self.waiting.clear()
-        self._pass_notices_on()
+        self._report_notices()
         if self._failing is not None:
             self._failing = None
             self._report(f"Session {self.place} is stored again; nothing is missing.")
         return True
 
     def sync(self) -> None:
-        """Force what is stored to the disk; never raises for a store that fails."""
+        """Sync the stored entries to disk; never raises if the store fails."""
         if self._stopped or not self.begun or not self.flush():
             return
         try:
@@ -93,7 +94,7 @@ class SessionWriter:
             self._report(f"Session {self.place} could not be forced to the disk: {_reason(error)}.")
 
     def close(self) -> None:
-        """Try once more to store what waits, and close the stored session."""
+        """Try once more to store the waiting entries, and close the stored session."""
         if self._stopped:
             return
         if self.begun and not self.flush():
@@ -105,23 +106,23 @@ class SessionWriter:
             self._report(f"Session {self.place} could not be closed: {_reason(error)}.")
 
     def stop(self) -> None:
-        """Store nothing any more and leave the store alone: this process is a copy of the one that has the session."""
+        """Stop storing and using the store, in a forked child of the process that owns the session."""
         self._stopped = True
 
     @property
     def place(self) -> str:
-        """The session's name in messages."""
+        """The quoted file or reference of the session, for messages."""
         return repr(str(self.stored.file or self.stored.reference))
 
-    def _pass_notices_on(self) -> None:
-        """Report what the store found since; it notices another process only when it makes the file."""
+    def _report_notices(self) -> None:
+        """Report new notices of the store; it detects another process only when it creates the file."""
         notices = self.stored.notices
         for notice in notices[self._notices_reported :]:
             self._report(notice)
         self._notices_reported = len(notices)
 
-    def _failed(self, error: Exception) -> None:
-        """Report a failure: the first of a row, and each that differs from the one before."""
+    def _report_failure(self, error: Exception) -> None:
+        """Report a failure, unless the previous attempt failed with the same error."""
         number = (error.errno if isinstance(error, OSError) else None) or 0
         if number == self._failing:
             return

@@ -59,9 +59,9 @@ def run_sessions(arguments: Sequence[str], host: PluginHost) -> int:
     verb, words, switches = _parsed(given)
     if verb == "fsck":
         return _fsck(words[0], repair="--repair" in switches)
-    from pi_core.session.stores import chosen_store
+    from pi_core.session.stores import resolve_store
 
-    store = chosen_store(host=host).store
+    store = resolve_store(host=host).store
     return _path(store, words[0]) if verb == "path" else _list(store, everywhere="--all" in switches)
 
 
@@ -129,7 +129,7 @@ def _columns() -> int:
 
 
 def _path(store: SessionStore, wanted: str) -> int:
-    from pi_core.session.finding import find_by_prefix
+    from pi_core.session.lookup import find_by_prefix
 
     _print_path(find_by_prefix(wanted, store.list(), str(Path.cwd())).path)
     return 0

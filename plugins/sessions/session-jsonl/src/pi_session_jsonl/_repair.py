@@ -99,7 +99,7 @@ def _parent(checked: Checked, number: int, alive: set[int], before: int | None) 
 
 
 def _header(checked: Checked) -> bytes:
-    from pi_core.session.finding import new_header
+    from pi_core.session.lookup import new_header
     from pi_core.wire import dumps
 
     lines = checked.lines

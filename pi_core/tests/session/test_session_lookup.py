@@ -1,4 +1,4 @@
-"""Sessions made, opened, continued, listed and found."""
+"""Creating, opening, continuing, listing and looking up sessions."""
 
 from __future__ import annotations
 

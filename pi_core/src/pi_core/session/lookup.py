@@ -1,4 +1,4 @@
-"""Finding stored sessions: lists of them, one by the beginning of its id, the latest, and the one under a path."""
+"""Looks up stored sessions: lists, by the prefix of an id, the latest, and by path."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pi_core.session.ids import checked_session_id, timestamp
-from pi_core.session.stores import chosen_store
+from pi_core.session.ids import timestamp, validate_session_id
+from pi_core.session.stores import resolve_store
 from pi_hookspecs.entries import SessionHeader
 from pi_hookspecs.errors import UserError
 
@@ -31,20 +31,20 @@ __all__ = [
 ]
 
 _LISTED = 10
-"""How many sessions a message about an ambiguous id lists."""
+"""The most sessions that the error for an ambiguous id lists."""
 
 
 def new_header(cwd: str | Path | None, session_id: str | None = None, parent: str | None = None) -> SessionHeader:
     """Return the header of a new session.
 
     Raises:
-        UserError: The id cannot be used as one.
+        UserError: The id is not valid.
     """
-    where = os.path.abspath(cwd or Path.cwd())  # noqa: PTH100 - a session belongs to the path as written: no links followed
-    return SessionHeader(id=checked_session_id(session_id), timestamp=timestamp(), cwd=where, parent_session=parent)
+    path = os.path.abspath(cwd or Path.cwd())  # noqa: PTH100 - must not resolve links
+    return SessionHeader(id=validate_session_id(session_id), timestamp=timestamp(), cwd=path, parent_session=parent)
 
 
-# Lists of sessions, and one of them
+# Lists and single sessions
 
 
 def list_sessions(
@@ -57,9 +57,9 @@ def list_sessions(
 ) -> Sequence[SessionInfo]:
     """List the stored sessions of a working directory, the most recently modified first.
 
-    Reads many files where there are many sessions: ``asyncio.to_thread`` keeps a front end responsive meanwhile.
+    May read many files: front ends call it with ``asyncio.to_thread`` to stay responsive.
     """
-    chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
+    chosen = resolve_store(cwd, session_dir, host=host, environ=environ)
     return chosen.store.list(new_header(cwd).cwd, on_progress)
 
 
@@ -71,7 +71,7 @@ def list_all_sessions(
     environ: Mapping[str, str] | None = None,
 ) -> Sequence[SessionInfo]:
     """List the stored sessions of all working directories, the most recently modified first."""
-    return chosen_store(None, session_dir, host=host, environ=environ).store.list(None, on_progress)
+    return resolve_store(None, session_dir, host=host, environ=environ).store.list(None, on_progress)
 
 
 def find_session(
@@ -82,10 +82,10 @@ def find_session(
     host: PluginHost | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> SessionInfo:
-    """Return the stored session whose id begins with this text; those of the working directory are searched first.
+    """Return the stored session whose id has this prefix; the working directory's sessions are searched first.
 
     Raises:
-        UserError: No session has such an id, or several have: then the message lists them.
+        UserError: No session matches, or several do; then the message lists them.
     """
     sessions = list_all_sessions(session_dir=session_dir, host=host, environ=environ)
     return find_by_prefix(partial_id, sessions, new_header(cwd).cwd)
@@ -99,27 +99,27 @@ def find_session_by_id(
     host: PluginHost | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> SessionInfo | None:
-    """Return the stored session with this very id, the newest of several; None when there is none.
+    """Return the stored session with exactly this id, the newest of several; None when there is none.
 
     Args:
-        session_id: The whole id.
+        session_id: The complete id.
         session_dir: The folder for sessions; see ``SessionManager``.
         cwd: Search only the sessions of this working directory.
         host: The plugins; see ``SessionManager``.
         environ: Environment variables; the process's when None.
     """
-    chosen = chosen_store(cwd, session_dir, host=host, environ=environ)
+    chosen = resolve_store(cwd, session_dir, host=host, environ=environ)
     sessions = chosen.store.list(None if cwd is None else new_header(cwd).cwd)
     return next((each for each in sessions if each.id == session_id), None)
 
 
 def find_by_prefix(partial_id: str, sessions: Sequence[SessionInfo], cwd: str) -> SessionInfo:
-    """Return the session whose id begins with a text, of those of the working directory if one does.
+    """Return the session whose id has a prefix; sessions of the working directory come first.
 
-    Of several files with one id, a session and its repaired copy, the first counts.
+    When several files have the same id, as a session and its repaired copy, the first is returned.
 
     Raises:
-        UserError: None does, or several do.
+        UserError: No session matches, or several do.
     """
     for group in ([each for each in sessions if each.cwd == cwd], sessions):
         found = [each for each in group if partial_id and each.id.startswith(partial_id)]
@@ -137,28 +137,28 @@ def _ambiguous(partial_id: str, found: Sequence[SessionInfo]) -> str:
     return f"{len(found)} sessions match {partial_id!r}; write more of the id: {'; '.join([*lines[:_LISTED], *more])}"
 
 
-# Stored sessions to go on with
+# Opening stored sessions
 
 
 def open_or_create(chosen: ChosenStore, path: str | Path, cwd: str | Path | None) -> tuple[StoredSession, bool]:
-    """Return the session that is stored under a path, or a new one that keeps the path; and whether it has begun.
+    """Return the session stored under a path, or a new one with this path; and whether it has stored entries.
 
     Raises:
-        UserError: The path leads to something that is not a session.
+        UserError: The file at the path is not a session.
     """
     try:
         stored = chosen.store.open(str(path))
     except UserError:
-        if not _could_be_made(path):
+        if not _can_create(path):
             raise
         return chosen.store.create(new_header(cwd), str(path)), False
     return stored, len(stored.entries) > 0
 
 
 def open_latest(chosen: ChosenStore, cwd: str) -> tuple[StoredSession | None, Sequence[str]]:
-    """Return the latest session of a working directory that can be opened, and a notice if a later one cannot be.
+    """Return the latest session of a working directory that can be opened, and a notice if a later one cannot.
 
-    The session is None where there is none.
+    The session is None if there is none.
     """
     latest = chosen.store.latest(cwd)
     if latest is None:
@@ -179,6 +179,6 @@ def _newest_except(reference: str, chosen: ChosenStore, cwd: str) -> StoredSessi
     return None
 
 
-def _could_be_made(path: str | Path) -> bool:
-    """Return whether a path names a missing file; an id, which some stores open, is not a path."""
+def _can_create(path: str | Path) -> bool:
+    """Return whether a path is that of a missing file; a plain id, which some stores open, is not a path."""
     return Path(path).name != str(path) and not os.path.lexists(path)
