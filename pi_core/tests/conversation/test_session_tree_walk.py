@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from pi_core import entry_message
@@ -161,3 +163,28 @@ async def test_a_prompt_that_is_being_answered_is_not_walked_away_from(session_o
     await session.prompt("go")
 
     assert len(refused) == 1
+
+
+async def test_a_prompt_waits_for_the_summary_of_a_branch(session_of, script):
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Summarizer):
+        async def summarize_branch(self, request, ctx):
+            begun.set()
+            await go_on.wait()
+            return await super().summarize_branch(request, ctx)
+
+    session = session_of(Slow())
+    _, answered, *_ = await talked(session, script)
+    going = asyncio.ensure_future(session.navigate_tree(answered.id, summarize=True))
+    await begun.wait()
+    script.turn(text("yes"))
+    prompt = asyncio.ensure_future(session.prompt("more?"))
+    await asyncio.sleep(0)
+    go_on.set()
+    await asyncio.gather(going, prompt)
+
+    asked = [message.text for message in script.requests[-1].messages]
+    assert asked[:2] == ["one", "re one"]
+    assert "They looked at zebras." in asked[2]
+    assert asked[3:] == ["more?"]

@@ -1,6 +1,6 @@
-"""Compacting a session: who is asked, what is told, and that nothing changes unless all of it went well.
+"""Compacting a session: which plugins are called, which events emitted; nothing changes unless all of it succeeds.
 
-What is summarised and how is the installed ``Compactor``'s business; when, that of whoever calls ``ctx.compact``.
+The installed ``Compactor`` decides what is summarized and how; the caller of ``ctx.compact`` decides when.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NO_COMPACTOR = (
 
 
 class _NothingToDo(UserError):
-    """There is nothing to compact; an error only for whoever asked by hand."""
+    """There is nothing to compact; an error only for a manual compaction."""
 
 
 class CompactionRunner:
@@ -55,11 +55,11 @@ class CompactionRunner:
 
     Args:
         runtime: What the conversation is made of.
-        requests: Made the summaries, whose tokens have to be accounted for.
+        requests: Accounts for the tokens of the summaries, which it made.
         lifecycle: Starts the session, and aborts a run.
 
     Attributes:
-        enabled: Whether a compaction may begin that nobody asked for by hand.
+        enabled: Whether compactions other than manual ones are allowed.
     """
 
     def __init__(self, runtime: Runtime, requests: SideRequests, lifecycle: Lifecycle) -> None:
@@ -88,7 +88,7 @@ class CompactionRunner:
                 pass
 
     def set_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
-        """Allow or forbid compactions that were not asked for by hand, in this session."""
+        """Allow or forbid compactions other than manual ones, in this session."""
         self.enabled = enabled
 
     async def compact_now(self, custom_instructions: str | None = None) -> Compaction:
@@ -100,18 +100,18 @@ class CompactionRunner:
             PiError: It failed; the session is as it was.
         """
         compaction = await self.compact(custom_instructions)
-        assert compaction is not None  # noqa: S101 - by hand, nothing to do is an error
+        assert compaction is not None  # noqa: S101 - only others return None
         return compaction
 
     async def compact(
         self, custom_instructions: str | None = None, *, reason: CompactionReason = "manual", will_retry: bool = False
     ) -> Compaction | None:
-        """Compact, see ``PiContext.compact``: by hand a run is aborted first, unless the run's own task asks."""
+        """Compact, see ``PiContext.compact``: a manual one aborts the run first, unless the run's own task calls."""
         await self._lifecycle.start()
         if reason == "manual" and self._runtime.is_streaming and not self._runtime.gate.is_inside():
             await self._lifecycle.abort("Compacting")
         if self._task is asyncio.current_task():
-            raise PiError("A compaction is going on already; a hook that is asked about it cannot begin another.")
+            raise PiError("A compaction is going on already; a hook that it calls cannot begin another.")
         if reason != "manual" and not self.enabled:
             return None
         with self._abort() as signal:
@@ -154,7 +154,7 @@ class CompactionRunner:
             compaction = await self._made(request)
         except BaseException as error:
             await self._emit_failure(request, error)
-            if signal.aborted and isinstance(error, Exception):  # however whoever was at work put it
+            if signal.aborted and isinstance(error, Exception):  # whatever the plugin raised then
                 raise Aborted(CANCELLED) from error
             if isinstance(error, _NothingToDo) and reason != "manual":
                 return None
@@ -219,7 +219,7 @@ class CompactionRunner:
         return preparation
 
     async def _asked(self, request: CompactionRequest) -> SessionBeforeCompactResult | None:
-        """Ask plugins whether it may be, and whether one of them has it ready."""
+        """Ask plugins, which may cancel or supply the compaction."""
         runtime = self._runtime
         if not runtime.hooks.listens("session_before_compact") or request.preparation is None:
             return None
@@ -248,7 +248,7 @@ class CompactionRunner:
         return compaction
 
     def _put_in_place(self, compaction: Compaction, *, from_hook: bool) -> CompactionEntry:
-        """Append the entry and tell the model what is left from its next request on."""
+        """Append the entry; the model's next request has what is left."""
         manager = self._runtime.manager
         if not compaction.summary.strip():
             raise PiError("The summary is empty; nothing was compacted. Try again, or with other instructions.")

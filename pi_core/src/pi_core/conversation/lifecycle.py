@@ -42,8 +42,8 @@ class Running(Protocol):
         """Return when a stream that its consumer has left is no longer being answered."""
         ...
 
-    async def compacted(self) -> None:
-        """Return when no compaction is going on."""
+    async def summaries_settled(self) -> None:
+        """Return when no compaction and no summary of a branch is going on."""
         ...
 
     async def reloaded(self) -> None:
@@ -99,12 +99,12 @@ class Lifecycle:
             await discover_resources(self._runtime, "startup")
 
     async def ready(self) -> None:
-        """Return when a prompt may begin: the session has started, no compaction and no reload is going on."""
+        """Return when a prompt may begin: after start, compaction, change of branch and reload."""
         await self.start()
         await self._parts.left_stream_settled()
         if not self._runtime.is_streaming:
             self._runtime.hooks.forget_last_hook()
-            await self._parts.compacted()
+            await self._parts.summaries_settled()
             await self._parts.reloaded()
 
     async def end(self) -> None:
@@ -140,7 +140,7 @@ class Lifecycle:
         """
         self.request_abort(reason)
         await self.wait_for_idle()
-        await self._parts.compacted()
+        await self._parts.summaries_settled()
 
     async def wait_for_idle(self) -> None:
         """Return when no prompt is being answered and ``agent_settled`` was emitted; at once inside the prompt."""

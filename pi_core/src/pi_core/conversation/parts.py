@@ -172,10 +172,12 @@ class Parts:
         """Whether a reload is going on."""
         return "reloader" in vars(self) and self.reloader.is_going_on
 
-    async def compacted(self) -> None:
-        """Return when no compaction is going on."""
+    async def summaries_settled(self) -> None:
+        """Return when no compaction and no summary of a branch is going on."""
         if "compaction" in vars(self):
             await self.compaction.finished()
+        if "tree" in vars(self):
+            await self.tree.finished()
 
     async def reloaded(self) -> None:
         """Return when no reload is going on."""

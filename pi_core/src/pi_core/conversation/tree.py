@@ -1,7 +1,8 @@
-"""Going to another place in the session's tree, with a summary of what is left behind where one is wanted."""
+"""Going to another place in the session's tree, with a summary of what is left behind if that is requested."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, cast
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["TreeNavigator"]
 
 NO_SUMMARIZER = (
-    "No plugin of this session can sum up the branch. The plugin 'compaction' does (pip install pluggypi-compaction);"
-    " where plugins are chosen by name, add it. Or go without a summary."
+    "No plugin of this session can summarize the branch. The plugin 'compaction' does (pip install"
+    " pluggypi-compaction); where plugins are chosen by name, add it. Or go without a summary."
 )
 
 
@@ -32,18 +33,26 @@ class TreeNavigator:
 
     Args:
         runtime: What the conversation is made of.
-        requests: Made the summaries, whose tokens have to be accounted for.
+        requests: Accounts for the tokens of the summaries, which it made.
     """
 
     def __init__(self, runtime: Runtime, requests: SideRequests) -> None:
         self._runtime = runtime
         self._requests = requests
         self._abort: AbortController | None = None
+        self._task: asyncio.Task[object] | None = None
+        self._settled = asyncio.Event()
+        self._settled.set()
 
     def abort(self) -> None:
         """Stop the summary that is being made; the conversation stays where it is."""
         if self._abort is not None:
             self._abort.abort("Branch summary cancelled")
+
+    async def finished(self) -> None:
+        """Return when no navigation is going on; at once from inside one, which would wait for itself."""
+        if self._task is not asyncio.current_task():
+            await self._settled.wait()
 
     async def navigate(
         self,
@@ -58,19 +67,21 @@ class TreeNavigator:
 
         Args:
             target_id: The entry.
-            summarize: Have what is left behind summed up where the conversation goes on.
+            summarize: Summarize what is left behind, in front of what follows.
             custom_instructions: What the summary should look at.
-            replace_instructions: They replace the summariser's own.
+            replace_instructions: They replace the summarizer's own.
             label: A name for the place.
 
         Raises:
-            AgentBusy: A prompt is being answered.
-            UserError: No such entry, or no plugin that could sum up.
+            AgentBusy: A prompt is being answered, or another call is going on.
+            UserError: No such entry, or no plugin that summarizes.
             PiError: The summary failed; the conversation is where it was.
         """
         runtime = self._runtime
         if runtime.is_streaming:
             raise AgentBusy("A prompt is being answered. Wait for it or abort it before going elsewhere in the tree.")
+        if self._abort is not None:
+            raise AgentBusy("Another branch is being summarized. Wait for that or abort it before going elsewhere.")
         manager = runtime.manager
         target = manager.get_entry(target_id)
         if target is None:
@@ -78,7 +89,8 @@ class TreeNavigator:
         old_leaf = manager.leaf_id
         if target_id == old_leaf:
             return TreeNavigation()
-        self._abort = AbortController()
+        self._abort, self._task = AbortController(), asyncio.current_task()
+        self._settled.clear()
         try:
             instructions = custom_instructions, replace_instructions
             event = self._event(target_id, instructions, label, summarize=summarize)
@@ -93,15 +105,16 @@ class TreeNavigator:
                 return TreeNavigation(cancelled=True, aborted=True)
             raise
         finally:
-            self._abort = None
+            self._abort = self._task = None
+            self._settled.set()
         self._requests.account_for_summaries(carried=summary is not None and summary.usage is not None)
         entry = self._go(target, summary, (answer.label if answer is not None else None) or label)
         from_extension = answer is not None and answer.summary is not None
-        told = pi_hookspecs.SessionTreeEvent(
+        moved = pi_hookspecs.SessionTreeEvent(
             new_leaf_id=manager.leaf_id, old_leaf_id=old_leaf, summary_entry=entry, from_extension=from_extension
         )
-        await runtime.hooks.notify(told, runtime.ctx)
-        return TreeNavigation(editor_text=_said(target), summary_entry=entry)
+        await runtime.hooks.notify(moved, runtime.ctx)
+        return TreeNavigation(editor_text=_user_text(target), summary_entry=entry)
 
     def _event(
         self, target_id: str, instructions: tuple[str | None, bool], label: str | None, *, summarize: bool
@@ -137,7 +150,7 @@ class TreeNavigator:
     async def _summary(
         self, event: SessionBeforeTreeEvent, answer: SessionBeforeTreeResult | None
     ) -> BranchSummary | None:
-        """Return the summary of what is left behind: a plugin's, or the installed summariser's where one is wanted."""
+        """Return the summary of what is left behind: a plugin's, or the installed summarizer's if requested."""
         if answer is not None and answer.summary is not None:
             return pi_hookspecs.BranchSummary(summary=answer.summary, details=answer.details)
         if not event.user_wants_summary or not event.entries_to_summarize or event.signal is None:
@@ -155,14 +168,14 @@ class TreeNavigator:
             replace_instructions=replace,
             signal=event.signal,
         )
-        with plugin_errors(self._runtime, found.plugin, "BranchSummarizer.summarize_branch", "sum up the branch"):
+        with plugin_errors(self._runtime, found.plugin, "BranchSummarizer.summarize_branch", "summarize the branch"):
             summary: BranchSummary | None = await found.thing.summarize_branch(request, self._runtime.ctx)
         return summary
 
     def _go(self, target: SessionEntry, summary: BranchSummary | None, label: str | None) -> BranchSummaryEntry | None:
-        """Move the leaf; before a message of the user, so that it can be said differently."""
+        """Move the leaf; before a message of the user, so that it can be edited."""
         manager = self._runtime.manager
-        leaf = target.parent_id if _said(target) is not None else target.id
+        leaf = target.parent_id if _user_text(target) is not None else target.id
         entry: BranchSummaryEntry | None = None
         if summary is not None:
             entry_id = manager.branch_with_summary(leaf, summary.summary, summary.details, usage=summary.usage)
@@ -177,8 +190,8 @@ class TreeNavigator:
         return entry
 
 
-def _said(entry: SessionEntry) -> str | None:
-    """Return what the user, or a plugin in their place, said in an entry; None when nobody did."""
+def _user_text(entry: SessionEntry) -> str | None:
+    """Return the text of an entry that the user, or a plugin in their place, wrote; None for any other entry."""
     if isinstance(entry, pi_hookspecs.MessageEntry) and isinstance(entry.message, UserMessage):
         return text_of(entry.message.content)
     if isinstance(entry, pi_hookspecs.CustomMessageEntry):
