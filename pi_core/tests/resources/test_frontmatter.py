@@ -78,3 +78,7 @@ def test_the_fast_parser_agrees_with_yaml(values):
         return  # characters that YAML refuses
 
     assert short == said
+
+
+def test_a_value_keeps_a_no_break_space_at_its_end():
+    assert parse_frontmatter("---\nname: x\xa0\n---\n").values == {"name": "x\xa0"}

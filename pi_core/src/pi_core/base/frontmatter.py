@@ -70,7 +70,8 @@ def parse_frontmatter(text: str) -> Frontmatter:
 def _simple(block: str) -> dict[str, Any] | None:
     """Return the values of a block of one-line texts; None if the block needs a YAML parser."""
     values: dict[str, Any] = {}
-    for line in map(str.rstrip, block.split("\n")):
+    for each in block.split("\n"):
+        line = each.rstrip(" \t\r")  # to YAML, other whitespace is part of the value
         if not line:
             continue
         found = _SIMPLE.fullmatch(line)
