@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from one_page import write_or_check
 
-from pi_core.settings.described import settings
+from pi_core.settings.schema_info import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pi_core.settings.described import Setting
+    from pi_core.settings.schema_info import Setting
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pi_core.settings.described import find, json_schema
+from pi_core.settings.schema_info import find, json_schema
 from pi_core.settings.values import steps_of
 
 ROOT = Path(__file__).parents[2]

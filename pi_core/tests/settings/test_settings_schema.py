@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
-from pi_core.settings.described import find, json_schema, problem_with, settings
+from pi_core.settings.schema_info import find, json_schema, problem_with, settings
 
 DOCUMENT_004 = {
     "theme": None,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pi_core import SettingsManager, TrustStore
 from pi_core.settings import Settings
-from pi_core.settings.described import json_schema
+from pi_core.settings.schema_info import json_schema
 from pi_hookspecs import PiError, UserError
 
 JSON = st.recursive(

@@ -1,6 +1,6 @@
-"""What the user has set, and where: the files, the environment and the command line as one.
+"""The user's settings, merged from files, environment variables and the command line.
 
-``schema`` names every setting and ``described`` reads it; nothing on the way to the first request imports them.
+``schema`` declares every setting and ``schema_info`` describes the schema; a request imports neither.
 """
 
 from pi_core.base.paths import agent_dir

@@ -1,4 +1,4 @@
-"""Settings as older files spell them, and what of a file does not count."""
+"""Migration of settings in older files, and settings that are ignored in a project's file."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["GLOBAL_ONLY", "migrated", "take_global_only"]
+__all__ = ["GLOBAL_ONLY", "migrate", "remove_global_only"]
 
 GLOBAL_ONLY = ("defaultProjectTrust",)
-"""What a project may not say of itself."""
+"""Settings that a project's file cannot set."""
 
 
-def migrated(values: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with today's names, in the order of the file; what is there under its new name stays.
+def migrate(values: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with their current names, in the order of the file; a current name wins over an old one.
 
-    ``queueMode`` is ``steeringMode``; ``websockets``, true or false, is a ``transport``; ``skills`` as an object
-    holds what is ``enableSkillCommands`` and the list ``skills`` today.
+    ``queueMode`` is now ``steeringMode``; ``websockets``, true or false, is now ``transport``; ``skills`` as an object
+    is now ``enableSkillCommands`` and the list ``skills``.
     """
     return {
-        name: today
+        name: migrated
         for key, value in values.items()
-        for name, today in _today(key, value)
+        for name, migrated in _current_names(key, value)
         if name == key or name not in values
     }
 
 
-def _today(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _current_names(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if key == "queueMode":
         yield "steeringMode", value
     elif key == "websockets" and isinstance(value, bool):
@@ -41,6 +41,6 @@ def _today(key: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield key, value
 
 
-def take_global_only(values: dict[str, Any]) -> list[str]:
-    """Remove from a project's settings what only the user's own file may say; return the names of what was there."""
+def remove_global_only(values: dict[str, Any]) -> list[str]:
+    """Remove ``GLOBAL_ONLY`` settings from a project's settings; return the names of those that were set."""
     return [key for key in GLOBAL_ONLY if values.pop(key, None) is not None]

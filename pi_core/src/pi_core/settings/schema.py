@@ -1,6 +1,6 @@
-"""Every setting: its type, its default and what it does. The JSON schema and the documentation are made of it.
+"""Every setting: its type, its default and its description. The documentation is generated from it.
 
-Fields are in snake_case, the file says them in camelCase. Keys that are not here are kept and may belong to a plugin.
+Fields are in snake_case, keys in the file in camelCase. Unknown keys are kept: they may belong to a plugin.
 """
 
 # ruff: noqa: RUF009, FBT003 - every field is made by one function that takes its default first
@@ -28,7 +28,7 @@ def _setting(default: Any, description: str, *, at_least: float | None = None, a
 
 @frozen(kw_only=True)
 class CompactionOverride:
-    """Of one model, under its ``provider/id``."""
+    """Settings of one model, under its ``provider/id``."""
 
     enabled: bool | None = _setting(None, "Compact by itself")
     reserve_tokens: int | None = _setting(None, "Tokens kept free for the answer", at_least=0)
@@ -48,7 +48,7 @@ class CompactionSettings:
 
 @frozen(kw_only=True)
 class BranchSummarySettings:
-    """What happens to a branch that is left."""
+    """Summaries of branches that are left."""
 
     reserve_tokens: int = _setting(16_384, "Tokens kept free for the summary of a branch that is left", at_least=0)
     skip_prompt: bool = _setting(False, "Leave a branch without asking whether to sum it up; it is not")
@@ -69,7 +69,7 @@ class ProviderRetrySettings:
 
 @frozen(kw_only=True)
 class RetrySettings:
-    """What happens when a request fails for a reason that may pass."""
+    """Retries of requests that fail for a temporary reason."""
 
     enabled: bool = _setting(True, "Try again by itself when a request fails for a reason that may pass")
     max_retries: int = _setting(3, "Tries after the first", at_least=0)
@@ -113,7 +113,7 @@ class ImageSettings:
 
 @frozen(kw_only=True)
 class TerminalSettings:
-    """What a front end draws."""
+    """Display options of front ends."""
 
     show_images: bool = _setting(True, "Show images where the terminal can")
     clear_on_shrink: bool = _setting(False, "Clear lines that are left over when the content shrinks")
@@ -121,7 +121,7 @@ class TerminalSettings:
 
 @frozen(kw_only=True)
 class MarkdownSettings:
-    """How a front end shows Markdown."""
+    """Display of Markdown in front ends."""
 
     code_block_indent: str = _setting("  ", "What stands before each line of a code block")
 
@@ -142,7 +142,7 @@ class MemorySettings:
 
 @frozen(kw_only=True)
 class GuardrailRule:
-    """One of the user's own."""
+    """One of the user's own rules."""
 
     action: Literal["allow", "ask", "deny"] | None = _setting(None, "What is done where all the rest fits")
     tool: str | None = _setting(None, "Pattern of the tool's name; any tool where not set")
@@ -181,25 +181,25 @@ class GuardrailSettings:
 
 @frozen(kw_only=True)
 class PluginSettings:
-    """Which plugins are used, and which first."""
+    """Which plugins are used, and in which order."""
 
     disabled: Names = _setting(list, "Plugins to leave out")
     order: Names = _setting(list, "Plugins in the order in which they are loaded; those not named keep their places")
     prefer: dict[str, str] = _setting(
-        dict, 'Whose of two registrations of one name is used, as in `{"tool:grep": "tools-fast"}`'
+        dict, 'The plugin whose registration of a name is used, as in `{"tool:grep": "tools-fast"}`'
     )
 
 
 @frozen(kw_only=True)
 class HookTimeout:
-    """Of one plugin, or of one hook."""
+    """The deadline of one plugin, or of one hook."""
 
     timeout: float | None = _setting(None, "Seconds that an answer may take", at_least=0.001)
 
 
 @frozen(kw_only=True)
 class HookSettings:
-    """How long plugins may take."""
+    """Deadlines of plugins."""
 
     timeout: float | None = _setting(
         None, "Seconds that a plugin may take to load or to answer a hook; 30 or 600 where not set", at_least=0.001

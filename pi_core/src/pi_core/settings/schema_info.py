@@ -1,4 +1,4 @@
-"""The schema of the settings for readers: as JSON schema, as a list, and as sentences about values that do not fit."""
+"""Descriptions of the settings' schema: as JSON schema, as a list, and as error messages for invalid values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Setting:
     """One setting, as the documentation lists it.
 
     Attributes:
-        steps: How it is reached; ``*`` stands for any name.
-        default: In force where nothing is set; None where that is nothing.
-        kind: Its type in words.
+        steps: The keys of the path to it; ``*`` is any name.
+        default: The default value; None if there is none.
+        kind: Its type as text.
         description: What it does, a sentence without its full stop.
-        variable: The environment variable that sets it, too.
-        global_only: Whether a project's file has no say in it.
+        variable: The environment variable that also sets it.
+        global_only: Whether it is ignored in a project's file.
     """
 
     steps: tuple[str, ...]
@@ -42,13 +42,13 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """The steps, with dots."""
+        """The steps, joined by dots."""
         return name_of(self.steps)
 
 
 @cache
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema (2020-12) of ``settings.json``; not to be changed."""
+    """Return the JSON schema (2020-12) of ``settings.json``; the caller must not change it."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Settings of pi",
@@ -58,13 +58,13 @@ def json_schema() -> dict[str, Any]:
 
 
 def settings() -> Iterator[Setting]:
-    """Go through all settings, in the order of the schema."""
+    """Yield all settings, in the order of the schema."""
     variables = {steps: name for name, steps in ENVIRONMENT.items()}
     for steps, node in _nodes(json_schema(), ()):
         yield Setting(
             steps=steps,
             default=node.get("default"),
-            kind=_wanted(node),
+            kind=_type_text(node),
             description=node["description"],
             variable=variables.get(steps),
             global_only=steps[0] in GLOBAL_ONLY,
@@ -72,7 +72,7 @@ def settings() -> Iterator[Setting]:
 
 
 def find(steps: Sequence[str]) -> Setting | None:
-    """Return the setting that steps lead to; None where they lead to none, or to an object of several."""
+    """Return the setting at a path; None if there is none, or if it is an object of several settings."""
     for each in settings():
         if len(each.steps) == len(steps) and all(a in ("*", b) for a, b in zip(each.steps, steps, strict=True)):
             return each
@@ -80,14 +80,14 @@ def find(steps: Sequence[str]) -> Setting | None:
 
 
 def problem_with(steps: Sequence[str], value: Any) -> str | None:
-    """Return why a value cannot be set, as a sentence; None where it can, or where the key is not pi's."""
+    """Return why a value cannot be set, as a sentence; None if it is valid, or if the key is not in the schema."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
     node: Any = json_schema()
     for depth, step in enumerate(steps):
         if "properties" not in node and "additionalProperties" not in node:
-            return f"Setting {name_of(steps[:depth])!r} is {_wanted(node)}; there is no {name_of(steps)!r}."
+            return f"Setting {name_of(steps[:depth])!r} is {_type_text(node)}; there is no {name_of(steps)!r}."
         node = node.get("properties", {}).get(step, node.get("additionalProperties", True))
         if not isinstance(node, dict):
             return None
@@ -95,7 +95,7 @@ def problem_with(steps: Sequence[str], value: Any) -> str | None:
     if value is None or error is None:
         return None
     path = (*steps, *map(str, error.absolute_path))
-    return f"Setting {name_of(path)!r} must be {_wanted(error.schema)}, not {short_json(error.instance)}."
+    return f"Setting {name_of(path)!r} must be {_type_text(error.schema)}, not {short_json(error.instance)}."
 
 
 # From the classes to the schema
@@ -140,11 +140,11 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in further)
 
 
-# From the schema to words
+# From the schema to text
 
 
 def _nodes(node: dict[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Go through what is no object of settings itself."""
+    """Yield the path and the schema of every setting, without the objects that contain settings."""
     for key, below in node["properties"].items():
         inner = below.get("additionalProperties")
         if "properties" in below:
@@ -155,7 +155,7 @@ def _nodes(node: dict[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple
             yield (*above, key), below
 
 
-_WORDS = {
+_TYPE_TEXTS = {
     "boolean": "true or false",
     "integer": "a whole number",
     "number": "a number",
@@ -164,17 +164,17 @@ _WORDS = {
 }
 
 
-def _wanted(node: dict[str, Any]) -> str:
-    """Say what a value must be."""
+def _type_text(node: dict[str, Any]) -> str:
+    """Return the type of a value as text: ``a number of at least 0``."""
     if "enum" in node:
         *others, last = node["enum"]
         return f"{', '.join(others)} or {last}"
     if "anyOf" in node:
-        return " or ".join(_wanted(each) for each in node["anyOf"])
+        return " or ".join(_type_text(each) for each in node["anyOf"])
     if node.get("type") == "array":
         return f"a list of {' or '.join(_plural(each) for each in node['items'].get('anyOf', [node['items']]))}"
-    words = _WORDS[node["type"]]
-    return f"{words} of at least {node['minimum']:g}" if "minimum" in node else words
+    text = _TYPE_TEXTS[node["type"]]
+    return f"{text} of at least {node['minimum']:g}" if "minimum" in node else text
 
 
 def _plural(node: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
-"""``Settings``: the value in force, where it comes from, and how it is changed.
+"""``Settings``: the effective values, their origins, and changing them.
 
-Reading never fails: a file that cannot be used is left out, a value of a wrong type counts as not set,
-and both are reported in ``problems``, so that a typing mistake in a file costs a notice and not a run. What other
-processes and other instances wrote counts at once: each read checks whether the files have changed. While a prompt is
+Reading never fails: a file that cannot be used is skipped, a value of a wrong type counts as not set,
+and both are reported in ``problems``, so that a mistake in a file causes a notice and no failed run. Changes by other
+processes and other instances take effect at once: each read checks whether the files have changed. While a prompt is
 answered they are checked before each request and each tool call instead (``held``).
 """
 
@@ -19,7 +19,7 @@ from pi_core.base.paths import agent_dir as default_agent_dir
 from pi_core.settings.migrations import GLOBAL_ONLY
 from pi_core.settings.sources import FileStorage, MemorySource, StoredSource
 from pi_core.settings.trust import ProjectTrust
-from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, steps_of, take
+from pi_core.settings.values import MISSING, is_finite, look_up, merge, name_of, put, remove, steps_of
 from pi_hookspecs import UserError
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ C = TypeVar("C", bound=str)
 T = TypeVar("T")
 
 _DEFAULT_TRUST = ("ask", "always", "never")
-_UNASKED = object()
+_NOT_CACHED = object()
 
 
 class Settings:
-    """All layers as one, objects merged key by key. Make them with ``load``, ``in_memory`` or ``from_storage``.
+    """All layers, objects merged key by key. Make instances with ``load``, ``in_memory`` or ``from_storage``.
 
-    The command line's win over the environment's, those over the project's, and those over the global ones.
+    The command line overrides the environment, the environment the project's file, and that the global file.
 
     Attributes:
         agent_dir: The folder of the user's own files.
-        problems: What could not be used, one readable line each, in the order it was noticed.
-        project_trust: Whether the files of the project that these settings are for count, and why.
+        problems: Settings and files that could not be used, one readable line each, in the order of detection.
+        project_trust: Whether the files of the project are used, and why.
     """
 
     project_trust: ProjectTrust
@@ -68,22 +68,22 @@ class Settings:
         environ: Mapping[str, str] | None = None,
         overrides: Mapping[str, Any] | None = None,
     ) -> Settings:
-        """Read the global file and, where the project is trusted, the project's.
+        """Read the global file and, if the project is trusted, the project's.
 
         Args:
             cwd: The working directory; its ``.pi/settings.json`` is the project's file.
-            agent_dir: Where the global ``settings.json`` is; by default what ``agent_dir()`` says.
-            trust: Whether the project's file counts. None: as ``trust.json`` and the setting
-                ``defaultProjectTrust`` of the global file say.
+            agent_dir: The folder of the global ``settings.json``; by default ``agent_dir()``.
+            trust: Whether the project's file is used. None: as ``trust.json`` and the setting
+                ``defaultProjectTrust`` of the global file decide.
             environ: Environment variables; by default the process's.
-            overrides: What the command line sets, nested like the files; wins over everything.
+            overrides: Settings from the command line, nested like the files, with the highest precedence.
         """
         home = default_agent_dir(environ) if agent_dir is None else Path(agent_dir)
         storage = FileStorage(Path(cwd), home)
         return cls.from_storage(storage, cwd, home, trust=trust, environ=environ, overrides=overrides)
 
     create = load
-    """The name that it has in the original."""
+    """The name of ``load`` in the TypeScript pi."""
 
     @classmethod
     def from_storage(
@@ -96,7 +96,7 @@ class Settings:
         environ: Mapping[str, str] | None = None,
         overrides: Mapping[str, Any] | None = None,
     ) -> Settings:
-        """Return settings that are kept elsewhere than in the two files; the arguments are those of ``load``."""
+        """Return settings from a storage other than the two files; the other arguments are those of ``load``."""
         home = default_agent_dir(environ) if agent_dir is None else Path(agent_dir)
 
         def decide(default: str) -> ProjectTrust:
@@ -114,23 +114,23 @@ class Settings:
         *,
         trust: ProjectTrust | bool = False,
     ) -> Settings:
-        """Return settings that no file has a part in, and changes of which are kept in none."""
+        """Return settings that are neither read from files nor written to files."""
         home = default_agent_dir() if agent_dir is None else Path(agent_dir)
         trust = ProjectTrust.given(".", is_trusted=trust) if isinstance(trust, bool) else trust
         return cls(MemorySource(values or {}, trust), home)
 
     def reload(self) -> None:
-        """Read everything again, and decide again whether the project is trusted."""
+        """Read all layers again, and decide again whether the project is trusted."""
         self.problems = []
         self._stamp = self._source.stamp()
-        self._keep(*self._source.read(self.problems.append))
-        self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")  # for its complaint; sources.py has acted on it
+        self._set_layers(*self._source.read(self.problems.append))
+        self.get_choice("defaultProjectTrust", _DEFAULT_TRUST, "ask")  # to report an invalid value
 
     def refresh(self) -> None:
-        """Read what was written into the files since they were read.
+        """Read the files again if they have changed.
 
-        A file that cannot be used now, as while an editor writes it, keeps the values that it had before. The decision
-        about the project stays: ``reload`` makes it anew.
+        If a file cannot be used now, for example while an editor writes it, its former values stay in effect. The trust
+        decision about the project is kept: only ``reload`` decides again.
         """
         stamp = self._source.stamp()
         if stamp == self._stamp:
@@ -142,12 +142,12 @@ class Settings:
         if unread:
             problems = [f"{why}; what it said before stays in force." for why in unread]
         else:
-            self._keep(layers, trust)
+            self._set_layers(layers, trust)
         self.problems += [each for each in problems if each not in self.problems]
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Check the files for changes at the beginning of the block and with ``refresh``, but not with each read."""
+        """Check the files for changes at the beginning of the block and by ``refresh``, instead of with each read."""
         self.refresh()
         self._holds += 1
         try:
@@ -156,9 +156,9 @@ class Settings:
             self._holds -= 1
 
     def trust_of(self, cwd: str | Path) -> ProjectTrust:
-        """Return the decision about a folder: ``project_trust`` is about one alone, and a session may be elsewhere.
+        """Return the trust decision about a folder, which may be another one than that of ``project_trust``.
 
-        About another folder the command line and plugins have said nothing: ``trust.json`` and the default count.
+        For another folder, options and plugins have not decided: ``trust.json`` and the default setting decide.
         """
         if isinstance(self._source, MemorySource) or self.project_trust.is_about(cwd):
             return self.project_trust
@@ -167,91 +167,91 @@ class Settings:
 
     @property
     def version(self) -> int:
-        """A number that grows with each change of the values, for callers that keep what they derive from these."""
+        """A number that increases with each change of the values, for callers that cache what they derive from them."""
         self._check_files()
         return self._version
 
-    # What is in force
+    # Reading
 
     def get(self, key: Key, default: Any = None) -> Any:
-        """Return a copy of the value in force; the default where none is set, or null."""
+        """Return a copy of the effective value; the default if it is not set, or null."""
         value = look_up(self._merged, steps_of(key))
         return default if value is MISSING or value is None else copy.deepcopy(value)
 
     def origin(self, key: Key) -> str | None:
-        """Return where the value in force was set: a file, a variable, ``COMMAND_LINE`` or ``IN_MEMORY``; else None.
+        """Return where the effective value is set: a file, a variable, ``COMMAND_LINE`` or ``IN_MEMORY``; else None.
 
-        Of an object that several layers have a part in, the strongest of them.
+        For an object that several layers contribute to, the one with the highest precedence.
         """
         layer = self._layer_of(steps_of(key))
         return layer.origin if layer is not None else None
 
     def each(self, key: Key) -> list[tuple[str, Any]]:
-        """Return what every layer says of a key, with its origin, weakest first: for lists that add up."""
+        """Return the origin and the value of a key in every layer, lowest precedence first: for lists to be joined."""
         found = ((layer.origin, look_up(layer.values, steps_of(key))) for layer in self._layers)
         return [(origin, copy.deepcopy(value)) for origin, value in found if value is not MISSING]
 
     def all(self) -> dict[str, Any]:
-        """Return a copy of everything that is set, nested like the files."""
+        """Return a copy of all effective values, nested like the files."""
         return copy.deepcopy(self._merged)
 
     def get_number(self, key: Key, default: T, *, minimum: float | None = None) -> float | T:
-        """Return a finite number, not below ``minimum``; the default where none is set, or something else."""
-        wanted = "a number" if minimum is None else f"a number of at least {minimum:g}"
+        """Return a finite number, not below ``minimum``; the default if the value is not set or invalid."""
+        required = "a number" if minimum is None else f"a number of at least {minimum:g}"
 
-        def fits(value: Any) -> bool:
+        def is_valid(value: Any) -> bool:
             number = isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
             return number and (minimum is None or value >= minimum)
 
-        number: float | T = self._typed(key, default, wanted, fits)
+        number: float | T = self._typed(key, default, required, is_valid)
         return number
 
     def get_bool(self, key: Key, default: T) -> bool | T:
-        """Return true or false; the default where neither is set, or something else."""
+        """Return true or false; the default if the value is not set or invalid."""
         flag: bool | T = self._typed(key, default, "true or false", lambda value: isinstance(value, bool))
         return flag
 
     def get_str(self, key: Key, default: T) -> str | T:
-        """Return a string; the default where none is set, or something else."""
+        """Return a string; the default if the value is not set or invalid."""
         text: str | T = self._typed(key, default, "a string", lambda value: isinstance(value, str))
         return text
 
     def get_choice(self, key: Key, choices: Sequence[C], default: T) -> C | T:
-        """Return one of several strings; the default where none is set, or something else."""
+        """Return one of several strings; the default if the value is not set or invalid."""
         *others, last = choices
         choice: C | T = self._typed(key, default, f"{', '.join(others)} or {last}", lambda value: value in choices)
         return choice
 
     def get_str_list(self, key: Key, default: Sequence[str] = ()) -> list[str]:
-        """Return a list of strings; the default where none is set, or something else."""
+        """Return a list of strings; the default if the value is not set or invalid."""
 
-        def fits(value: Any) -> bool:
+        def is_valid(value: Any) -> bool:
             return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
-        return list(self._typed(key, default, "a list of strings", fits))
+        return list(self._typed(key, default, "a list of strings", is_valid))
 
     def get_object(self, key: Key) -> dict[str, Any]:
-        """Return an object; an empty one where none is set, or something else."""
+        """Return an object; an empty one if the value is not set or invalid."""
         return dict(self._typed(key, {}, "an object", lambda value: isinstance(value, dict)))
 
-    # Changing it
+    # Writing
 
     def set(self, key: Key, value: Any, scope: Scope = "global") -> None:
-        """Write a value into the user's own file, or the project's, and read everything again.
+        """Write a value to the user's own file, or the project's, and read all layers again.
 
-        What other processes wrote meanwhile stays, and so do the order of the keys and those that pi does not know.
+        Changes that other processes have written are kept, and so are the order of keys and unknown keys.
 
         Args:
-            key: The setting; the objects on the way to it are made.
-            value: Anything that JSON can say; None says that what is below does not count.
-            scope: Which file.
+            key: The setting; the objects on its path are created.
+            value: Any JSON value; None overrides the layers of lower precedence with "not set".
+            scope: ``global`` or ``project``.
 
         Raises:
             UserError: The value is not of the setting's type, or the file cannot be read or written.
             PiError: Another process holds the file's lock.
         """
         from pi_core.agent.json_values import NotJson, json_copy
-        from pi_core.settings.described import problem_with
+        from pi_core.settings.schema_info import problem_with
 
         steps = _checked(steps_of(key), scope)
         problem = problem_with(steps, value)
@@ -265,14 +265,14 @@ class Settings:
         def edit(values: dict[str, Any]) -> None:
             in_the_way = put(values, steps, plain)
             if in_the_way is not None:
-                there = short_json(look_up(values, in_the_way))
-                raise UserError(f"Setting {name_of(in_the_way)!r} is {there}, no object. Unset it first.")
+                current = short_json(look_up(values, in_the_way))
+                raise UserError(f"Setting {name_of(in_the_way)!r} is {current}, no object. Unset it first.")
 
         self._source.change(scope, edit)
         self.reload()
 
     def unset(self, key: Key, scope: Scope = "global") -> bool:
-        """Take a value out of a file, and the objects on the way that are empty then; False where it is not there.
+        """Remove a value from a file, and objects that become empty; return False if the file does not set it.
 
         Raises:
             UserError: The file cannot be read or written.
@@ -282,14 +282,14 @@ class Settings:
 
         def edit(values: dict[str, Any]) -> None:
             nonlocal found
-            found = take(values, steps)
+            found = remove(values, steps)
 
         self._source.change(scope, edit)
         self.reload()
         return found
 
     def place(self, key: Key) -> str | None:
-        """Return where the value in force was set, with the line where that is a file: ``/a/settings.json:3``."""
+        """Return where the effective value is set, with the line if that is a file: ``/a/settings.json:3``."""
         steps = steps_of(key)
         layer = self._layer_of(steps)
         if layer is None or layer.scope is None:
@@ -298,28 +298,33 @@ class Settings:
         return layer.origin if line is None else f"{layer.origin}:{line}"
 
     def unread(self, key: Key) -> str | None:
-        """Return why a file that may set a key, or a part of it, cannot be used; None where no such file counts.
+        """Return why a file that may set a key, or a part of it, cannot be used; None if there is no such file.
 
-        It may where it cannot be read at all, where it ends too early, and where the first step of the key stands in
-        it. It does not count where a stronger layer sets the key, unless to an object: those are merged.
+        A file may set the key if it cannot be read at all, if it is truncated, and if its text contains the first step
+        of the key. It is ignored if a layer of higher precedence sets the key, unless to an object: those are merged.
         """
         steps = steps_of(key)
         for layer in reversed(self._layers):
-            if layer.unread is not None and layer.unread.may_say(steps[0]):
+            if layer.unread is not None and layer.unread.may_contain(steps[0]):
                 return layer.unread.why
             value = look_up(layer.values, steps)
             if value is not MISSING and not isinstance(value, dict):
                 break
         return None
 
-    # Inside
+    # Internals
 
-    def _keep(self, layers: list[Layer], trust: ProjectTrust) -> None:
+    def _set_layers(self, layers: list[Layer], trust: ProjectTrust) -> None:
         values: dict[str, Any] = {}
         for layer in layers:
             values = merge(values, layer.values)
-        self._known_layers, self._known_values, self.project_trust = layers, values, trust  # whole: threads read them
-        self._answers: dict[tuple[Any, str], Any] = {}
+        # replaced, not changed in place: other threads read them
+        self._known_layers, self._known_values, self.project_trust = (
+            layers,
+            values,
+            trust,
+        )  # replaced, not changed: threads read them
+        self._cache: dict[tuple[Any, str], Any] = {}
         self._version += 1
 
     @property
@@ -339,21 +344,21 @@ class Settings:
     def _layer_of(self, steps: Sequence[str]) -> Layer | None:
         return next((layer for layer in reversed(self._layers) if look_up(layer.values, steps) is not MISSING), None)
 
-    def _typed(self, key: Key, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
-        """Return the value in force if it fits; what was found is kept until a file changes."""
+    def _typed(self, key: Key, default: Any, required: str, is_valid: Callable[[Any], bool]) -> Any:
+        """Return the effective value if it is valid; the result is cached until a file changes."""
         if not self._holds:
             self.refresh()
-        answers = self._answers
-        asked = key if isinstance(key, str) else tuple(key), wanted
-        value = answers.get(asked, _UNASKED)
-        if value is _UNASKED:
-            value = answers[asked] = self._checked_value(steps_of(key), wanted, fits)
+        cache = self._cache
+        cache_key = key if isinstance(key, str) else tuple(key), required
+        value = cache.get(cache_key, _NOT_CACHED)
+        if value is _NOT_CACHED:
+            value = cache[cache_key] = self._checked_value(steps_of(key), required, is_valid)
         if value is MISSING:
             return default
         return value if isinstance(value, str | int | float) else copy.deepcopy(value)
 
-    def _checked_value(self, steps: tuple[str, ...], wanted: str, fits: Callable[[Any], bool]) -> Any:
-        for depth in range(1, len(steps)):  # an object on the way there may be none
+    def _checked_value(self, steps: tuple[str, ...], required: str, is_valid: Callable[[Any], bool]) -> Any:
+        for depth in range(1, len(steps)):  # a value on the path may be no object
             parent = look_up(self._known_values, steps[:depth])
             if parent is not MISSING and not isinstance(parent, dict):
                 self._report_problem(steps[:depth], "an object", parent)
@@ -361,20 +366,22 @@ class Settings:
         value = look_up(self._known_values, steps)
         if value is MISSING or value is None:
             return MISSING
-        if fits(value):
+        if is_valid(value):
             return value
-        self._report_problem(steps, wanted, value)
+        self._report_problem(steps, required, value)
         return MISSING
 
-    def _report_problem(self, steps: Sequence[str], wanted: str, value: Any) -> None:
+    def _report_problem(self, steps: Sequence[str], required: str, value: Any) -> None:
         value_text = short_json(value)
-        problem = f"Setting {name_of(steps)!r} must be {wanted}, not {value_text} ({self.place(steps)}); it is ignored."
+        problem = (
+            f"Setting {name_of(steps)!r} must be {required}, not {value_text} ({self.place(steps)}); it is ignored."
+        )
         if problem not in self.problems:
             self.problems.append(problem)
 
 
 SettingsManager = Settings
-"""The name that it has in the original, with ``create``, ``in_memory`` and ``from_storage``."""
+"""The name of ``Settings`` in the TypeScript pi, with ``create``, ``in_memory`` and ``from_storage``."""
 
 
 def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
@@ -386,7 +393,7 @@ def _checked(steps: tuple[str, ...], scope: Scope) -> tuple[str, ...]:
 
 
 def _line_of(text: str | None, steps: Sequence[str]) -> int | None:
-    from pi_hookspecs.model_json import line_of  # only a complaint needs it
+    from pi_hookspecs.model_json import line_of  # only problems need it
 
     try:
         return line_of(text, steps) if text else None

@@ -1,7 +1,7 @@
-"""Whether a project's own files may be used: who decides, in which order, and what is left out.
+"""Project trust: whether a project's own settings, extensions and instructions are used.
 
-A folder that was cloned from somewhere can hold settings, code and instructions. Nothing of it counts before somebody
-has said so: an option, a plugin, ``trust.json`` or the user's setting ``defaultProjectTrust``, in this order.
+A cloned folder can contain settings, code and instructions. They are not used before the project is trusted by
+an option, a plugin, ``trust.json`` or the user's setting ``defaultProjectTrust``, in this order of precedence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ProjectTrust", "TrustStore", "project_resources"]
 
 _IN_PI = ("settings.json", "mcp.json", "extensions", "skills", "prompts", "themes", "SYSTEM.md", "APPEND_SYSTEM.md")
-"""What in ``.pi`` needs trust."""
+"""Names in ``.pi`` that are only used in a trusted project."""
 
 _DECIDE = "Run pi trust to use them from now on"
 _REPAIR = "Repair or remove trust.json, which decides for no folder as it is"
@@ -31,16 +31,16 @@ _REPAIR = "Repair or remove trust.json, which decides for no folder as it is"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ProjectTrust(Value):
-    """A decision about one project.
+    """A trust decision about one project.
 
     Attributes:
         cwd: The project's folder, without symbolic links.
-        is_trusted: Whether somebody said yes. Where nobody has decided, the answer is no, also while the project has
-            nothing that needs trust: it may get something at any time.
-        why: Who decided, as a sentence without its full stop.
-        decided: Whether anybody did.
-        resources: What the project has that needs trust.
-        remedy: What to do about it where nobody decided, as a sentence without its full stop.
+        is_trusted: Whether the project is trusted. False while it is undecided, also if the project has no files that
+            need trust: it may get some at any time.
+        why: The reason for the decision, as a sentence without its full stop.
+        decided: Whether there is a decision.
+        resources: The project's files and folders that need trust.
+        remedy: What the user can do if it is undecided, as a sentence without its full stop.
     """
 
     cwd: Path
@@ -60,20 +60,20 @@ class ProjectTrust(Value):
     def decide(
         cls, cwd: str | Path, agent_dir: str | Path, *, default: str = "ask", environ: Mapping[str, str] | None = None
     ) -> ProjectTrust:
-        """Decide as ``trust.json`` says, else as the user's default does; nobody is asked.
+        """Return the decision in ``trust.json``, else that of the user's default; no question is asked.
 
         Args:
             cwd: The project's folder.
             agent_dir: The folder with ``trust.json``.
             default: ``always``, ``never`` or ``ask``, the setting ``defaultProjectTrust``.
-            environ: Where the home folder is looked up, whose own skills need no trust.
+            environ: Environment variables, for the home folder, whose own skills need no trust.
         """
         folder = _resolved(cwd)
         is_trusted: bool | None = None
         why, remedy = "it has not been decided yet", _DECIDE
         try:
             saved = TrustStore(agent_dir).decision(folder, environ)
-        except UserError as error:  # what it says may be no: the default does not count either
+        except UserError as error:  # it may contain a refusal, so the default is not used either
             why, remedy = str(error), _REPAIR
         else:
             if saved is not None:
@@ -95,12 +95,12 @@ class ProjectTrust(Value):
 
     @property
     def skipped(self) -> tuple[Path, ...]:
-        """What is there and does not count."""
+        """The resources that are not used."""
         return () if self.is_trusted else self.resources
 
     @property
     def notice(self) -> str | None:
-        """What the user should know where nobody has decided: what was left out, and what to do about it; else None."""
+        """A message on the skipped resources and what to do, for an undecided project; else None."""
         if self.decided or not self.skipped:
             return None
         return (
@@ -110,7 +110,7 @@ class ProjectTrust(Value):
 
     @property
     def named_resources(self) -> str:
-        """The resources, named from the project's folder where they are in it."""
+        """The resources as a list in words, relative to the project's folder if they are in it."""
         paths = (path.relative_to(self.cwd) if path.is_relative_to(self.cwd) else path for path in self.resources)
         return ", ".join(map(str, paths))
 
@@ -119,14 +119,14 @@ class TrustStore:
     """``trust.json``: an object of folders, each true or false; null is no decision.
 
     Args:
-        agent_dir: The folder it is in.
+        agent_dir: The folder of the file.
     """
 
     def __init__(self, agent_dir: str | Path) -> None:
         self.file = Path(agent_dir, "trust.json")
 
     def decisions(self) -> dict[str, bool]:
-        """Return every decision by its folder.
+        """Return all decisions by folder.
 
         Raises:
             UserError: The file cannot be used.
@@ -135,14 +135,14 @@ class TrustStore:
         return {folder: value for folder, value in values.items() if value is not None}
 
     def decision(self, cwd: str | Path, environ: Mapping[str, str] | None = None) -> tuple[Path, bool] | None:
-        """Return what is decided for a folder, or for the closest above it, and which folder that is.
+        """Return the decision of a folder, or of its closest parent with one, and the folder of that decision.
 
-        Trust ends where another git repository begins that has files which need trust: a clone that a trusted folder
-        holds is somebody else's work. A refusal covers clones, too.
+        Trust does not extend to another git repository below the folder that has files which need trust: a clone in a
+        trusted folder is other people's code. A refusal extends to clones.
 
         Args:
             cwd: The folder.
-            environ: Where the home folder is looked up, whose own skills need no trust.
+            environ: Environment variables, for the home folder, whose own skills need no trust.
 
         Raises:
             UserError: The file cannot be used.
@@ -161,7 +161,7 @@ class TrustStore:
         return None
 
     def remember(self, folder: str | Path, *, trusted: bool | None) -> None:
-        """Decide for a folder and all below it; None forgets the decision. Those of other folders stay.
+        """Store the decision for a folder and all below it; None removes it. Those of other folders stay.
 
         Raises:
             UserError: The file cannot be read or written; nothing was changed.
@@ -190,11 +190,11 @@ class TrustStore:
 
 
 def project_resources(cwd: Path, environ: Mapping[str, str] | None = None) -> Iterator[Path]:
-    """Go through what a project has that needs trust: in ``.pi``, and ``.agents/skills`` up to the root of its git.
+    """Yield the files of a project that need trust: in ``.pi``, and ``.agents/skills`` up to its git repository's root.
 
     Args:
         cwd: The project's folder, without symbolic links.
-        environ: Where the home folder is looked up: the skills in its own ``.agents`` are the user's.
+        environ: Environment variables, for the home folder: the skills in its ``.agents`` are the user's own.
     """
     folder = cwd / ".pi"
     if os.path.lexists(folder):
@@ -213,8 +213,8 @@ def _comparable(folder: str | Path) -> str:
 
 
 def _resolved(folder: str | Path) -> Path:
-    """Return a folder without symbolic links, so that a link is as trusted as what it leads to."""
+    """Return a folder with symbolic links resolved, so that a link is as trusted as its target."""
     try:
         return Path(folder).resolve()
-    except (OSError, ValueError, RuntimeError):  # it is gone, or no folder can have this name
+    except (OSError, ValueError, RuntimeError):  # it was removed, or the name is invalid
         return Path(folder)

@@ -1,4 +1,4 @@
-"""Settings as nested objects: the names that lead into them, looking up, merging, putting in and taking out."""
+"""Operations on settings as nested objects: parsing of keys, lookup, merging, setting and removing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["MISSING", "Key", "is_finite", "leaves", "look_up", "merge", "name_of", "nested", "put", "steps_of", "take"]
+__all__ = [
+    "MISSING",
+    "Key",
+    "is_finite",
+    "leaves",
+    "look_up",
+    "merge",
+    "name_of",
+    "nested",
+    "put",
+    "remove",
+    "steps_of",
+]
 
 Key: TypeAlias = "str | Sequence[str]"
-"""``"hooks.timeout"``, or the steps one by one where a name has a dot: ``("hooks", "plugins", "a.b", "timeout")``."""
+"""``"hooks.timeout"``, or a tuple of steps if a name has a dot: ``("hooks", "plugins", "a.b", "timeout")``."""
 
 MISSING = object()
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 
 
 def steps_of(key: Key) -> tuple[str, ...]:
-    """Return the steps of a name; ``hooks.plugins."a.b"`` has three."""
+    """Return the steps of a key; ``hooks.plugins."a.b"`` has three."""
     if not isinstance(key, str):
         return tuple(key)
     if '"' not in key:
@@ -28,12 +40,12 @@ def steps_of(key: Key) -> tuple[str, ...]:
 
 
 def name_of(steps: Sequence[str]) -> str:
-    """Return how steps are written: the opposite of ``steps_of``."""
+    """Return the dotted name of steps: the inverse of ``steps_of``."""
     return ".".join(f'"{step}"' if "." in step or not step else step for step in steps)
 
 
 def look_up(values: Any, steps: Sequence[str]) -> Any:
-    """Return the value that steps lead to, else ``MISSING``."""
+    """Return the value at a path, or ``MISSING``."""
     for step in steps:
         if not isinstance(values, dict) or step not in values:
             return MISSING
@@ -42,7 +54,7 @@ def look_up(values: Any, steps: Sequence[str]) -> Any:
 
 
 def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Return both as one: objects key by key, anything else from ``over``; lists are replaced, not joined."""
+    """Return both merged: objects key by key, other values from ``over``; lists are replaced, not joined."""
     merged = dict(under)
     for key, value in over.items():
         below = under.get(key)
@@ -51,17 +63,17 @@ def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 
 def nested(steps: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return the object in which steps lead to a value."""
+    """Return nested objects with one value at a path."""
     for step in reversed(steps):
         value = {step: value}
     return dict(value)
 
 
 def put(values: dict[str, Any], steps: Sequence[str], value: Any) -> tuple[str, ...] | None:
-    """Set what steps lead to, making the objects on the way.
+    """Set the value at a path, creating the objects on it.
 
     Returns:
-        None; the steps to what stands in the way, if that is no object, and then nothing was set.
+        None; or, if a value on the path is no object, the steps to that, and nothing was set.
     """
     for depth, step in enumerate(steps[:-1], 1):
         below = values.setdefault(step, {})
@@ -72,14 +84,14 @@ def put(values: dict[str, Any], steps: Sequence[str], value: Any) -> tuple[str, 
     return None
 
 
-def take(values: dict[str, Any], steps: Sequence[str]) -> bool:
-    """Remove what steps lead to, and the objects on the way that are empty then; False where there is nothing."""
+def remove(values: dict[str, Any], steps: Sequence[str]) -> bool:
+    """Remove the value at a path, and the objects on it that become empty; return False if there is no value."""
     step, *further = steps
     if step not in values:
         return False
     if further:
         below = values[step]
-        if not isinstance(below, dict) or not take(below, further):
+        if not isinstance(below, dict) or not remove(below, further):
             return False
         if below:
             return True
@@ -88,7 +100,7 @@ def take(values: dict[str, Any], steps: Sequence[str]) -> bool:
 
 
 def leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Go through everything that is no object, or an empty one, with the steps that lead there."""
+    """Yield the path and the value of everything that is not an object, and of empty objects."""
     for key, value in values.items():
         if isinstance(value, dict) and value:
             yield from leaves(value, (*above, key))
@@ -97,7 +109,7 @@ def leaves(values: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[t
 
 
 def is_finite(number: float) -> bool:
-    """Return whether a number is one that a float can hold."""
+    """Return whether a number is finite as a float."""
     try:
         return math.isfinite(number)
     except OverflowError:  # an int of more digits than a float holds

@@ -12,7 +12,7 @@ import click
 from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._report import print_json, print_lines, say, warn
 from pi_cli._words import one_line, width_of
-from pi_core.settings import described
+from pi_core.settings import schema_info
 from pi_core.settings.values import MISSING, leaves, look_up, merge, name_of, put, steps_of
 from pi_hookspecs import UnknownName, UserError
 
@@ -106,7 +106,7 @@ def _numbers_last(arguments: Sequence[str]) -> list[str]:
 
 
 def _schema(_settings: Settings, _params: dict[str, Any]) -> None:
-    print_json(described.json_schema())
+    print_json(schema_info.json_schema())
 
 
 # Showing
@@ -128,23 +128,23 @@ def _list(settings: Settings, params: dict[str, Any]) -> None:
 def _set(settings: Settings) -> Iterator[dict[str, Any]]:
     """Go through everything that is set, and complain of what cannot be used."""
     for steps, value in leaves(settings.all()):
-        problem = described.problem_with(steps, value)
+        problem = schema_info.problem_with(steps, value)
         if problem is not None:
             warn(f"{problem.removesuffix('.')} ({settings.place(steps)})")
-        hidden = isinstance(value, str) and _SECRET.search(steps[-1]) and described.find(steps) is None
+        hidden = isinstance(value, str) and _SECRET.search(steps[-1]) and schema_info.find(steps) is None
         yield {"name": name_of(steps), "value": "(hidden)" if hidden else value, "origin": settings.place(steps)}
 
 
 def _unset_ones(settings: Settings) -> Iterator[dict[str, Any]]:
     everything = settings.all()
-    for each in described.settings():
+    for each in schema_info.settings():
         if "*" not in each.steps and look_up(everything, each.steps) is MISSING:
             yield {"name": each.name, "value": each.default, "origin": None}
 
 
 def _get(settings: Settings, _params: dict[str, Any], key: str) -> None:
     steps = steps_of(key)
-    value, known = settings.get(steps), described.find(steps)
+    value, known = settings.get(steps), schema_info.find(steps)
     below = _defaults_below(steps)
     if value is None and known is not None:
         value = known.default
@@ -160,7 +160,7 @@ def _get(settings: Settings, _params: dict[str, Any], key: str) -> None:
 def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:
     """Return the object that the settings inside a name make as they are by default; empty where there are none."""
     found: dict[str, Any] = {}
-    for each in described.settings():
+    for each in schema_info.settings():
         inside = each.steps[: len(steps)] == (*steps,) and len(each.steps) > len(steps) and "*" not in each.steps
         if inside and each.default is not None:
             put(found, each.steps[len(steps) :], each.default)
@@ -168,7 +168,7 @@ def _defaults_below(steps: Sequence[str]) -> dict[str, Any]:
 
 
 def _refuse_unknown(key: str) -> None:
-    raise UnknownName("setting", key, [each.name for each in described.settings()], "pi config list --all lists them")
+    raise UnknownName("setting", key, [each.name for each in schema_info.settings()], "pi config list --all lists them")
 
 
 def _written(value: Any) -> str:
@@ -184,12 +184,12 @@ def _padded(text: str, width: int) -> str:
 
 def _change(settings: Settings, params: dict[str, Any], key: str, text: str) -> None:
     steps, scope = steps_of(key), _scope(params)
-    value, known = _meant(steps, text), described.find(steps)
+    value, known = _meant(steps, text), schema_info.find(steps)
     if known is not None and known.kind.startswith("a list") and isinstance(value, str):
         example = json.dumps([each.strip() for each in text.split(",")], ensure_ascii=False)
         raise UserError(f"Setting {key!r} must be {known.kind}, not {text!r}. As JSON that is '{example}'")
     if known is None:
-        nearest = UnknownName("setting", key, [each.name for each in described.settings()]).nearest
+        nearest = UnknownName("setting", key, [each.name for each in schema_info.settings()]).nearest
         if nearest:
             warn(f"{key!r} is no setting of pi itself. Did you mean {' or '.join(nearest)}?")
     settings.set(steps, value, scope)
@@ -201,8 +201,8 @@ def _change(settings: Settings, params: dict[str, Any], key: str, text: str) -> 
 
 def _meant(steps: Sequence[str], text: str) -> Any:
     """Return a text as the value that the setting wants: the text itself where it fits, else what it is as JSON."""
-    known = described.find(steps) is not None
-    if known and described.problem_with(steps, text) is None:
+    known = schema_info.find(steps) is not None
+    if known and schema_info.problem_with(steps, text) is None:
         return text
     try:
         return json.loads(text)
