@@ -1,1 +1,1 @@
-"""What plugins hold: ``pi``, ``ctx``, the bus between plugins, and the handles that end with a session."""
+"""The API objects of plugins: ``pi``, ``ctx``, the event bus, and the handles that are retired with a session."""

@@ -1,7 +1,7 @@
-"""Handing ``pi`` to plugins: at a session's start, at a reload, and before there is a session, for their options.
+"""Activates plugins: at the start of a session, at a reload, and before there is a session, to learn their options.
 
-``activate`` only registers; what it registers is queued and bound to a session afterwards. So the command line may call
-it to learn which options there are, and the session takes over what was queued.
+``activate`` only registers; registrations are queued and bound to a session later. So the command line can activate
+plugins to learn their options, and the session takes over the queued registrations.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ __all__ = ["Activations", "flags_of_activations", "register_providers", "registe
 
 
 def flags_of_activations(host: PluginHost) -> list[tuple[str, Flag]]:
-    """Activate every plugin for the session that comes next, and return the options that they register."""
+    """Activate every plugin for the next session, and return the options that they register."""
     for plugin, activate in host.activations():
         _prepare(host, plugin, activate)
     return [(plugin, flag) for plugin, pi in host.activated.items() for flag in pi.flags]
 
 
 def registered_in_activation(host: PluginHost, plugin: str) -> list[tuple[str, str]]:
-    """Activate one plugin for the session that comes next, and return the kind and name of all that it registers."""
+    """Activate one plugin for the next session, and return kind and name of everything that it registers."""
     activate = dict(host.activations()).get(plugin)
     return _prepare(host, plugin, activate).registered() if activate is not None else []
 
 
 def register_providers(host: PluginHost, models: ModelRegistry) -> int:
-    """Register the providers that plugins add when they are activated, and return how many there are.
+    """Register the providers that plugins add in ``activate``, and return their number.
 
-    The plugins are activated for the session that comes next, which has to use the same registry. pi's own plugins are
-    left out: they add theirs with ``register_models``.
+    The plugins are activated for the next session, which has to use the same registry. pi's own plugins are skipped:
+    they add providers with ``register_models``.
     """
     activating = (name for name, record in host.records.items() if "activate" in record.hooks)
     host.load(*(name for name in activating if name not in DEFAULT_PLUGINS))
@@ -72,7 +72,7 @@ class Activations:
         session: The session that the plugins use.
 
     Attributes:
-        flags: The options that each plugin registered, also after the end.
+        flags: The options that each plugin registered; kept after ``end``.
     """
 
     def __init__(self, session: SessionPort) -> None:
@@ -90,7 +90,7 @@ class Activations:
                 self.activate(plugin, activate)
 
     def activate(self, plugin: str, activate: Callable[..., Any]) -> str | None:
-        """Activate one plugin; returns what failed, which has been reported. What it registered before that stays."""
+        """Activate one plugin; return its error, already reported, or None. Registrations before the error stay."""
         session, problems = self._session, []
         pi = PluginAPI(plugin)
 
@@ -103,7 +103,7 @@ class Activations:
         return problems[0] if problems else None
 
     def end(self, reason: str, plugin: str | None = None) -> None:
-        """Remove what the plugins, or one of them, registered; using their ``pi`` raises ``reason`` from now on."""
+        """Remove the registrations of all plugins or of one, and retire their ``pi`` with ``reason``."""
         for name in [*self._all] if plugin is None else [plugin]:
             pi = self._all.pop(name, None)
             if pi is not None:

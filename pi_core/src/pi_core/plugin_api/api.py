@@ -19,7 +19,7 @@ from pi_core.plugin_api.arguments import (
 )
 from pi_core.plugin_api.callbacks import FunctionRenderer, NoticeHandler
 from pi_core.plugin_api.event_bus import PluginEvents
-from pi_core.plugin_api.handles import Handle, not_yet
+from pi_core.plugin_api.handles import Handle, unbound_session
 from pi_core.plugin_api.pending import BeforeSession, Registration
 from pi_core.plugin_api.port import SessionPort
 from pi_core.plugin_api.registrations import checked
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
 __all__ = ["PluginAPI"]
 
 _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
-"""Names of events that plugins may listen to like hooks, and the notice that each is about."""
+"""Names of events that plugins can handle like hooks, and the notice that each stands for."""
 
 
 class PluginAPI(Handle):
     """Implements ``PiAPI``.
 
-    It begins without a session, which is how ``activate`` gets it: what is registered waits for ``bind``.
+    It is created without a session for ``activate``; registrations are queued until ``bind``.
     """
 
     _session: SessionPort
@@ -65,25 +65,25 @@ class PluginAPI(Handle):
     def __init__(self, plugin: str) -> None:
         self.plugin = plugin
         self.flags: list[Any] = []
-        self._session = not_yet()
+        self._session = unbound_session()
         self._bound = False
         self._registrations: list[Registration[Any]] = []
         self._providers: dict[str, Registration[ProviderPort]] = {}
 
-    # Its life
+    # Life cycle
 
     def bind(self, session: SessionPort) -> None:
-        """Register in a session what was queued, and let everything else work."""
+        """Make the queued registrations in a session, and enable all other methods."""
         self._session, self._bound = session, True
         session.handles.add(self)
         for registration in tuple(self._registrations):
             try:
                 registration.bind(session)
-            except Exception as error:  # noqa: BLE001 - a mistake in it may only be found now
+            except Exception as error:  # noqa: BLE001 - some mistakes are only found now
                 session.report_plugin_error(self.plugin, "activate", str(error))
 
     def bind_providers(self, host: PluginHost, models: ModelRegistry) -> int:
-        """Register the providers alone, before there is a session; returns how many.
+        """Register only the providers, before there is a session; return their number.
 
         Raises:
             UserError: A provider's configuration is not valid.
@@ -95,12 +95,12 @@ class PluginAPI(Handle):
         return len(providers)
 
     def withdraw(self) -> None:
-        """Remove everything that was registered."""
+        """Remove all registrations."""
         for registration in tuple(self._registrations):
             registration.remove()
 
     def registered(self) -> list[What]:
-        """Return what is registered now, in the order in which that was done."""
+        """Return the current registrations, in order."""
         return [each.what for each in self._registrations]
 
     def register_by(self, what: What, handler: Any, add_of: Callable[[Any], Add]) -> Any:
@@ -144,7 +144,7 @@ class PluginAPI(Handle):
             check_event(event)
 
         def add_of(function: Callable[..., Any]) -> Add:
-            parameters(function)  # one that cannot be called raises where it was written
+            parameters(function)  # a handler with a wrong signature raises here, at the plugin's call
             if notice is not None:
                 return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
             return lambda session: session.hooks.add(self.plugin, event, function)
@@ -152,7 +152,7 @@ class PluginAPI(Handle):
         return self.register_by(("hook", event), handler, add_of)
 
     def register_tool(self, *given: Any, **how: Any) -> Any:
-        """Add a tool from the next request on; over a function make one of it first."""
+        """Add a tool from the next request on; as a decorator, create the tool from a function."""
         from pi_hookspecs.tools import tool as make_tool
 
         if not given:
@@ -225,7 +225,7 @@ class PluginAPI(Handle):
         return self._register(("flag", flag.name), self._add("register_flags", flag))
 
     def get_flag(self, name: str, /) -> bool | str | None:
-        """Return what the command line says of an option, else its default."""
+        """Return the value of an option on the command line, else its default."""
         return self._session.get_flag(name.removeprefix("--"))
 
     def register_provider(
@@ -259,13 +259,13 @@ class PluginAPI(Handle):
         return registration.remove
 
     def unregister_provider(self, provider_id: str, /) -> None:
-        """Remove what this plugin registered for a provider."""
+        """Remove this plugin's registrations of a provider."""
         registration = self._providers.pop(provider_id, None)
         if registration is not None:
             registration.remove()
 
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
-        """Show custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
+        """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""
         from pi_hookspecs import Renderer
 
         check_text("pi.register_message_renderer", "custom_type", custom_type)
@@ -279,7 +279,7 @@ class PluginAPI(Handle):
 
     @property
     def events(self) -> PluginEvents:
-        """Plain data between plugins."""
+        """The event bus for plain data between plugins."""
         return PluginEvents(self.plugin, self.register_by, lambda: self._session.bus)
 
     # Messages and entries
@@ -292,7 +292,7 @@ class PluginAPI(Handle):
         trigger_turn: bool = False,
         deliver_as: Literal["steer", "followUp", "nextTurn"] | None = None,
     ) -> Awaitable[AssistantMessage | None]:
-        """Add a message, whether or not the answer is awaited."""
+        """Send a message; awaiting the result waits for the answer."""
         check_message(message)
         check_delivery(deliver_as, "steer", "followUp", "nextTurn")
         return self._session.sending.send_message_of(
@@ -302,26 +302,26 @@ class PluginAPI(Handle):
     def send_user_message(
         self, content: str | Sequence[UserContent], /, *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> Awaitable[AssistantMessage | None]:
-        """Add a message in the user's place, whether or not the answer is awaited."""
+        """Send a message on behalf of the user; awaiting the result waits for the answer."""
         check_delivery(deliver_as, "steer", "followUp")
         return self._session.sending.send_user_message_of(self.plugin, user_content(content), deliver_as)
 
     def append_entry(self, custom_type: str, data: Any = None, /) -> str:
-        """Store plain data in the session, outside the model's context; returns the entry's id."""
+        """Store plain data in the session, outside the model's context; return the entry's id."""
         data = entry_data(self.plugin, custom_type, data)
         return self._session.session_manager.append_custom_entry(custom_type, data)
 
     def set_label(self, entry_id: str, label: str | None = None, /) -> str:
-        """Name an entry of the session, or take its name away; returns the id of the entry that says so."""
+        """Label an entry of the session; None removes the label. Return the id of the new label entry."""
         return self._session.session_manager.append_label_change(entry_id, label)
 
     async def set_session_name(self, name: str | None, /) -> None:
-        """Name the session; None takes the name away."""
+        """Name the session; None removes the name."""
         check_session_name(name)
         await self._session.set_session_name(name)
 
     def get_session_name(self) -> str | None:
-        """Return what the user calls the session."""
+        """Return the session's name; None if it has none."""
         return self._session.session_manager.name
 
     # Programs
@@ -342,12 +342,12 @@ class PluginAPI(Handle):
         args, folder = texts("pi.exec", "arguments", args), self._session.cwd / (cwd or "")
         return await run_program(command, args, cwd=folder, signal=signal, timeout=timeout, env=env)
 
-    # Choices
+    # Tools, commands and models
 
     get_active_tools = forward_by_name("_session", SessionPort.get_active_tools)
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
-        """Offer the model these tools from the next request on."""
+        """Activate these tools, and no others, from the next request on."""
         self._session.set_active_tools(texts("set_active_tools", "names", names))
 
     get_all_tools = forward_by_name("_session", SessionPort.get_all_tools)

@@ -1,4 +1,4 @@
-"""What plugins hand to ``pi``: what is of a wrong type is told where it was written, not where it is used later."""
+"""Validates the arguments of ``pi``, so that a wrong type raises at the plugin's call, not when it is used later."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ __all__ = [
 
 
 def check_text(method: str, what: str, value: object) -> None:
-    """Raise ``TypeError`` for what is no text: a decorator that was not called gets the function."""
+    """Raise ``TypeError`` for a value that is not a text, such as the function when a decorator was not called."""
     if not isinstance(value, str):
         raise TypeError(f"{method} takes its {what} first, a text, as in @{method}(...): it got {safe_repr(value)}")
 
 
 def check_session_name(name: object) -> None:
-    """Raise ``TypeError`` for what is neither a text nor None."""
+    """Raise ``TypeError`` for a name that is neither a text nor None."""
     if name is not None and not isinstance(name, str):
         raise TypeError(f"set_session_name takes a text or None, not {safe_repr(name)}")
 
 
 def check_event(name: str) -> None:
-    """Raise ``UnknownName`` for what is no event."""
+    """Raise ``UnknownName`` for an unknown event."""
     from pi_hookspecs import answers_of
     from pi_hookspecs.specs import all_hookspecs
 
@@ -47,10 +47,10 @@ def check_event(name: str) -> None:
 
 
 def flag_name(plugin: str, name: str) -> str:
-    """Return an option's name without its dashes.
+    """Return an option's name without leading dashes.
 
     Raises:
-        PluginError: It cannot be typed.
+        PluginError: The name cannot be typed on a command line.
     """
     plain = name.removeprefix("--")
     if not plain or plain.startswith("-") or "=" in plain or any(map(str.isspace, plain)):
@@ -59,10 +59,10 @@ def flag_name(plugin: str, name: str) -> str:
 
 
 def texts(method: str, what: str, values: Sequence[str]) -> list[str]:
-    """Return a list of texts; one text alone would be taken for its letters.
+    """Return a list of texts; a single text is refused, because it would be split into letters.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is not a list of texts.
     """
     if isinstance(values, str) or not all(isinstance(each, str) for each in values):
         raise TypeError(f"{method} takes a list of {what}, not {safe_repr(values)}")
@@ -70,7 +70,7 @@ def texts(method: str, what: str, values: Sequence[str]) -> list[str]:
 
 
 def check_message(message: object) -> None:
-    """Raise ``TypeError`` for what is no message of a plugin."""
+    """Raise ``TypeError`` for a value that is not a custom message."""
     from pi_hookspecs import CustomMessage
 
     if not isinstance(message, CustomMessage):
@@ -81,7 +81,7 @@ def check_message(message: object) -> None:
 
 
 def user_content(content: Any) -> str | tuple[TextContent | ImageContent, ...]:
-    """Return what the user is to have said.
+    """Return the content of a user message.
 
     Raises:
         TypeError: It is neither a text nor a list of blocks.
@@ -95,16 +95,16 @@ def user_content(content: Any) -> str | tuple[TextContent | ImageContent, ...]:
 
 
 def check_delivery(deliver_as: object, *ways: str) -> None:
-    """Raise ``ValueError`` for a way to queue that there is not."""
+    """Raise ``ValueError`` for an unknown value of ``deliver_as``."""
     if deliver_as is not None and deliver_as not in ways:
         raise ValueError(f"deliver_as is {safe_repr(deliver_as)}; it may be {', '.join(map(repr, ways))}")
 
 
 def entry_data(plugin: str, custom_type: str, data: object) -> Any:
-    """Return a copy of what a plugin wants stored: it must come back as it was, and not as its ``repr``.
+    """Return a copy of a plugin's data to store; it must be JSON, so that it can be read back unchanged.
 
     Raises:
-        PluginError: It is nothing that JSON can say.
+        PluginError: It cannot be represented as JSON.
     """
     from pi_core.agent.json_values import NotJson, json_copy
 
@@ -123,7 +123,7 @@ def entry_data(plugin: str, custom_type: str, data: object) -> Any:
 
 
 def check_event_object(event: object) -> None:
-    """Raise ``TypeError`` for what subscribers could not tell from other events."""
+    """Raise ``TypeError`` for an event without a ``type``, by which subscribers distinguish events."""
     if not isinstance(getattr(event, "type", None), str):
         raise TypeError(
             f"emit takes an event, an object of a class with a type and attrs fields, not {safe_repr(event)}"

@@ -1,4 +1,4 @@
-"""Functions that plugins give where an object is expected: a handler of a notice, a renderer."""
+"""Adapters for functions of plugins: handlers of notices, and renderers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FunctionRenderer", "NoticeHandler"]
 
 
 class NoticeHandler:
-    """A plugin's handler of a notice that is no hook: a compaction that the user did not ask for."""
+    """A plugin's handler of a notice that is not a hook: a compaction that the user did not request."""
 
     def __init__(self, session: SessionPort, plugin: str, function: Callable[..., Any]) -> None:
         self._session = session
@@ -49,7 +49,7 @@ class FunctionRenderer:
         """Return the renderer of a custom type.
 
         Raises:
-            PluginError: It is no function.
+            PluginError: It is not callable.
         """
         if not callable(function):
             message = f"renderer {custom_type!r} is {function!r:.60}, neither a Renderer nor a function"

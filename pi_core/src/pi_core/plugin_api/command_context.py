@@ -1,4 +1,4 @@
-"""The part of ``ctx`` for commands: another session, another place in this one, a reload."""
+"""The part of ``ctx`` for commands: switching sessions, navigating the tree, reloading."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class CommandContext(Handle):
 
     async def wait_for_idle(self) -> None:
         """Return when no prompt is being answered."""
-        await self._outside("wait until the agent is idle").wait_for_idle()
+        await self._outside_prompt("wait until the agent is idle").wait_for_idle()
 
     async def new_session(
         self, *, parent_session: str | None = None, setup: Callable[[Any], Awaitable[None] | None] | None = None
     ) -> SessionChange:
         """Begin a new conversation."""
-        session = self._outside("begin another session")
+        session = self._outside_prompt("begin another session")
         return _change(done=await session.new_session(parent_session=parent_session, setup=setup))
 
     async def fork(self, entry_id: str, *, position: Literal["before", "at"] = "before") -> SessionChange:
         """Open a copy of the conversation."""
         from pi_hookspecs import SessionChange
 
-        outcome = await self._outside("fork the session").fork(entry_id, position)
+        outcome = await self._outside_prompt("fork the session").fork(entry_id, position)
         return SessionChange(cancelled=outcome.cancelled, selected_text=outcome.selected_text)
 
     async def switch_session(self, session_path: str | Path) -> SessionChange:
         """Open a stored conversation."""
-        return _change(done=await self._outside("switch the session").switch_session(session_path))
+        return _change(done=await self._outside_prompt("switch the session").switch_session(session_path))
 
     async def navigate_tree(
         self,
@@ -55,7 +55,7 @@ class CommandContext(Handle):
         label: str | None = None,
     ) -> TreeNavigation:
         """Continue from another entry."""
-        return await self._outside("walk the tree").navigate_tree(
+        return await self._outside_prompt("walk the tree").navigate_tree(
             target_id,
             summarize=summarize,
             custom_instructions=custom_instructions,
@@ -65,8 +65,8 @@ class CommandContext(Handle):
 
     reload = forward_by_name("_session", SessionPort.reload)
 
-    def _outside(self, what: str) -> SessionPort:
-        """Return the session, for what would wait for the prompt that it is part of."""
+    def _outside_prompt(self, what: str) -> SessionPort:
+        """Return the session; raise inside a prompt, since the action would wait for this prompt: a deadlock."""
         session = self._session
         if session.is_inside_prompt():
             raise AgentBusy(

@@ -1,4 +1,4 @@
-"""``ctx``: what hooks, commands and tools are called with."""
+"""``ctx``: the context object passed to hooks, commands and tools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["NoUserInterface", "PluginContext", "ToolCallContext"]
 
 
 class NoUserInterface:
-    """A user interface without a user: dialogs are dismissed at once.
+    """A user interface without a user: dialogs return immediately, as if dismissed.
 
     Args:
         notify: Called with notices; None drops them.
@@ -46,43 +46,43 @@ class NoUserInterface:
         self._notify = notify
 
     async def select(self, title: str, options: Sequence[str], **_: Any) -> str | None:
-        """Dismiss."""
+        """Return None, as for a dismissed dialog."""
         del title, options
         return None
 
     async def confirm(self, title: str, message: str = "", **_: Any) -> bool:
-        """Dismiss, which is no."""
+        """Return False, as for a dismissed dialog."""
         del title, message
         return False
 
     async def input(self, title: str, placeholder: str | None = None, **_: Any) -> str | None:
-        """Dismiss."""
+        """Return None, as for a dismissed dialog."""
         del title, placeholder
         return None
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Dismiss."""
+        """Return None, as for a dismissed dialog."""
         del title, prefill
         return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        """Pass a notice on."""
+        """Call ``notify`` of the constructor."""
         if self._notify is not None:
             self._notify(message, level)
 
     def set_status(self, key: str, text: str | None = None) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def set_editor_text(self, text: str) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def set_title(self, title: str) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
 
 class PluginContext(CommandContext):
@@ -113,7 +113,7 @@ class PluginContext(CommandContext):
 
     @property
     def ui(self) -> UserInterface:
-        """The user, through the present front end."""
+        """The user interface of the current front end."""
         return plugin_ui(self._session.ui, self._session.hooks)
 
     has_ui: bool = attribute("_session.has_ui", "Whether a user can answer a dialog.")
@@ -136,7 +136,7 @@ class PluginContext(CommandContext):
         return tuple(each.model for each in self._session.scoped_models)
 
     def is_project_trusted(self) -> bool:
-        """Whether files of the project itself may be used."""
+        """Whether files of the project may be used."""
         return self.settings.trust_of(self.cwd).is_trusted
 
     def is_idle(self) -> bool:
@@ -169,13 +169,13 @@ class PluginContext(CommandContext):
         return await run_program(command, args, cwd=folder, signal=signal or self.signal, timeout=timeout, env=env)
 
     def create_session(self, **options: Any) -> HelperSession:
-        """Return a session for a helper, to be used as ``async with``."""
+        """Return a session for a helper, for use with ``async with``."""
         return self._session.create_helper(options, self.signal)
 
     export = forward_by_name("_session", SessionPort.export)
 
     def find_model(self, name: str) -> Model:
-        """Return the model that a name means, if it can answer now."""
+        """Return the model that a name resolves to, if it can be used now."""
         model = self.models.find(name)
         self.models.check(model)
         return model
@@ -206,29 +206,29 @@ class ToolCallContext(PluginContext):
         return self._abort_signal
 
     def update(self, partial: ToolResult | str) -> None:
-        """Show a partial result."""
+        """Emit a partial result."""
         self._update(ToolResult.text(partial) if isinstance(partial, str) else partial)
 
     @property
     def tools(self) -> list[str]:
-        """Names of the tools that the model is offered, and that ``execute_tool`` can run."""
+        """Names of the active tools, which ``execute_tool`` can run."""
         return self._session.get_active_tools()
 
     async def execute_tool(
         self, name: str, arguments: Mapping[str, Any], *, on_update: Callable[[ToolResult], None] | None = None
     ) -> ToolResult:
-        """Run another tool, guarded and bounded as a call of the model is; its updates show under this call."""
+        """Run another tool with the guards and limits of a model's call; its updates appear under this call."""
         self._nested += 1
         call = ToolCall(id=f"{self.call_id}/{self._nested}", name=name, arguments=dict(arguments))
         return await self._session.execute_tool(call, self._abort_signal, on_update or self._update)
 
     async def relay(self, event: Any) -> None:
-        """Show a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
+        """Report a helper's progress under this call: ``session.subscribe(ctx.relay)``."""
         if self._relay is None:
             from pi_core.plugin_api.relay import Relay
 
             self._relay = Relay(self._update)
         self._relay.on_event(event)
 
-    def _outside(self, what: str) -> SessionPort:
+    def _outside_prompt(self, what: str) -> SessionPort:
         raise AgentBusy(f"A tool cannot {what}: the prompt that waits for the tool would wait for itself.")

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Bus", "PluginEvents"]
 
-DEEPEST = 50
-"""How deep emits may be nested: two handlers that answer each other would never end, and a few that emit
-twice each would take for ever."""
+MAX_DEPTH = 50
+"""How deep emits may be nested: two handlers that emit to each other would recurse forever, and a few that emit twice
+each would take exponential time."""
 
-MOST_RUNNING = 1000
-"""How many ``async`` handlers may run at a time; those that answer each other become ever more."""
+MAX_RUNNING = 1000
+"""How many ``async`` handlers may run at a time; handlers that emit to each other would multiply without limit."""
 
 
 class _Cycle(BaseException):
-    """Ends all nested emits; no ``Exception``, so that no handler swallows it by habit."""
+    """Ends all nested emits; a ``BaseException``, so that ``except Exception`` in a handler does not catch it."""
 
 
 class Bus:
@@ -42,19 +42,19 @@ class Bus:
         self._emitting: list[str] = []
 
     def add(self, plugin: str, channel: str, handler: Callable[[Any], Any]) -> Callable[[], None]:
-        """Call a handler with what is emitted on a channel; returns a function that unsubscribes."""
-        mine = (plugin, handler)
+        """Subscribe a handler to a channel; return a function that unsubscribes."""
+        subscription = (plugin, handler)
         handlers = self._handlers.setdefault(channel, [])
-        handlers.append(mine)
+        handlers.append(subscription)
 
         def remove() -> None:
-            handlers[:] = [each for each in handlers if each is not mine]
+            handlers[:] = [each for each in handlers if each is not subscription]
 
         return remove
 
     def emit(self, channel: str, data: Any) -> None:
-        """Call the handlers in the order in which they subscribed; those that are ``async`` are not awaited."""
-        if len(self._emitting) >= DEEPEST:
+        """Call the handlers in order of subscription; ``async`` handlers run as tasks and are not awaited."""
+        if len(self._emitting) >= MAX_DEPTH:
             raise _Cycle
         self._emitting.append(channel)
         try:
@@ -76,8 +76,8 @@ class Bus:
             self._report(plugin, "events", message, None)
 
     def _run(self, plugin: str, channel: str, waiting: Awaitable[Any]) -> None:
-        """Run an ``async`` handler as a task; where too many run already it is dropped, which is reported once."""
-        if len(self._running) < MOST_RUNNING:
+        """Run an ``async`` handler as a task; if too many are running it is dropped, which is reported once."""
+        if len(self._running) < MAX_RUNNING:
             task = asyncio.get_running_loop().create_task(self._finish(plugin, channel, waiting))
             self._running.add(task)
             task.add_done_callback(self._done)
@@ -86,7 +86,7 @@ class Bus:
         if not self._full:
             self._full = True
             message = (
-                f"{MOST_RUNNING} handlers of channels are still running, so one of channel {channel!r} was left out"
+                f"{MAX_RUNNING} handlers of channels are still running, so one of channel {channel!r} was left out"
             )
             self._report(plugin, "events", message, None)
 
@@ -95,7 +95,7 @@ class Bus:
         self._full = self._full and bool(self._running)
 
     def close(self) -> None:
-        """Cancel the handlers that run, and call none any more."""
+        """Cancel the running handlers and remove all subscriptions."""
         self._handlers.clear()
         for task in self._running:
             task.cancel()
@@ -109,11 +109,11 @@ class Bus:
 
 
 class PluginEvents:
-    """The bus as one plugin has it; implements ``EventBus``.
+    """The bus for one plugin; implements ``EventBus``.
 
     Args:
         plugin: The plugin's name.
-        register: ``PluginAPI.register_by``, which knows whether there is a session already.
+        register: ``PluginAPI.register_by``, which queues subscriptions until there is a session.
         bus: Returns the session's bus.
     """
 
@@ -123,7 +123,7 @@ class PluginEvents:
         self._bus = bus
 
     def on(self, channel: str, handler: Any = None, /) -> Any:
-        """Subscribe to a channel: a decorator, and a function that returns a function that unsubscribes."""
+        """Subscribe to a channel, directly or as a decorator; the direct call returns a function that unsubscribes."""
         if not isinstance(channel, str):
             raise TypeError(f"pi.events.on takes its channel first, a text: it got {safe_repr(channel)}")
         what, plugin = ("channel", channel), self._plugin

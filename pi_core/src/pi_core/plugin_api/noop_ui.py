@@ -1,6 +1,6 @@
-"""What of a user interface only a terminal has: without one a plugin may call it all the same.
+"""No-op members of a user interface for features that only terminals have, so that plugins can call them anywhere.
 
-A front end that has it offers it beyond the protocol; elsewhere these stand in.
+A front end with these features defines the members itself; for all others these are used.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from typing import Any
 
 from pi_hookspecs import UserError
 
-__all__ = ["stand_in"]
+__all__ = ["noop_member"]
 
 _THEME = "theme"
 
 
-def stand_in(name: str) -> Any:
-    """Return what does nothing in place of a member that the front end does not have.
+def noop_member(name: str) -> Any:
+    """Return the no-op for a member that the front end does not have.
 
     Raises:
         AttributeError: No user interface has such a member.
     """
     if name == _THEME:
         return None
-    if name not in _STAND_INS:
+    if name not in _NOOP_MEMBERS:
         message = f"a user interface has no attribute {name!r}"
         raise AttributeError(message)
-    return _STAND_INS[name]
+    return _NOOP_MEMBERS[name]
 
 
 def _nothing(*_: Any, **__: Any) -> None:
-    """Do nothing: it shows what is not there."""
+    """Do nothing."""
 
 
 def _nothing_to_stop(*_: Any, **__: Any) -> Any:
@@ -37,7 +37,7 @@ def _nothing_to_stop(*_: Any, **__: Any) -> Any:
 
 
 async def _dismissed(*_: Any, **__: Any) -> None:
-    """Dismiss: components are drawn on terminals."""
+    """Return None, as for a dismissed dialog: components need a terminal."""
 
 
 def _no_text() -> str:
@@ -56,7 +56,7 @@ def _refuse_theme(theme: object) -> None:
     raise UserError(f"Theme {theme!r} cannot be shown: this front end has no themes")
 
 
-_STAND_INS = {
+_NOOP_MEMBERS = {
     "custom": _dismissed,
     "get_editor_text": _no_text,
     "get_tools_expanded": _not_expanded,

@@ -1,4 +1,4 @@
-"""Registrations of a plugin, which may have to wait for a session to register in."""
+"""Registrations of a plugin, which are queued until there is a session."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class BeforeSession:
 
 
 class Registration(Generic[PortT]):
-    """One thing that a plugin registers: now, or as soon as there is a session to register it in.
+    """One registration of a plugin, made now or as soon as there is a session.
 
     Args:
         what: Its kind and name.
         add: Registers it and returns a function that removes it.
-        forget: Called when it is removed.
+        forget: Called when the registration is removed.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class Registration(Generic[PortT]):
         self.what = what
         self._add: Callable[[PortT], Callable[[], None]] | None = add
         self._forget = forget
-        self._take_away: Callable[[], None] | None = None
+        self._remove: Callable[[], None] | None = None
 
     def bind(self, port: PortT) -> None:
-        """Register it; a provider may be registered already, before there was a session."""
-        if self._add is not None and self._take_away is None:
-            self._take_away = self._add(port)
+        """Register it, unless it is registered already, as a provider may be before there is a session."""
+        if self._add is not None and self._remove is None:
+            self._remove = self._add(port)
 
     def remove(self) -> None:
-        """Remove it, or do not register it at all; the second time nothing happens."""
-        self._add, take_away, self._take_away = None, self._take_away, None
+        """Remove the registration, or cancel a queued one; a second call does nothing."""
+        self._add, take_away, self._remove = None, self._remove, None
         self._forget(self)
         if take_away is not None:
             take_away()

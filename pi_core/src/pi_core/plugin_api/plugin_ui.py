@@ -1,4 +1,4 @@
-"""``ctx.ui``: dialogs that stop the deadline of the hook that asks, and that cannot be mistaken for their answer."""
+"""``ctx.ui``: dialogs pause the deadline of the calling hook, and raise when used without ``await``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Dialog(Coroutine[Any, Any, T]):
-    """A dialog that is to be awaited; used as if it were its answer it raises, where a coroutine would count as true.
+    """A dialog to be awaited; using it without ``await`` raises, where a plain coroutine would be true.
 
     A guard such as ``if not ctx.ui.confirm("Run?")`` would be open otherwise.
     """
@@ -37,15 +37,15 @@ class Dialog(Coroutine[Any, Any, T]):
         return self._coroutine.__await__()
 
     def send(self, value: Any) -> Any:
-        """Go on, as a coroutine does."""
+        """Resume the coroutine."""
         return self._coroutine.send(value)
 
     def throw(self, *error: Any) -> Any:
-        """Raise inside, as a coroutine does."""
+        """Raise an exception in the coroutine."""
         return self._coroutine.throw(*error)
 
     def close(self) -> None:
-        """End it, as a coroutine is ended."""
+        """Close the coroutine."""
         self._coroutine.close()
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class Dialog(Coroutine[Any, Any, T]):
 
 
 def plugin_ui(ui: UserInterface, hooks: HookDispatcher) -> UserInterface:
-    """Return a front end's user interface as plugins get it."""
+    """Return the wrapper of a front end's user interface for plugins."""
     return _PluginUI(ui, hooks)
 
 
@@ -103,13 +103,13 @@ class _PluginUI:
     set_title = forward_by_name("_ui", UserInterface.set_title)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what this front end offers beyond the protocol, or what stands in for it."""
+        """Return a member of the front end beyond the protocol, or its no-op."""
         try:
             member = getattr(self._ui, name)
         except AttributeError:
-            from pi_core.plugin_api.noop_ui import stand_in
+            from pi_core.plugin_api.noop_ui import noop_member
 
-            member = stand_in(name)
+            member = noop_member(name)
         if not iscoroutinefunction(member):
             return member
         return lambda *arguments, **how: Dialog(name, self._asked(member, *arguments, **how))

@@ -1,4 +1,4 @@
-"""``SessionPort``: everything that ``pi`` and ``ctx`` may ask of a session, so that they know nothing else of it."""
+"""``SessionPort``: the protocol through which ``pi`` and ``ctx`` use a session, and know nothing else of it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ __all__ = ["HelperSession", "PluginMessages", "ProviderPort", "SessionPort"]
 
 
 class ProviderPort(Protocol):
-    """Where providers are registered: all that there is of a session before it begins."""
+    """Where providers are registered, available before there is a session."""
 
     @property
     def host(self) -> PluginHost:
-        """The plugins, and what they registered with hooks."""
+        """The plugins, and their registrations by hooks."""
         ...
 
     @property
@@ -59,7 +59,7 @@ class ProviderPort(Protocol):
 
 
 class SessionPort(ProviderPort, Protocol):
-    """What plugins use of a session."""
+    """The members of a session that plugins use."""
 
     # Constant during the session
 
@@ -80,7 +80,7 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def settings(self) -> Settings:
-        """What the user has set."""
+        """The user's settings."""
         ...
 
     @property
@@ -90,7 +90,7 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def session_manager(self) -> SessionManager:
-        """The conversation's tree; another conversation takes the place of the present one inside it."""
+        """The conversation's tree; switching sessions replaces the open session inside it."""
         ...
 
     @property
@@ -100,22 +100,22 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def registered(self) -> SessionRegistrations:
-        """What plugins registered for this session or for every session of the host."""
+        """The registrations of plugins, for this session or for every session of the host."""
         ...
 
     @property
     def handles(self) -> Handles:
-        """The objects that plugins hold, to be retired with the session."""
+        """The objects that plugins keep, to be retired with the session."""
         ...
 
     @property
     def bus(self) -> Bus:
-        """Plain data between plugins."""
+        """The event bus for plain data between plugins."""
         ...
 
     @property
     def sending(self) -> PluginMessages:
-        """Takes plugins' messages."""
+        """Sends plugins' messages."""
         ...
 
     @property
@@ -162,7 +162,7 @@ class SessionPort(ProviderPort, Protocol):
 
     @property
     def signal(self) -> AbortSignal | None:
-        """The abort of the present run, or prompt; None while idle."""
+        """The abort signal of the current run or prompt; None while idle."""
         ...
 
     @property
@@ -179,7 +179,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     def get_context_usage(self) -> ContextUsage | None:
-        """Return how full the model's context window is; None without a model."""
+        """Return the usage of the model's context window; None without a model."""
         ...
 
     def get_flag(self, name: str) -> bool | str | None:
@@ -209,7 +209,7 @@ class SessionPort(ProviderPort, Protocol):
     async def execute_tool(
         self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]
     ) -> ToolResult:
-        """Run a tool that is called by another tool, see ``ToolContext.execute_tool``.
+        """Run a tool on behalf of another tool, see ``ToolContext.execute_tool``.
 
         Args:
             call: The call; its id is that of the outer call, a slash and a number.
@@ -273,7 +273,7 @@ class SessionPort(ProviderPort, Protocol):
         """Write the session into a file and return its path."""
         ...
 
-    # Choices
+    # Tools, commands and models
 
     async def set_model(self, model: Model) -> None:
         """Use another model from the next run on.
@@ -288,19 +288,19 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     def get_active_tools(self) -> list[str]:
-        """Return the names of the tools that the model is offered."""
+        """Return the names of the active tools."""
         ...
 
     def set_active_tools(self, names: Sequence[str]) -> None:
-        """Offer these tools from the next request on."""
+        """Activate these tools, and no others, from the next request on."""
         ...
 
     def get_all_tools(self) -> list[ToolInfo]:
-        """Return every tool that could be offered."""
+        """Return all tools that can be activated."""
         ...
 
     def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:
-        """Add a tool of a plugin; returns a function that removes it."""
+        """Add a tool of a plugin; return a function that removes it."""
         ...
 
     async def get_commands(self) -> Sequence[CommandInfo]:
@@ -310,7 +310,7 @@ class SessionPort(ProviderPort, Protocol):
     # Events
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Call a listener with every event of these types; returns a function that unsubscribes."""
+        """Call a listener with every event of these types; return a function that unsubscribes."""
         ...
 
     async def emit(self, event: Any) -> None:
@@ -323,7 +323,7 @@ class SessionPort(ProviderPort, Protocol):
 
 
 class PluginMessages(Protocol):
-    """Takes messages of plugins, which may, but need not, await the answer."""
+    """Sends messages of plugins; awaiting the result waits for the answer."""
 
     def send_message_of(
         self,
@@ -344,7 +344,7 @@ class PluginMessages(Protocol):
 
 
 class HelperSession(Protocol):
-    """A session that a plugin made for a helper: an ``AgentSession``, of which ``pi_core`` names no more here."""
+    """A session that a plugin created for a helper: the members of ``AgentSession`` that this package uses."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -355,7 +355,7 @@ class HelperSession(Protocol):
         ...
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
-        """Call a listener with every event of these types; returns a function that unsubscribes."""
+        """Call a listener with every event of these types; return a function that unsubscribes."""
         ...
 
 
@@ -369,7 +369,7 @@ class _ScopedModel(Protocol):
 
 
 class _ForkOutcome(Protocol):
-    """What came of a fork."""
+    """The result of a fork."""
 
     @property
     def cancelled(self) -> bool:
@@ -378,5 +378,5 @@ class _ForkOutcome(Protocol):
 
     @property
     def selected_text(self) -> str:
-        """The user's message there, for editing."""
+        """The text of the user message at the fork, for editing."""
         ...

@@ -1,4 +1,4 @@
-"""Asking whether a project may be trusted: plugins first, then what was decided before, last the user."""
+"""Decides whether a project is trusted: asks plugins first, then uses the stored decision, then asks the user."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ async def ask_for_trust(
     ask: Callable[[ProjectTrust], Awaitable[ProjectTrustResult | None]] | None = None,
     report: Callable[[str], None] = lambda _problem: None,
 ) -> ProjectTrust:
-    """Return who decides about a project, and how; a decision to be remembered is written into ``trust.json``.
+    """Return the decision about a project; one to be remembered is written into ``trust.json``.
 
-    Nobody is asked about a project without files of its own.
+    A project without files of its own needs no decision.
 
     Args:
-        host: The plugins, with settings that no project has a part in.
-        trust: What is decided without asking: ``ProjectTrust.decide``.
+        host: The plugins, with settings that do not include the project's.
+        trust: The decision without asking: ``ProjectTrust.decide``.
         mode: Name of the front end.
-        ui: Whom plugins may ask; nobody when None.
-        ask: Asks the user where neither a plugin nor anybody before has decided; None leaves the project untrusted.
-        report: Told what went wrong, in a line.
+        ui: The user interface for plugins; None when there is no user.
+        ask: Asks the user if neither a plugin nor an earlier decision applies; None leaves the project untrusted.
+        report: Called with one line for each failure.
     """
     if not trust.resources:
         return trust
@@ -80,7 +80,7 @@ async def ask_for_trust(
 
 
 async def confirm_trust(ui: UserInterface, trust: ProjectTrust) -> ProjectTrustResult | None:
-    """Ask the user, with ``select``; None when the question is dismissed."""
+    """Ask the user with a ``select`` dialog; return None when it is dismissed."""
     title = f"{trust.cwd} has {trust.named_resources}: they can run code and instruct the model. Use them?"
     chosen = await ui.select(title, list(_ANSWERS))
     return pi_hookspecs.ProjectTrustResult(**_ANSWERS[chosen]) if chosen is not None else None

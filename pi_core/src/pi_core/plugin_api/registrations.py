@@ -1,4 +1,4 @@
-"""What a session's plugins registered: with hooks, for every session of the host, and at run time, for this one."""
+"""The registrations of a session's plugins: those of hooks, for every session, and those at run time, for this one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["SessionRegistrations", "checked"]
 
 
 def checked(hook: str, plugin: str, thing: Any) -> Any:
-    """Return an object that can be registered under a hook.
+    """Return an object after checking that it can be registered under a hook.
 
     Raises:
-        PluginError: It cannot; the message says why.
+        PluginError: It cannot be registered; the message says why.
     """
     problem = KINDS[hook].problem(thing)
     if problem is not None:
@@ -29,10 +29,10 @@ def checked(hook: str, plugin: str, thing: Any) -> Any:
 
 
 class SessionRegistrations:
-    """Finds by the rules of the host: the later plugin in load order has a name, a setting may prefer another.
+    """Finds registered objects by the host's rules: the last plugin in load order wins, unless a setting prefers one.
 
     Args:
-        host: Where hooks registered theirs.
+        host: The plugin host, with the registrations of hooks.
     """
 
     def __init__(self, host: PluginHost) -> None:
@@ -40,18 +40,18 @@ class SessionRegistrations:
         self._own: dict[str, list[Registered]] = {}
 
     def add(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
-        """Register an object for this session; returns how to take it away. The later of one plugin's counts."""
-        mine = Registered(plugin, KINDS[hook].key_of(thing), thing)
+        """Register an object for this session; return a function that removes it. A plugin's latest object is used."""
+        registered = Registered(plugin, KINDS[hook].key_of(thing), thing)
         own = self._own.setdefault(hook, [])
-        own.append(mine)
+        own.append(registered)
 
         def remove() -> None:
-            own[:] = [each for each in own if each is not mine]
+            own[:] = [each for each in own if each is not registered]
 
         return remove
 
     def find(self, hook: str, name: str) -> Registered | None:
-        """Return what a name means, or what ``plugin:name`` means."""
+        """Return the object registered as ``name`` or ``plugin:name``; None if there is none."""
         found = self._host.find(hook, name)
         own = [each for each in self._own.get(hook, ()) if each.name == name]
         if own:

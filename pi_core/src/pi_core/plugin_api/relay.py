@@ -1,4 +1,4 @@
-"""A helper's progress as partial results of the tool call that runs it."""
+"""Reports a helper's progress as partial results of the tool call that runs it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LINE_WIDTH = 160
 
 
 class Relay:
-    """Makes partial results of a call from the events of a helper's session.
+    """Converts the events of a helper's session to partial results of a tool call.
 
     Args:
-        update: Called with each.
+        update: Called with each partial result.
     """
 
     def __init__(self, update: ToolUpdate) -> None:
@@ -31,7 +31,7 @@ class Relay:
         self._usage = Usage()
 
     def on_event(self, event: Any) -> None:
-        """Show an event of the helper's session: its tool calls and its answers."""
+        """Report the tool calls and answers of the helper's session."""
         if event.type == "tool_execution_start":
             self._calls += 1
             arguments = ", ".join(f"{name}={value!r}" for name, value in event.args.items())
