@@ -42,13 +42,22 @@ THEMES = {
     "Messages": ("content", "messages", "rare_messages"),
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "views", "entries", "rare_entries"),
-    "Compaction and other services": ("service_values", "services", "context"),
+    "Compaction and other services": ("service_values", "services", "operations", "context"),
     "What plugins register": ("registrations", "front_ends", "resources"),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
 
 IMPLEMENTED = {"Exporter", "Renderer", "Login", "CredentialSource", "Provider", "ModelDiscovery", "Service"}
-IMPLEMENTED |= {"SessionStore", "StoredSession", "Compactor", "BranchSummarizer", "Retrier", "CommandRunner"}
+IMPLEMENTED |= {
+    "SessionStore",
+    "StoredSession",
+    "Compactor",
+    "BranchSummarizer",
+    "Retrier",
+    "CommandRunner",
+    "ToolOperations",
+}
+IMPLEMENTED |= {"FileOperations", "CommandOperations"}
 
 MODES = """\
 ## What a mode gets: options

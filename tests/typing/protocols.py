@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pi_core.session.memory import MemorySession, MemoryStore
     from pi_core.session.nodes import TreeNode
     from pi_hookspecs import (
+        CommandOperations,
         EventBus,
+        FileOperations,
         ModelCatalog,
         PiAPI,
         PiContext,
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
         StreamFunction,
         Tool,
         ToolContext,
+        ToolOperations,
         UserInterface,
     )
-    from pi_testing import EventRecorder, FakeTool, FakeUI, ScriptedProvider
+    from pi_testing import EventRecorder, FakeTool, FakeUI, FakeWorkspace, ScriptedProvider
 
 
 def scripted_provider_is_a_provider(script: ScriptedProvider) -> tuple[Provider, StreamFunction]:
@@ -85,3 +88,9 @@ def a_recorder_listens_to_sessions_and_agents(recorder: EventRecorder, session: 
 
 def a_port_is_what_plugins_reach(port: PluginPort) -> SessionPort:
     return port
+
+
+def a_fake_workspace_redirects_all_tools(
+    fake: FakeWorkspace,
+) -> tuple[ToolOperations, FileOperations, CommandOperations]:
+    return fake, fake, fake

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.messages import *
     from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
+    from pi_hookspecs.operations import *
     from pi_hookspecs.provider import *
     from pi_hookspecs.rare_entries import *
     from pi_hookspecs.rare_messages import *
@@ -97,6 +98,10 @@ _HOMES: dict[str, str] = {
     ),
     "model_files": "load_models",
     "models": "Model ModelCost PriceTier ProviderInfo THINKING_LEVELS ThinkingLevel",
+    "operations": (
+        "CommandOperations EditOperations FileOperations FindOperations GrepOperations LsOperations ReadOperations "
+        "WriteOperations"
+    ),
     "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
     "rare_entries": (
         "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent "
@@ -114,7 +119,7 @@ _HOMES: dict[str, str] = {
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
         "CompactionReason CompactionRequest RetryDecision"
     ),
-    "services": "BranchSummarizer CommandRunner Compactor Retrier Service",
+    "services": "BranchSummarizer CommandRunner Compactor Retrier Service ToolOperations",
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.actions import ExecResult, ModelCatalog
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
+    from pi_hookspecs.operations import CommandOperations, FileOperations
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.service_values import Compaction, CompactionReason
@@ -224,6 +225,20 @@ class PiContext(CommandActions, Protocol):
         """Run a program, see ``PiAPI.exec``; it is killed when the run or ``signal`` is aborted."""
         ...
 
+    def file_operations(self) -> FileOperations | None:
+        """Return where plugins redirect file access (``ToolOperations``); None for this machine.
+
+        A tool that reads or writes files of the workspace asks at each call.
+
+        Raises:
+            PiError: A plugin failed to provide them; the call must not be made on this machine instead.
+        """
+        ...
+
+    def command_operations(self) -> CommandOperations | None:
+        """Return where plugins redirect commands; as ``file_operations``."""
+        ...
+
     def create_session(self, **options: Any) -> Any:
         """Return a new ``AgentSession`` for a subagent: ``async with ctx.create_session(...) as session``.
 
@@ -295,6 +310,11 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
     @property
     def call_id(self) -> str:
         """Id of this call."""
+        ...
+
+    @property
+    def tool_name(self) -> str:
+        """Name of the tool that was called."""
         ...
 
     def update(self, partial: ToolResult | str) -> None:

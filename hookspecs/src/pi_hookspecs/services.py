@@ -1,6 +1,7 @@
 """Policies that a plugin provides and core calls through a protocol (``register_services``).
 
-The later one in load order wins; without one, the session's method raises an error that names the plugin to install.
+Of most kinds the later one in load order wins; without one, the session's method raises an error that names the plugin
+to install. Of ``ToolOperations`` all are asked, because each may leave a call to the others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
+    from pi_hookspecs.operations import CommandOperations, FileOperations
     from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.service_values import (
         BranchSummary,
@@ -26,6 +28,7 @@ __all__ = [
     "Compactor",
     "Retrier",
     "Service",
+    "ToolOperations",
 ]
 
 
@@ -85,5 +88,31 @@ class CommandRunner(Protocol):
         ...
 
 
-Service = Compactor | BranchSummarizer | Retrier | CommandRunner
+@runtime_checkable
+class ToolOperations(Protocol):
+    """Redirects tools to another place: a container, another machine, the unsaved text of an editor.
+
+    Asked at every call of a tool, and for the user's ``!`` commands; the provider that is later in load order first.
+    Where all return None, the tool works on this machine. One that raises makes the call fail: it is not made on this
+    machine instead.
+    """
+
+    def files(self, ctx: PiContext) -> FileOperations | None:
+        """Return where the files of this call are; None has no opinion.
+
+        Args:
+            ctx: That of the tool, whose ``tool_name`` and ``call_id`` say which call it is.
+        """
+        ...
+
+    def commands(self, ctx: PiContext) -> CommandOperations | None:
+        """Return what runs the command of this call; None has no opinion.
+
+        Args:
+            ctx: That of the tool ``bash``, or the session's for a command of the user.
+        """
+        ...
+
+
+Service = Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations
 """Types that ``register_services`` may return."""

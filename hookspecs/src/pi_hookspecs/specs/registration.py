@@ -130,10 +130,12 @@ def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[e
 
 @hookspec
 def register_services() -> Sequence[Service]:  # type: ignore[empty-body]
-    """Provide a policy: a ``Compactor``, ``BranchSummarizer`` or ``Retrier``.
+    """Provide a policy: a ``Compactor``, ``BranchSummarizer``, ``Retrier``, ``CommandRunner`` or ``ToolOperations``.
+
+    One object is one of them: return several objects to provide several.
 
     When: once per load of the plugin.
-    Answers: collect; of each kind the later wins.
+    Answers: collect; of each kind the later wins, but every ``ToolOperations`` is asked, the later first.
     On error: reported; the plugin provides nothing.
     Since: 1.0
     """

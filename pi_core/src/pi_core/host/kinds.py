@@ -136,6 +136,7 @@ def _is_suffix(suffix: object) -> bool:
 
 
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
+_SERVICES = ("Compactor", "BranchSummarizer", "Retrier", "CommandRunner", "ToolOperations")
 _TOOL_DATA = ("label", "description", "parameters", "default_active", "prompt_snippet", "prompt_guidelines")
 
 KINDS: dict[str, Kind] = {
@@ -148,7 +149,7 @@ KINDS: dict[str, Kind] = {
     "register_modes": Kind("mode", ("Mode",), data=("interactive", "priority", "description"), calls=("run",)),
     "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",), calls=("run",)),
     "register_session_stores": Kind("session store", ("SessionStore",), by_class=True),
-    "register_services": Kind("service", ("Compactor", "BranchSummarizer", "Retrier", "CommandRunner"), key=None),
+    "register_services": Kind("service", _SERVICES, key=None),
     "register_credentials": Kind("credential source", ("CredentialSource",)),
     "register_renderers": Kind("renderer", ("Renderer",)),
     "register_exporters": Kind(

@@ -15,7 +15,7 @@ from pi_core.host.loader import Loader
 from pi_core.host.records import DEFAULT_PLUGINS, PluginRecord, Problem
 from pi_core.host.registrar import Registrar
 from pi_core.host.registry import Registered, Registry
-from pi_hookspecs import UnknownName
+from pi_hookspecs import PluginError, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -66,7 +66,7 @@ class PluginHost:
         """How long a plugin may take to be imported, to register or to activate itself."""
         self.crumbs = Breadcrumbs(settings.agent_dir / "cache")
         """Which plugins are being loaded, and which processes died in before."""
-        self._registry = Registry(settings.get_object("plugins.prefer"), self.rank)
+        self._registry = Registry(settings.get_object("plugins.prefer"), self.rank, self._forget_service_kinds)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
         self._loader = Loader(
             self._registrar, self.crumbs, self._report, lambda: self.problems, self.load_seconds, on_load=on_load
@@ -138,6 +138,12 @@ class PluginHost:
     def changes(self) -> int:
         """A number that grows whenever what plugins register may be different from before."""
         return self._record_changes + self._registry.changes
+
+    @cached_property
+    def service_kinds(self) -> frozenset[str]:
+        """The kinds of services that plugins provide, as the index has it; an attribute as long as nothing changes."""
+        added = {each.name for each in self._registry.all("register_services")}
+        return frozenset(added | self.registered_names("register_services").keys())
 
     def owners(self, hook: str) -> dict[str, str]:
         """Return which plugin each registered name means, as the index has it; imports nothing that is indexed."""
@@ -235,6 +241,28 @@ class PluginHost:
         """Return what the loaded plugins registered under a hook, losers included."""
         return self._registrar.asked(hook).all(hook)
 
+    def services(self, kind: str) -> list[Registered]:
+        """Return what every plugin provides of one kind of service, in load order, the preferred one last.
+
+        Raises:
+            PluginError: A plugin provides one, and it cannot be loaded.
+        """
+        providers = [record.name for record in self.registering("register_services", kind)]
+        self.load(*providers)
+        registry = self._registrar.asked("register_services")
+        found = [each for each in registry.all("register_services") if each.name == kind]
+        names = [each.plugin for each in found]
+        for name in providers:
+            if name not in names:
+                message = (
+                    f"Plugin {name!r} provides {kind} and cannot be loaded. Repair or disable it; see 'pi plugins'."
+                )
+                raise PluginError(name, message)
+        if names:
+            preferred = registry.choice("register_services", kind, names)
+            found.sort(key=lambda each: each.plugin == preferred)
+        return found
+
     def activations(self) -> list[tuple[str, Callable[..., Any]]]:
         """Return the ``activate`` functions of the loaded plugins, in load order."""
         found = [(each.plugin_name, each.function) for each in self._registrar.manager.hook.activate.get_hookimpls()]
@@ -302,7 +330,11 @@ class PluginHost:
 
     def _forget_names(self) -> None:
         self._by_name.clear()
+        self._forget_service_kinds()
         self._record_changes += 1
+
+    def _forget_service_kinds(self) -> None:
+        self.__dict__.pop("service_kinds", None)
 
     def _check_disabled(self) -> None:
         for name in sorted(self.disabled - set(self.records)):

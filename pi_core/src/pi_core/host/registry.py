@@ -30,9 +30,17 @@ class Registry:
 
     Of two with one name the plugin that is later in load order wins, unless ``prefer`` (``{"tool:grep":
     "plugin"}``) names another; the loser is found as ``plugin:name``.
+
+    Args:
+        prefer: The setting ``plugins.prefer``.
+        rank: Returns a plugin's place in load order.
+        on_change: Called when something is registered or taken away.
     """
 
-    def __init__(self, prefer: Mapping[str, str], rank: Callable[[str], int]) -> None:
+    def __init__(
+        self, prefer: Mapping[str, str], rank: Callable[[str], int], on_change: Callable[[], object] = int
+    ) -> None:
+        self._on_change = on_change
         self._prefer = prefer
         self._rank = rank
         self._all: dict[str, list[Registered]] = {hook: [] for hook in KINDS}
@@ -44,19 +52,23 @@ class Registry:
         mine = Registered(plugin, KINDS[hook].key_of(thing), thing)
 
         def remove() -> None:
-            self.changes += 1
+            self._count_change()
             self._all[hook] = [each for each in self._all[hook] if each is not mine]
 
-        self.changes += 1
+        self._count_change()
         insort(self._all[hook], mine, key=lambda each: self._rank(each.plugin))  # plugins are loaded when needed
         return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
         """Forget what a plugin registered under a hook, or one name of it."""
-        self.changes += 1
+        self._count_change()
         self._all[hook] = [
             each for each in self._all[hook] if each.plugin != plugin or (name is not None and each.name != name)
         ]
+
+    def _count_change(self) -> None:
+        self.changes += 1
+        self._on_change()
 
     def winners(self, hook: str) -> dict[str, Registered]:
         """Return what each name means."""

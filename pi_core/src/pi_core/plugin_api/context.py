@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
+        CommandOperations,
         ExecResult,
+        FileOperations,
         Model,
         NoticeLevel,
         ResourceLoader,
@@ -168,6 +170,24 @@ class PluginContext(CommandContext):
         args, folder = texts("ctx.exec", "arguments", args), self.cwd / (cwd or "")
         return await run_program(command, args, cwd=folder, signal=signal or self.signal, timeout=timeout, env=env)
 
+    def file_operations(self) -> FileOperations | None:
+        """Return where plugins redirect file access; None for this machine."""
+        if "ToolOperations" not in self._session.host.service_kinds:
+            return None
+        from pi_core.plugin_api.redirection import find_operations
+
+        found: FileOperations | None = find_operations(self._session, self, "files")
+        return found
+
+    def command_operations(self) -> CommandOperations | None:
+        """Return where plugins redirect commands; None for this machine."""
+        if "ToolOperations" not in self._session.host.service_kinds:
+            return None
+        from pi_core.plugin_api.redirection import find_operations
+
+        found: CommandOperations | None = find_operations(self._session, self, "commands")
+        return found
+
     def create_session(self, **options: Any) -> HelperSession:
         """Return a session for a helper, for use with ``async with``."""
         return self._session.create_helper(options, self.signal)
@@ -199,6 +219,7 @@ class ToolCallContext(PluginContext):
         self._relay: Relay | None = None
         self._nested = 0
         self.call_id = call.id
+        self.tool_name = call.name
 
     @property
     def signal(self) -> AbortSignal:

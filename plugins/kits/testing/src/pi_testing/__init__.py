@@ -13,6 +13,7 @@ from pi_hookspecs.lazy import lazy_exports
 if TYPE_CHECKING:
     from pi_testing.cassettes import Cassette
     from pi_testing.fake_ui import Dialog, FakeUI, Notice
+    from pi_testing.fake_workspace import FakeWorkspace
     from pi_testing.faults import failing_hook, slow_hook
     from pi_testing.mode_contract import ModeContract
     from pi_testing.provider_contract import ProviderCase, ProviderContract, ServerCase
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "cassettes": "Cassette",
     "fake_ui": "Dialog FakeUI Notice",
+    "fake_workspace": "FakeWorkspace",
     "faults": "failing_hook slow_hook",
     "mode_contract": "ModeContract",
     "provider_contract": "ProviderCase ProviderContract ServerCase",
@@ -57,6 +59,7 @@ __all__ = [
     "EventRecorder",
     "FakeTool",
     "FakeUI",
+    "FakeWorkspace",
     "ModeContract",
     "Notice",
     "ProviderCase",

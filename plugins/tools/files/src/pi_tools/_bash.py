@@ -9,6 +9,7 @@ from pi_hookspecs.tools import Tool, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._settings import setting
 from pi_tools._text import as_count, clean, number_text
+from pi_tools._workspace import command_operations
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pi_tools._operations import BashOperations, SpawnContext
     from pi_tools._options import BashOptions
 
-__all__ = ["bash_tool", "local_operations", "prepare"]
+__all__ = ["bash_tool", "operations_for", "prepare"]
 
 _PARAMETERS = {
     "type": "object",
@@ -104,7 +105,7 @@ async def _run(
     updates = _Updates(output, on_update)
     code, verdict = None, ""
     try:
-        code = await local_operations(ctx, options).exec(
+        code = await operations_for(ctx, options).exec(
             spawn.command, spawn.cwd, on_data=updates.take, signal=signal, timeout=seconds, env=spawn.env
         )
     except TimeoutError:
@@ -125,10 +126,11 @@ def _result(output: Output, verdict: str, silent: str) -> ToolResult:
     return ToolResult.text("\n\n".join(parts), details=details, is_error=bool(verdict))
 
 
-def local_operations(ctx: Any, options: BashOptions | None) -> BashOperations:
-    """Return the operations of the options, else those of this machine, configured by the settings."""
-    if options is not None and options.operations is not None:
-        return options.operations
+def operations_for(ctx: Any, options: BashOptions | None) -> BashOperations:
+    """Return the operations of the options or a plugin, else those of this machine, configured by the settings."""
+    operations: BashOperations | None = command_operations(ctx, options)
+    if operations is not None:
+        return operations
     from pi_tools._commands.local import LocalBashOperations
 
     keep = setting(ctx, "bash.keepBackground", options and options.keep_background)

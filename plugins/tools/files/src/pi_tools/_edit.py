@@ -12,6 +12,7 @@ from pi_tools._mutation_queue import file_mutation_queue
 from pi_tools._paths import resolve
 from pi_tools._text import clean
 from pi_tools._threads import check, finish
+from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
@@ -61,7 +62,7 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
         edits = [Edit(clean(edit["oldText"]), clean(edit["newText"])) for edit in fold(params).get("edits") or ()]
         if not edits:
             raise ToolFailure("Edit tool input is invalid. edits must contain at least one replacement.")
-        operations: EditOperations | None = None if options is None else options.operations
+        operations: EditOperations | None = file_operations(ctx, options)
         if operations is None:
             from pi_tools._local_files import LocalEditOperations
 

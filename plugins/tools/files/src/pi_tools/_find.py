@@ -11,6 +11,7 @@ from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean, show_names
 from pi_tools._threads import check, finish, look
+from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Too
         given = params.get("path") or "."
         path = resolve(given, cwd or str(ctx.cwd))
         limit = max(as_count(params.get("limit"), _LIMIT), 1)
-        operations: FindOperations = (options.operations if options is not None else None) or LocalFindOperations()
+        operations: FindOperations = file_operations(ctx, options) or LocalFindOperations()
         if not await operations.exists(path):
             raise ToolFailure(f"Path not found: {clean(path)}")
         try:

@@ -6,11 +6,13 @@ import os
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from pi_hookspecs.errors import PiError
 from pi_hookspecs.tools import Tool, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean
 from pi_tools._threads import check
+from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
@@ -47,12 +49,7 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
     ) -> ToolResult:
         check(signal)
         where = cwd or str(ctx.cwd)
-        operations: GrepOperations | None = None if options is None else options.operations
-        if operations is None:
-            from pi_tools._searching.ripgrep import LocalGrepOperations
-
-            operations = LocalGrepOperations()
-        return await _grep(operations, params, where, signal)
+        return await _grep(file_operations(ctx, options), params, where, signal)
 
     return Tool(
         name="grep",
@@ -68,15 +65,17 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
     )
 
 
-async def _grep(operations: GrepOperations, params: dict[str, Any], cwd: str, signal: AbortSignal) -> ToolResult:
+async def _grep(redirected: GrepOperations | None, params: dict[str, Any], cwd: str, signal: AbortSignal) -> ToolResult:
     from pi_tools._searching.matches import Matches
+    from pi_tools._searching.ripgrep import LocalGrepOperations
 
+    operations = redirected or LocalGrepOperations()
     path = resolve(params.get("path") or ".", cwd)
     try:
         directory = await operations.is_directory(path)
     except OSError:
         raise ToolFailure(f"Path not found: {clean(path)}") from None
-    if not directory:
+    if not directory and redirected is None:
         _require_file(path)
     limit = max(as_count(params.get("limit"), _LIMIT), 1)
     context = min(max(as_count(params.get("context"), 0), 0), _MOST_CONTEXT)
@@ -94,7 +93,7 @@ def _require_file(path: str) -> None:
     try:
         kind = kind_of(os.stat(path).st_mode)
     except OSError:
-        return  # it exists only for the operations, not on this machine
+        return  # it has gone meanwhile: ripgrep says so
     if kind is not None:
         raise ToolFailure(f"Cannot search '{clean(path)}': it is {kind}. Search a file or a directory.")
 
@@ -117,7 +116,7 @@ def _arguments(params: dict[str, Any], path: str, context: int) -> list[str]:
 
 async def _search(
     operations: GrepOperations, arguments: list[str], cwd: str, signal: AbortSignal, matches: Matches
-) -> ToolFailure | None:
+) -> PiError | None:
     rest: list[bytes] = []
     try:
         async with aclosing(operations.search(arguments, cwd, signal)) as chunks:
@@ -130,7 +129,7 @@ async def _search(
                 rest = [tail]
                 if not matches.take(lines):
                     return None
-    except ToolFailure as failure:
+    except PiError as failure:
         return failure
     finally:
         matches.end()

@@ -10,6 +10,7 @@ from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean, show_names
 from pi_tools._threads import check, look
+from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,9 @@ def ls_tool(cwd: str | None = None, options: LsOptions | None = None) -> Tool:
         check(signal)
         path = resolve(params.get("path") or ".", cwd or str(ctx.cwd))
         limit = max(as_count(params.get("limit"), _LIMIT), 0)
-        if options is not None and options.operations is not None:
-            entries = await _fetch(options.operations, path)
+        operations = file_operations(ctx, options)
+        if operations is not None:
+            entries = await _fetch(operations, path)
             return await look(signal, _show, entries, limit)
         return await look(signal, _list, path, limit)
 

@@ -1,18 +1,21 @@
-"""Operations of each tool on files and commands. A plugin can replace them to redirect the tools.
-
-Paths are absolute, on the target machine. System failures are raised as ``OSError`` with ``errno`` set, so
-that the texts for the model are the same for every implementation. An implementation is any object
-that has the methods; none of these classes needs to be inherited from.
-"""
+"""The operations of each tool, under the names of this package; ``pi_hookspecs.operations`` defines them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_hookspecs.operations import CommandOperations as BashOperations
+from pi_hookspecs.operations import (
+    EditOperations,
+    FindOperations,
+    GrepOperations,
+    LsOperations,
+    ReadOperations,
+    WriteOperations,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-
-    from pi_hookspecs.abort import AbortSignal
+    from collections.abc import Mapping
 
 __all__ = [
     "BashOperations",
@@ -24,127 +27,6 @@ __all__ = [
     "SpawnContext",
     "WriteOperations",
 ]
-
-
-@runtime_checkable
-class ReadOperations(Protocol):
-    """For ``read``."""
-
-    async def access(self, path: str) -> None:
-        """Return if the file can be read."""
-        ...
-
-    async def read_file(self, path: str) -> bytes:
-        """Return the whole content."""
-        ...
-
-
-@runtime_checkable
-class WriteOperations(Protocol):
-    """For ``write``."""
-
-    async def mkdir(self, path: str) -> None:
-        """Make the directory and its parents; no error when it exists."""
-        ...
-
-    async def write_file(self, path: str, content: bytes) -> None:
-        """Create or replace the file, atomically."""
-        ...
-
-
-@runtime_checkable
-class EditOperations(Protocol):
-    """For ``edit``."""
-
-    async def access(self, path: str) -> None:
-        """Return if the file can be read and written."""
-        ...
-
-    async def read_file(self, path: str) -> bytes:
-        """Return the whole content; an ``OSError`` with ``EFBIG`` is a file too large to edit."""
-        ...
-
-    async def write_file(self, path: str, content: bytes) -> None:
-        """Replace the file, atomically."""
-        ...
-
-
-@runtime_checkable
-class BashOperations(Protocol):
-    """For ``bash``."""
-
-    async def exec(
-        self,
-        command: str,
-        cwd: str,
-        *,
-        on_data: Callable[[bytes], None],
-        signal: AbortSignal,
-        timeout: float | None,  # noqa: ASYNC109 - ends a command, not a coroutine
-        env: Mapping[str, str],
-    ) -> int | None:
-        """Run the command and return its exit code, 128+n after signal n, None if it is not known.
-
-        Args:
-            command: For the shell.
-            cwd: Where it runs.
-            on_data: Called with standard output and standard error; may be called from any thread.
-            signal: Ends the command, and everything it started.
-            timeout: Seconds until they are ended; None for no limit.
-            env: The whole environment.
-
-        Raises:
-            TimeoutError: The timeout ended it.
-            pi_hookspecs.Aborted: The signal ended it.
-        """
-        ...
-
-
-@runtime_checkable
-class GrepOperations(Protocol):
-    """For ``grep``."""
-
-    async def is_directory(self, path: str) -> bool:
-        """Whether it is a directory; ``FileNotFoundError`` when it does not exist."""
-        ...
-
-    def search(self, arguments: Sequence[str], cwd: str, signal: AbortSignal) -> AsyncGenerator[bytes, None]:
-        """Run ripgrep with the arguments and yield its standard output in pieces; closing ends the search.
-
-        Raises:
-            RipgrepFailed: It ended with another code than 0 and 1.
-        """
-        ...
-
-
-@runtime_checkable
-class FindOperations(Protocol):
-    """For ``find``."""
-
-    async def exists(self, path: str) -> bool:
-        """Whether the path exists."""
-        ...
-
-    async def glob(self, pattern: str, path: str, limit: int, signal: AbortSignal) -> Sequence[str]:
-        """Return at most ``limit`` paths relative to ``path``, POSIX separators, directories ending with ``/``.
-
-        Raises:
-            NotADirectoryError: The path is not a directory.
-        """
-        ...
-
-
-@runtime_checkable
-class LsOperations(Protocol):
-    """For ``ls``."""
-
-    async def is_directory(self, path: str) -> bool:
-        """Whether it is a directory; ``FileNotFoundError`` when it does not exist."""
-        ...
-
-    async def entries(self, path: str) -> Sequence[tuple[str, bool]]:
-        """Return name and "is a directory, or a link to one" of all entries that can be examined."""
-        ...
 
 
 class SpawnContext(NamedTuple):

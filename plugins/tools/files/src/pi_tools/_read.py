@@ -11,6 +11,7 @@ from pi_tools._paths import resolve_existing
 from pi_tools._settings import setting
 from pi_tools._text import as_count, clean
 from pi_tools._threads import check, look
+from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -46,8 +47,9 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
         check(signal)
         path = params["path"]
         where = cwd or str(ctx.cwd)
-        if options is not None and options.operations is not None:
-            content = await _fetch(options.operations, path, where)
+        operations = file_operations(ctx, options)
+        if operations is not None:
+            content = await _fetch(operations, path, where)
             source: _Memory | _Local = _Memory(content)
         else:
             source = await look(signal, _Local, path, where)

@@ -11,7 +11,7 @@ import codecs
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs import Aborted, BashExecutionMessage
-from pi_tools._bash import local_operations, prepare
+from pi_tools._bash import operations_for, prepare
 from pi_tools._options import BashOptions
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ShellRunner:
             heard.feed(chunk)
 
         try:
-            code = await local_operations(ctx, options).exec(
+            code = await operations_for(ctx, options).exec(
                 spawn.command, spawn.cwd, on_data=take, signal=request.signal, timeout=None, env=spawn.env
             )
         except Aborted:

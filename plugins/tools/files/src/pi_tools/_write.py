@@ -11,6 +11,7 @@ from pi_tools._mutation_queue import file_mutation_queue
 from pi_tools._paths import resolve
 from pi_tools._text import clean, to_utf8
 from pi_tools._threads import check
+from pi_tools._workspace import file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
@@ -41,7 +42,7 @@ def write_tool(cwd: str | None = None, options: WriteOptions | None = None) -> T
         path = params["path"]
         absolute = resolve(path, cwd or str(ctx.cwd))
         content = to_utf8(params["content"])
-        operations: WriteOperations | None = None if options is None else options.operations
+        operations: WriteOperations | None = file_operations(ctx, options)
         if operations is None:
             from pi_tools._local_files import LocalWriteOperations
 

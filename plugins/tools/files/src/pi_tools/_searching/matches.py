@@ -22,6 +22,9 @@ _MOST_BUILT = 1 << 23
 """The same for the output: with much context every match repeats the lines of the others."""
 
 
+_TYPE = b'{"type":"'
+
+
 class _Match(NamedTuple):
     line: int
     """Its number."""
@@ -32,13 +35,21 @@ class _Match(NamedTuple):
 class _File:
     """The lines of one file around its matches."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, path: dict[str, str], name: str) -> None:
+        self.path = path
         self.name = name
         self.lines: dict[int, str] = {}
         self.matches: list[_Match] = []
         self.last = 0
         self.ended = False
         """Whether the last known line has a newline."""
+
+
+def _type_of(message: bytes) -> str:
+    """Return the type of a message: ripgrep begins each with it, other writers of JSON may put blanks in between."""
+    if message.startswith(_TYPE):
+        return message[len(_TYPE) : message.find(b'"', len(_TYPE))].decode()
+    return str(json.loads(message)["type"]) if message.strip() else ""
 
 
 class Matches:
@@ -66,13 +77,11 @@ class Matches:
     def take(self, messages: Iterable[bytes]) -> bool:
         """Take complete messages, one per line; False when no more are needed."""
         for message in messages:
-            if message.startswith(b'{"type":"match"'):
-                if not self._add(json.loads(message)["data"], matched=True):
+            kind = _type_of(message)
+            if kind in {"match", "context"}:
+                if not self._add(json.loads(message)["data"], matched=kind == "match"):
                     return False
-            elif message.startswith(b'{"type":"context"'):
-                if not self._add(json.loads(message)["data"], matched=False):
-                    return False
-            elif message.startswith(b'{"type":"end"'):
+            elif kind == "end":
                 self.end()
                 if self.count >= self.limit:
                     return False
@@ -80,8 +89,12 @@ class Matches:
 
     def _add(self, data: dict[str, Any], *, matched: bool) -> bool:
         number = data["line_number"]
+        if self._file is not None and self._file.path != data["path"]:  # the operations of a plugin may leave "end" out
+            self.end()
+            if self._full_at is not None:
+                return False
         if self._file is None:
-            self._file = _File(self._name(data["path"]))
+            self._file = _File(data["path"], self._name(data["path"]))
         file = self._file
         if self._full_at is not None and number > self._full_at:
             return False  # the context of the last match is complete

@@ -1,0 +1,56 @@
+"""Asks the plugins that redirect tools (``ToolOperations``) where the files or commands of one call are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import pi_hookspecs
+from pi_core.agent.safe_text import safe_repr, summary_and_traceback
+from pi_core.hooks.containment import Contained
+from pi_hookspecs import PiError
+
+if TYPE_CHECKING:
+    from pi_core.plugin_api.port import SessionPort
+    from pi_hookspecs import PiContext
+
+__all__ = ["find_operations"]
+
+_PROTOCOLS = {"files": "FileOperations", "commands": "CommandOperations"}
+
+
+def find_operations(session: SessionPort, ctx: PiContext, method: Literal["files", "commands"]) -> Any:
+    """Return the first answer that is not None, of the plugin that is last in load order first; None without any.
+
+    Raises:
+        PiError: A plugin cannot be loaded, raised, or returned an object that lacks methods.
+    """
+    for provider in reversed(session.host.services("ToolOperations")):
+        with Contained(_reporter(session, provider.plugin, method), passing=PiError):
+            found = getattr(provider.thing, method)(ctx)
+        if found is not None:
+            _check(provider.plugin, method, found)
+            return found
+    return None
+
+
+def _reporter(session: SessionPort, plugin: str, method: str) -> Any:
+    def report(error: BaseException) -> None:
+        line, stack = summary_and_traceback(error)
+        message = f"Plugin {plugin!r} failed to say where the {method} of this call are: {line}. Nothing was done."
+        session.report_plugin_error(plugin, f"ToolOperations.{method}", message, stack)
+        raise PiError(message) from error
+
+    return report
+
+
+def _check(plugin: str, method: str, found: object) -> None:
+    protocol = getattr(pi_hookspecs, _PROTOCOLS[method])
+    if isinstance(found, protocol):
+        return
+    names = {name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_")}
+    missing = ", ".join(sorted(name for name in names if not callable(getattr(found, name, None))))
+    message = (
+        f"Plugin {plugin!r} returned {safe_repr(found)} from ToolOperations.{method}, which lacks {missing}."
+        f" Nothing was done. It must have all methods of {protocol.__name__}; None leaves a tool on this machine."
+    )
+    raise PiError(message)
