@@ -278,7 +278,10 @@ class PiContext(CommandActions, Protocol):
         ...
 
     async def emit(self, event: Any) -> None:
-        """Emit an event to the session's subscribers; its class has a ``type`` and attrs fields."""
+        """Emit an event to the session's subscribers; its class has a ``type`` and attrs fields.
+
+        JSON mode and RPC write it as a line, unless its class has ``on_wire = False``.
+        """
         ...
 
     def abort(self, reason: str = "Operation aborted") -> None:

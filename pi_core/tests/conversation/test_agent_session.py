@@ -127,7 +127,7 @@ async def test_subscribers_hear_the_agents_events_and_one_settled_at_the_end(ses
     script.turn(text("Hello"))
     await session.prompt("hi")
 
-    assert recorder.types[0] == "agent_start"
+    assert recorder.types[:2] == ["session_start", "agent_start"]
     assert recorder.types[-2:] == ["agent_end", "agent_settled"]
     assert recorder.types.count("agent_settled") == 1
     assert not recorder.events[-1].aborted
@@ -231,7 +231,7 @@ async def test_input_that_a_plugin_dealt_with_asks_no_model(session_of, script, 
 
     assert await session.prompt("ping") is None
     assert not script.requests
-    assert recorder.types == []
+    assert recorder.types == ["session_start"]
 
 
 async def test_input_says_where_it_comes_from(session_of, script):

@@ -276,3 +276,82 @@ async def test_what_was_queued_does_not_come_along(session_of, script):
     await session.new_session()
 
     assert not session.has_queued_messages()
+
+
+# Subscribers
+
+
+def life(session):
+    """The events of a session's life that a subscriber gets, each with its reason."""
+    kinds = ("session_start", "session_switch", "session_fork", "session_tree")
+    seen = []
+    session.subscribe(lambda event: seen.append((event.type, getattr(event, "reason", None))), *kinds)
+    return seen
+
+
+async def test_a_subscriber_learns_that_the_session_has_started(session_of):
+    session = session_of()
+    seen = life(session)
+    await session.start()
+    await session.start()
+
+    assert seen == [("session_start", "startup")]
+
+
+async def test_subscribers_learn_that_the_conversation_was_replaced(session_of, script, stored):
+    session = session_of(session_manager=stored())
+    user, *_ = await talked(session, script, "one")
+    first = session.session_file
+    seen = life(session)
+    await session.new_session()
+    await session.switch_session(first)
+    await session.fork(user.id)
+
+    assert seen == [
+        ("session_switch", "new"),
+        ("session_start", "new"),
+        ("session_switch", "resume"),
+        ("session_start", "resume"),
+        ("session_fork", None),
+        ("session_start", "fork"),
+    ]
+
+
+async def test_subscribers_learn_where_in_the_tree_the_conversation_continues(session_of, script, recorder):
+    session = session_of()
+    _, answered, _, last = await talked(session, script)
+    await session.navigate_tree(answered.id)
+
+    (event,) = recorder.of("session_tree")
+    assert (event.new_leaf_id, event.old_leaf_id) == (answered.id, last.id)
+
+
+async def test_subscribers_learn_of_a_reload(session_of, script):
+    session = session_of()
+    await session.start()
+    seen = life(session)
+    await session.reload()
+
+    assert seen == [("session_start", "reload")]
+
+
+async def test_a_plugin_has_finished_with_an_event_before_subscribers_get_it(session_of):
+    order = []
+    session = session_of(plugin(session_switch=lambda: order.append("plugin")))
+    session.subscribe(lambda _: order.append("subscriber"), "session_switch")
+    await session.new_session()
+
+    assert order == ["plugin", "subscriber"]
+
+
+async def test_a_listener_may_send_the_first_prompt_when_the_session_has_started(session_of, script):
+    session = session_of()
+    script.turn(text("hello"))
+
+    async def begin(_):
+        await session.prompt("hi")
+
+    session.subscribe(begin, "session_start")
+    await session.start()
+
+    assert session.get_last_assistant_text() == "hello"

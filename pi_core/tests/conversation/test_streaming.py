@@ -382,6 +382,7 @@ async def test_aborting_from_inside_the_loop_ends_it_in_good_order(session_of, s
 async def test_the_run_waits_for_a_slow_consumer(session_of, script, monkeypatch):
     monkeypatch.setattr(streaming, "MOST_WAITING", 3)
     session = session_of()
+    await session.start()
     heard = []
     session.subscribe(heard.append)
     script.turn(text("abcdefgh", chunks=[*"abcdefgh"]))

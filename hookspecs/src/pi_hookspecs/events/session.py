@@ -19,6 +19,7 @@ class SessionStartEvent(ReprMixin):
     """A session begins or is loaded."""
 
     type: ClassVar[Literal["session_start"]] = "session_start"
+    on_wire: ClassVar[bool] = False
     reason: Literal["startup", "reload", "new", "resume", "fork"] = "startup"
     previous_session_file: str | None = None
 

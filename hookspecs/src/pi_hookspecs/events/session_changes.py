@@ -37,6 +37,7 @@ class SessionSwitchEvent(ReprMixin):
     """The session was switched (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_switch"]] = "session_switch"
+    on_wire: ClassVar[bool] = False
     reason: Literal["new", "resume"]
     previous_session_file: str | None = None
 
@@ -46,6 +47,7 @@ class SessionForkEvent(ReprMixin):
     """The session was forked (``session_start`` follows with the same ``reason``)."""
 
     type: ClassVar[Literal["session_fork"]] = "session_fork"
+    on_wire: ClassVar[bool] = False
     previous_session_file: str | None = None
 
 
@@ -159,6 +161,7 @@ class SessionTreeEvent(ReprMixin):
     """The conversation continues from another entry of the tree."""
 
     type: ClassVar[Literal["session_tree"]] = "session_tree"
+    on_wire: ClassVar[bool] = False
     new_leaf_id: str | None
     old_leaf_id: str | None
     summary_entry: BranchSummaryEntry | None = None

@@ -27,6 +27,7 @@ class Subscribers:
 
     def __init__(self) -> None:
         self._all: tuple[Callable[[Any, AbortSignal | None], Awaitable[None] | None], ...] = ()
+        self._types: dict[Callable[..., object], frozenset[str]] = {}
         self._unsettled: set[asyncio.Future[None]] = set()
 
     def add(self, listener: Listener, types: frozenset[str] = frozenset()) -> Callable[[], None]:
@@ -37,11 +38,17 @@ class Subscribers:
         if types:
             call = _of_types(call, types)
         self._all = (*self._all, call)
+        self._types[call] = types
 
         def remove() -> None:
             self._all = tuple(each for each in self._all if each is not call)
+            self._types.pop(call, None)
 
         return remove
+
+    def listens(self, kind: str) -> bool:
+        """Whether any listener is subscribed to events of this type; ask before building a rare one."""
+        return any(not types or kind in types for types in self._types.values())
 
     async def emit(self, event: Any, signal: AbortSignal | None) -> None:
         """Call every listener; the first exception is raised, and the remaining listeners are not called."""

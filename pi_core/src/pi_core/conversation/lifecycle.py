@@ -97,6 +97,10 @@ class Lifecycle:
             self._parts.tools.offer()
             await self._notify("session_start", lambda events: events.SessionStartEvent())
             await discover_resources(self._runtime, "startup")
+        if self._runtime.events.listens("session_start"):  # outside the lock: a listener may send the first prompt
+            import pi_hookspecs
+
+            await self._runtime.emit(pi_hookspecs.SessionStartEvent())
 
     async def ready(self) -> None:
         """Return when a prompt may begin: after start, compaction, change of branch and reload."""

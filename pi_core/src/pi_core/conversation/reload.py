@@ -111,8 +111,7 @@ class Reloader:
         self._activate(staged.replaced if staged is not None else {})
         self._offer_tools()
         await reload_resources(runtime)
-        if runtime.hooks.listens("session_start"):
-            await runtime.hooks.notify(pi_hookspecs.SessionStartEvent(reason="reload"), runtime.ctx)
+        await runtime.announce("session_start", lambda: pi_hookspecs.SessionStartEvent(reason="reload"))
 
     def _activate(self, replaced: dict[str, object]) -> None:
         """Activate all plugins; where a new version cannot be, the one before comes back."""

@@ -133,6 +133,22 @@ class Runtime:
         """Call the session's subscribers with an event and wait for them."""
         await self.events.emit(event, self.signal)
 
+    async def announce(self, kind: str, make: Callable[[], Any]) -> None:
+        """Call the notify hook of this name, then the subscribers, with an event that is made only if one listens.
+
+        Args:
+            kind: The hook's name, which is the event's type.
+            make: Returns the event.
+        """
+        hooked, subscribed = self.hooks.listens(kind), self.events.listens(kind)
+        if not (hooked or subscribed):
+            return
+        event = make()
+        if hooked:
+            await self.hooks.notify(event, self.ctx)
+        if subscribed:
+            await self.emit(event)
+
     def report_plugin_error(self, plugin: str, step: str, message: str, stack: str | None = None) -> None:
         """Emit ``extension_error`` without waiting for the subscribers; may be called from anywhere.
 

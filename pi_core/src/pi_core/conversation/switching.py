@@ -6,6 +6,7 @@ asked, then the old conversation is shut down, then it is replaced, then the new
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from attrs import frozen
@@ -204,16 +205,15 @@ class SessionSwitcher:
     async def _notify(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
         runtime = self._runtime
         if reason == "fork":
-            if runtime.hooks.listens("session_fork"):
-                await runtime.hooks.notify(pi_hookspecs.SessionForkEvent(previous_session_file=before), runtime.ctx)
-        elif runtime.hooks.listens("session_switch"):
-            switch = pi_hookspecs.SessionSwitchEvent(reason=reason, previous_session_file=before)
-            await runtime.hooks.notify(switch, runtime.ctx)
+            forked = partial(pi_hookspecs.SessionForkEvent, previous_session_file=before)
+            await runtime.announce("session_fork", forked)
+        else:
+            switched = partial(pi_hookspecs.SessionSwitchEvent, reason=reason, previous_session_file=before)
+            await runtime.announce("session_switch", switched)
         await self._begin(reason, before)
 
     async def _begin(self, reason: Literal["new", "resume", "fork"], before: str | None) -> None:
         runtime = self._runtime
-        if runtime.hooks.listens("session_start"):
-            start = pi_hookspecs.SessionStartEvent(reason=reason, previous_session_file=before)
-            await runtime.hooks.notify(start, runtime.ctx)
+        started = partial(pi_hookspecs.SessionStartEvent, reason=reason, previous_session_file=before)
+        await runtime.announce("session_start", started)
         await discover_resources(runtime, "startup")

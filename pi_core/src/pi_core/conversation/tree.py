@@ -113,7 +113,7 @@ class TreeNavigator:
         moved = pi_hookspecs.SessionTreeEvent(
             new_leaf_id=manager.leaf_id, old_leaf_id=old_leaf, summary_entry=entry, from_extension=from_extension
         )
-        await runtime.hooks.notify(moved, runtime.ctx)
+        await runtime.announce(moved.type, lambda: moved)
         return TreeNavigation(editor_text=_user_text(target), summary_entry=entry)
 
     def _event(

@@ -34,6 +34,7 @@ __all__ = [
     "entry_from_wire",
     "from_wire",
     "header_from_wire",
+    "is_on_wire",
     "message_from_wire",
     "model_from_wire",
     "to_wire",
@@ -74,6 +75,14 @@ def dumps(value: Any) -> bytes:
         import json
 
         return json.dumps(data, separators=(",", ":")).encode("ascii")
+
+
+def is_on_wire(event: object) -> bool:
+    """Whether an event is for JSON mode and RPC, too; a class of events for this process only has ``on_wire = False``.
+
+    The original's clients know none of those: they report what a session's own process has to follow.
+    """
+    return getattr(event, "on_wire", True)
 
 
 def from_wire(data: Any, cls: type[T]) -> T:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._prompt_run import PromptRun, has_failed
 from pi_cli._screen import Screen
 from pi_core.base.terminal_text import clean_text
-from pi_core.wire import dumps, to_wire
+from pi_core.wire import dumps, is_on_wire, to_wire
 
 if TYPE_CHECKING:
     from pi_cli._options import Options
@@ -76,7 +76,7 @@ class _JsonRun(PromptRun):
     def _on_event(self, event: Any) -> None:
         if event.type == "extension_error":
             self.on_extension_error(event)
-        if not self.screen.broken:
+        if is_on_wire(event) and not self.screen.broken:
             self.write(dumps(_whole(event)) if self.options.json_full else dumps(event))
 
 

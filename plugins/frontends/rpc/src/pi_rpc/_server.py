@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from pi_core.wire import dumps
+from pi_core.wire import dumps, is_on_wire
 from pi_hookspecs import PiError
 from pi_rpc._handlers import HANDLERS, NO_DATA, SLOW, JsonText, images_of
 from pi_rpc._requests import Asked, Refused, UiReply, parse, response
@@ -199,7 +199,7 @@ class Server:
     # Events
 
     def _on_event(self, event: Any, signal: AbortSignal | None) -> Awaitable[None] | None:
-        return self._outbox.send_event(event, signal)
+        return self._outbox.send_event(event, signal) if is_on_wire(event) else None
 
     # The end
 
