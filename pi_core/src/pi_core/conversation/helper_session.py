@@ -1,4 +1,4 @@
-"""A session inside a session: a helper that a plugin gives a task to."""
+"""Makes the session of a helper, to which a plugin gives a task."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
         signal: Aborts the helper, too.
 
     Raises:
-        PiError: It would be one too deep.
+        PiError: It would be nested too deep, or ``signal`` is aborted.
     """
     from pi_core.session import SessionManager
 
@@ -37,6 +37,8 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
         raise PiError(
             f"Helpers may be {DEEPEST} deep, and this one would be deeper. Give it no tools that make helpers."
         )
+    if signal is not None and signal.aborted:
+        raise PiError(signal.reason or "Operation aborted")
     cwd = options.get("cwd", parent.cwd)
     inherited: dict[str, Any] = {
         "cwd": cwd,
@@ -56,7 +58,5 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
     helper.runtime.front_end.depth = front_end.depth + 1
     if signal is not None:
         signal.on_abort(lambda: helper.parts.lifecycle.request_abort(signal.reason or "Operation aborted"))
-        if signal.aborted:
-            raise PiError(signal.reason or "Operation aborted")
     session: HelperSession = helper
     return session

@@ -1,0 +1,56 @@
+"""``create_helper`` alone: what a helper inherits, and when none is made."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from pi_core.conversation.helper_session import DEEPEST, create_helper
+from pi_core.create import create_agent_session
+from pi_hookspecs import AbortController, PiError
+
+
+@pytest.fixture
+def parent_and_made(runtime):
+    """A runtime, and the sessions that were made of it."""
+    made = []
+
+    def create(**options):
+        made.append(create_agent_session(**options))
+        return made[-1]
+
+    return evolve(runtime, create_session=create), made
+
+
+async def test_a_helper_has_the_model_and_folder_and_a_conversation_of_its_own(parent_and_made):
+    parent, _ = parent_and_made
+    async with create_helper(parent, {}, None) as helper:
+        assert (helper.model, helper.cwd) == (parent.agent.state.model, parent.cwd)
+        assert helper.session_manager is not parent.manager
+        assert helper.runtime.front_end.depth == 1
+
+
+async def test_options_take_precedence_over_what_is_inherited(parent_and_made, tmp_path):
+    parent, _ = parent_and_made
+    (tmp_path / "below").mkdir()
+    async with create_helper(parent, {"cwd": tmp_path / "below", "thinking_level": "off"}, None) as helper:
+        assert (helper.cwd, helper.thinking_level) == (tmp_path / "below", "off")
+
+
+async def test_an_aborted_call_makes_no_session(parent_and_made):
+    parent, made = parent_and_made
+    abort = AbortController()
+    abort.abort("Operation aborted")
+
+    with pytest.raises(PiError, match="Operation aborted"):
+        create_helper(parent, {}, abort.signal)
+    assert made == []
+
+
+async def test_helpers_cannot_be_nested_without_end(parent_and_made):
+    parent, made = parent_and_made
+    parent.front_end.depth = DEEPEST
+
+    with pytest.raises(PiError, match="deeper"):
+        create_helper(parent, {}, None)
+    assert made == []
