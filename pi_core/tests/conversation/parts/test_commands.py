@@ -1,0 +1,64 @@
+"""``PluginCommands`` alone: handlers of plugins that answer badly or raise."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core.conversation.commands import PluginCommands
+from pi_hookspecs import Command, CustomMessage, Shortcut
+
+
+def _returning(things):
+    return lambda: things
+
+
+@pytest.fixture
+def commands_of(runtime_of, plugin):
+    def make(**registers):
+        hooks = {f"register_{name}": _returning(things) for name, things in registers.items()}
+        return PluginCommands(runtime_of(plugin(**hooks)))
+
+    return make
+
+
+async def test_the_handler_gets_the_rest_of_the_line_without_space_around_it(commands_of):
+    seen = []
+    commands = commands_of(commands=[Command(name="note", handler=lambda arguments, ctx: seen.append(arguments))])
+
+    assert await commands.run("/note  milk and bread ") is True
+    assert seen == ["milk and bread"]
+
+
+async def test_an_unknown_command_is_left_to_others(commands_of):
+    assert await commands_of(commands=[]).run("/nowhere") is False
+
+
+async def test_a_command_that_raises_is_reported_and_counts_as_run(commands_of, recorder):
+    def handler(arguments, ctx):
+        raise ValueError("no pen")
+
+    commands = commands_of(commands=[Command(name="note", handler=handler)])
+
+    assert await commands.run("/note") is True
+    assert "no pen" in recorder.events[0].error
+
+
+@pytest.mark.parametrize("answer", ["milk", [1, 2], {"milk"}])
+async def test_completions_that_are_no_list_of_texts_are_reported(commands_of, recorder, answer):
+    command = Command(name="note", handler=print, complete=lambda text: answer)
+
+    assert commands_of(commands=[command]).complete("note", "m") == ()
+    assert "no list of texts" in recorder.events[0].error
+
+
+async def test_a_key_that_no_plugin_has_is_left_to_the_front_end(commands_of):
+    pressed = []
+    commands = commands_of(shortcuts=[Shortcut("ctrl+t", handler=lambda ctx: pressed.append("t"))])
+
+    assert (await commands.press_key("ctrl+t"), await commands.press_key("ctrl+u"), pressed) == (True, False, ["t"])
+
+
+async def test_a_message_without_a_renderer_is_left_to_the_front_end(commands_of):
+    message = CustomMessage(custom_type="note", content="milk")
+
+    assert commands_of(renderers=[]).render(message, width=80) is None
