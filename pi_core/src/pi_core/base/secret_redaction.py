@@ -16,14 +16,15 @@ __all__ = ["SecretRedaction"]
 _REDACTED = "[redacted]"
 _SHORTEST = 6
 """Minimal length of a known secret; shorter values would match ordinary words."""
-_NAMES = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
-_QUERY = re.compile(r"(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*", re.IGNORECASE)
-_USER = re.compile(r"(\bhttps?://)[^\s/@\"'<>]*@", re.IGNORECASE)
-_FORMS = re.compile(
+_NAMES = ("key", "token", "secret", "passw", "credential", "auth", "cookie")
+_QUERY = r"(?i)(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*"
+_USER = r"(?i)(\bhttps?://)[^\s/@\"'<>]*@"
+_FORMS = (
+    r"(?i)"
     r"\b(?:bearer|basic)\s+[\w.~+/=-]{6,}|\b(?:sk|pk|gh[opsu]|github_pat|glpat|xox[abpr])[-_][\w-]{8,}"
-    r"|\bAIza[\w-]{20,}|\bya29\.[\w.-]{8,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{8,}\.[\w.-]{8,}",
-    re.IGNORECASE,
+    r"|\bAIza[\w-]{20,}|\bya29\.[\w.-]{8,}|\bAKIA[0-9A-Z]{12,}|\beyJ[\w-]{8,}\.[\w.-]{8,}"
 )
+"""Patterns are compiled when they are first used: the record of a prompt needs the known secrets alone."""
 
 
 class SecretRedaction:
@@ -37,7 +38,7 @@ class SecretRedaction:
     def __init__(self, environ: Mapping[str, str], stored: Path | None = None) -> None:
         self._known: set[str] = set()
         for name, value in environ.items():
-            if _NAMES.search(name):
+            if _is_secret(name):
                 self.add(value)
         with suppress(OSError, ValueError):  # no keys to protect, or none that can be used
             self.add_stored(json.loads(stored.read_bytes()) if stored is not None else {})
@@ -66,8 +67,13 @@ class SecretRedaction:
     def redact(self, text: str) -> str:
         """Return a text with secrets redacted, and its URLs without user and query."""
         text = self.redact_known(text)
-        text = _USER.sub(r"\1", _QUERY.sub(r"\1", text))
-        return _FORMS.sub(_REDACTED, text)
+        text = re.sub(_USER, r"\1", re.sub(_QUERY, r"\1", text))
+        return re.sub(_FORMS, _REDACTED, text)
+
+
+def _is_secret(name: str) -> bool:
+    """Return whether the value of a variable or key of this name is a secret."""
+    return any(part in name.lower() for part in _NAMES)
 
 
 def _texts(content: object, name: str = "") -> Iterator[str]:
@@ -75,5 +81,5 @@ def _texts(content: object, name: str = "") -> Iterator[str]:
     if isinstance(content, dict):
         for key, value in content.items():
             yield from _texts(value, str(key))
-    elif isinstance(content, str) and (_NAMES.search(name) or name in ("access", "refresh")):
+    elif isinstance(content, str) and (_is_secret(name) or name in ("access", "refresh")):
         yield content

@@ -42,8 +42,8 @@ class PromptRecord:
     def update(self) -> None:
         """Append a record where the branch does not say already what the next request will."""
         manager, state = self._runtime.manager, self._runtime.agent.state
-        build_cached = manager.recorded_instructions()
-        now = (state.system_prompt, state.tools, build_cached)
+        recorded = manager.recorded_instructions()
+        now = (state.system_prompt, state.tools, recorded)
         if self._seen is not None and all(map(is_, self._seen, now)):
             return
         from pi_core.agent.declarations import tool_declaration
@@ -52,11 +52,11 @@ class PromptRecord:
         base = self.base or self._runtime.prompts.build_cached()
         redact = self._runtime.models.auth.redaction().redact_known  # a prompt holds files and answers of plugins
         tools = redact([to_wire(tool_declaration(tool)) for tool in state.tools])
-        record = build_cached.record_of(redact(_sections(state.system_prompt, base)), tools)
+        record = recorded.record_of(redact(_sections(state.system_prompt, base)), tools)
         if record is not None:
             manager.append_message(record)
-            build_cached = manager.recorded_instructions()
-        self._seen = (state.system_prompt, state.tools, build_cached)
+            recorded = manager.recorded_instructions()
+        self._seen = (state.system_prompt, state.tools, recorded)
 
 
 def _sections(text: str, base: SystemPrompt) -> dict[str, str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.reload import Reloader
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
+    from pi_core.conversation.side_requests import SideRequests
     from pi_core.conversation.streaming import PromptStream
     from pi_core.conversation.switching import SessionSwitcher
     from pi_core.conversation.transcript import Transcript
@@ -78,6 +79,7 @@ class AgentSession:
         self.agent = runtime.agent
         self.state = runtime.agent.state
         self.hooks = runtime.hooks
+        self.registered = runtime.registrations
         self.toolbox = runtime.toolbox
         self.cwd = runtime.cwd
         self.system_prompts = runtime.prompts
@@ -290,6 +292,7 @@ class AgentSession:
         """
         return self.parts.calls.stream(prompt, images, limits)
 
+    complete = Method("parts.requests.complete", lambda: SideRequests.complete)
     continue_ = Method("parts.turns.resume", lambda: PromptTurns.resume)
     steer = Method("parts.outbox.steer", lambda: Outbox.steer)
     follow_up = Method("parts.outbox.follow_up", lambda: Outbox.follow_up)
