@@ -497,7 +497,7 @@ async def test_an_abort_ends_a_call_that_opens_dialogs_again_and_again():
     async def asks(event: Any) -> None:
         while True:
             try:
-                with asked.hooks.clock_stopped():
+                with asked.hooks.deadline_paused():
                     await asyncio.sleep(FOR_EVER)
             except BaseException:  # noqa: BLE001, S112 - as above
                 continue
@@ -606,7 +606,7 @@ async def test_an_abort_inside_nested_calls_ends_them_all():
 
 async def test_the_clock_stands_still_while_a_dialog_is_open():
     async def asks(event: Any) -> None:
-        with asked.hooks.clock_stopped():
+        with asked.hooks.deadline_paused():
             await asyncio.sleep(4 * SOON)
 
     asked = Asked(polite=asks)
@@ -619,7 +619,7 @@ async def test_the_clock_stands_still_while_a_dialog_is_open():
 
 async def test_the_clock_goes_on_when_the_dialog_is_closed():
     async def asks(event: Any) -> None:
-        with asked.hooks.clock_stopped(), asked.hooks.clock_stopped():
+        with asked.hooks.deadline_paused(), asked.hooks.deadline_paused():
             await asyncio.sleep(3 * SOON)
         await asyncio.sleep(FOR_EVER)
 
@@ -641,7 +641,7 @@ async def test_a_dialog_stops_the_clocks_of_the_calls_around_it_too(in_task):
         await (asyncio.create_task(inner) if in_task else inner)
 
     async def asks(event: Any) -> None:
-        with asked.hooks.clock_stopped():
+        with asked.hooks.deadline_paused():
             await asyncio.sleep(4 * SOON)
 
     asked = Asked("agent_end", outer=outer)
@@ -656,7 +656,7 @@ async def test_a_dialog_stops_the_clocks_of_the_calls_around_it_too(in_task):
 async def test_outside_of_a_hook_there_is_no_clock_to_stop():
     asked = Asked()
 
-    with asked.hooks.clock_stopped():
+    with asked.hooks.deadline_paused():
         await asyncio.sleep(0)
 
     assert asked.failures == []
@@ -861,7 +861,7 @@ async def test_a_report_that_fails_does_not_surface_in_whatever_code_stands_stil
 def little_patience(monkeypatch):
     """A hook that blocks is told of soon."""
     for module in ("watchdog", "invoker"):
-        monkeypatch.setattr(f"pi_core.hooks.{module}.PATIENCE", SOON)
+        monkeypatch.setattr(f"pi_core.hooks.{module}.BLOCKING_SECONDS", SOON)
 
 
 @needs_signals

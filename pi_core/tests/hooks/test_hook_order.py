@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_core.hooks.dispatcher import HookDispatcher, HookImplementation
-from pi_core.hooks.order import in_order
+from pi_core.hooks.order import sort_implementations
 from pi_core.host.plugin_manager import PluginManager
 from pi_hookspecs import Order, hookimpl
 
@@ -159,7 +159,7 @@ def closure(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 @given(implementations())
 def test_the_order_is_a_permutation_that_honours_every_request_outside_of_a_cycle(asked):
-    ordered, cycles = in_order(asked, NAMES.index)
+    ordered, cycles = sort_implementations(asked, NAMES.index)
 
     place = {id(each): position for position, each in enumerate(ordered)}
     reachable = closure(wishes(asked))
@@ -174,7 +174,7 @@ def test_without_wishes_only_band_and_load_order_count(asked):
     for each in asked:
         each.order = Order()
 
-    ordered, cycles = in_order(asked, NAMES.index)
+    ordered, cycles = sort_implementations(asked, NAMES.index)
 
     assert ordered == sorted(asked, key=lambda each: (each.band, NAMES.index(each.plugin)))
     assert cycles == []

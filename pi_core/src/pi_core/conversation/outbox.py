@@ -191,7 +191,7 @@ def _in_a_hook() -> bool:
     from pi_core.hooks.running_call import current_call
 
     call = current_call.get()
-    return call is not None and not call.over and call.task is asyncio.current_task()
+    return call is not None and not call.ended and call.task is asyncio.current_task()
 
 
 def _check_thread(method: str) -> None:

@@ -1,1 +1,1 @@
-"""How event hooks are called: in which order, how long each may take, and what its answer and its failure mean."""
+"""Calls of event hooks: their order, deadlines, combination of answers, and failures."""

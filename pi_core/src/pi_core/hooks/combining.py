@@ -1,4 +1,4 @@
-"""Combines the answers of a hook's implementations by the rules that its specification declares."""
+"""Combination of the answers of a hook's implementations, by the rules that its specification declares."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     Invoke: TypeAlias = Callable[[HookCall, HookImplementation, Any], Coroutine[Any, Any, Any]]
 
-__all__ = ["combination"]
+__all__ = ["combine_by"]
 
 
-def combination(answers: Answers, invoke: Invoke) -> Combine:
-    """Return a function of hook, event and context that asks the implementations and returns the combined answer.
+def combine_by(answers: Answers, invoke: Invoke) -> Combine:
+    """Return a function of hook, event and context that calls the implementations and returns the combined answer.
 
     Args:
-        answers: The rules.
-        invoke: Calls one implementation and returns its answer; None when it has none.
+        answers: The rules of the hook.
+        invoke: Calls one implementation and returns its answer, or None.
     """
     if answers.whole is Rule.NOTIFY:
         return _notifying(invoke)
@@ -91,7 +91,7 @@ def _by_field(invoke: Invoke) -> Combine:
 
 
 def _merge(merged: dict[str, Any], event: Any, name: str, rule: Rule, value: Any) -> Any:
-    """Add a field of an answer to what was merged so far; returns the event that the next implementation gets."""
+    """Merge a field of an answer into the combined answer; return the event for the next implementation."""
     if rule is Rule.PIPE:
         merged[name] = value
         return attrs.evolve(event, **{name: value}) if hasattr(event, name) else event

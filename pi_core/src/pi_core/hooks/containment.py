@@ -1,11 +1,11 @@
-"""Runs a plugin's code: what it raises is reported and goes no further, and a coroutine of it can be abandoned.
+"""Containment of plugin code: its exceptions are reported and not propagated, and its coroutines can be abandoned.
 
-``Contained`` and ``reported`` are for whatever pi calls of a plugin. A hook is called by ``invoker.py``, which counts
-failures and deadlines too, and a tool by ``agent/tool_run.py``, where a failure becomes the tool's result.
+``Contained`` and ``reported`` are for all calls of plugin code but two: hooks are called by ``invoker.py``, which also
+counts failures and enforces deadlines, and tools by ``agent/tool_run.py``, where a failure becomes the tool's result.
 
-A task waits for its coroutine for as long as that goes on, and a cancellation is only an exception raised inside it.
-So once the coroutine of a hook suspends, a generator stands between the two. It passes everything on, until it is to
-stop: a coroutine that ignores every cancellation is abandoned.
+A task waits for its coroutine until that returns, and a cancellation is only an exception raised inside the coroutine.
+So once the coroutine of a hook suspends, a generator between it and the task forwards values and exceptions. For a
+coroutine that ignores every cancellation it stops forwarding: the coroutine is abandoned.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["Abandoned", "Contained", "Suspended", "awaiting", "clock", "reported
 
 
 class Contained:
-    """A block that runs a plugin's code and goes on after it whatever it raises, ``SystemExit`` included.
+    """A block that runs a plugin's code and suppresses what it raises, ``SystemExit`` included.
 
-    ``KeyboardInterrupt``, ``GeneratorExit`` and a cancellation of the task that runs the block pass. A process that
-    the plugin forked ends here.
+    ``KeyboardInterrupt``, ``GeneratorExit`` and a cancellation of the task that runs the block are not suppressed.
+    A process that the plugin forked ends here.
 
     Args:
-        on_failure: Gets what was raised; what this raises itself leaves the block.
-        passing: What else passes.
+        on_failure: Called with the exception; what it raises itself is not suppressed.
+        passing: Further exception types that are not suppressed.
     """
 
     def __init__(
@@ -69,15 +69,15 @@ def reported(
     *,
     passing: type[BaseException] | tuple[()] = (),
 ) -> Contained:
-    """Return a block as ``Contained`` that reports what a plugin's code raises as a failure of the plugin.
+    """Return a ``Contained`` block that reports an exception of a plugin's code as a failure of the plugin.
 
     Args:
-        report: Gets plugin, step, message and stack, as ``AgentSession.complain`` does.
+        report: Called with plugin, step, message and traceback, as ``AgentSession.report_plugin_error`` is.
         plugin: Name of the plugin.
         step: What is called, such as ``command`` or ``Retrier.decide``.
         failed: What the plugin failed at, to follow "failed": ``to compact``, ``in command /go``.
-        function: What is called, where it is known: the message names the innermost line of its package.
-        passing: What else passes.
+        function: The function that is called, if known: the message names the innermost line of its package.
+        passing: Further exception types that are not suppressed.
     """
 
     def report_failure(error: BaseException) -> None:
@@ -88,7 +88,7 @@ def reported(
 
 
 def _is_cancelled() -> bool:
-    """Whether the running task is being cancelled; a plugin's ``CancelledError`` is its own where no task runs."""
+    """Whether the running task is being cancelled; False outside of tasks, where a ``CancelledError`` is a plugin's."""
     try:
         task = current_task()
     except RuntimeError:  # no event loop runs in this thread
@@ -97,33 +97,33 @@ def _is_cancelled() -> bool:
 
 
 class Abandoned(BaseException):
-    """Raised in place of an answer by a coroutine that is not awaited any more."""
+    """Raised instead of returning an answer when a coroutine is abandoned."""
 
 
 class Call(Protocol):
-    """What a call of a plugin's coroutine keeps of it.
+    """The state of a call of a plugin's coroutine.
 
     Attributes:
-        answer: What came of it.
-        resumed: When its code began to run last, by ``clock``.
-        longest: Seconds of its longest step so far, from running to waiting.
+        answer: What the coroutine returned.
+        resumed: When its code was last resumed, by ``clock``.
+        longest: Seconds of its longest step so far, between being resumed and suspending.
     """
 
     answer: Any
     resumed: float
     longest: float
 
-    def is_given_up(self) -> bool:
-        """Whether the coroutine is to be abandoned; asked whenever something is raised in it, as a cancellation is."""
+    def should_abandon(self) -> bool:
+        """Whether to abandon the coroutine instead of raising an exception, such as a cancellation, in it."""
         ...
 
 
 @coroutine
 def awaiting(call: Call, awaitable: Any) -> Generator[Any, Any, None]:
-    """Await what a plugin gave, and put the answer into ``call.answer``.
+    """Await a plugin's awaitable, and store the result in ``call.answer``.
 
-    Iterating over this is the first step: a loop over a generator that returns nothing ends without ``StopIteration``,
-    whose making would cost what a whole call of a coroutine does.
+    Iterating over this runs the first step: a loop over a generator that returns nothing ends without creating a
+    ``StopIteration``, which would cost as much as a call of a coroutine.
     """
     iterable: Any = awaitable if type(awaitable) is CoroutineType else awaitable.__await__()  # the former is fast
     call.answer = yield from iterable
@@ -133,24 +133,24 @@ class Suspended:
     """A generator of ``awaiting`` that has yielded; awaiting this runs it to its end, or abandons it.
 
     Args:
-        generator: It waits for an event of the loop.
-        waits_for: What it yielded.
-        call: Whose it is.
+        generator: The suspended generator.
+        awaited: The future that it yielded.
+        call: The call that it belongs to.
 
     Attributes:
-        closing: Whether it is being closed, so that ``GeneratorExit`` is no plugin's doing.
+        closing: Whether it is being closed, so that a ``GeneratorExit`` is not an error of the plugin.
     """
 
-    __slots__ = ("_call", "_generator", "_waits_for", "closing")
+    __slots__ = ("_awaited", "_call", "_generator", "closing")
 
-    def __init__(self, generator: Generator[Any, Any, None], waits_for: Any, call: Call) -> None:
+    def __init__(self, generator: Generator[Any, Any, None], awaited: Any, call: Call) -> None:
         self._generator = generator
-        self._waits_for = waits_for
+        self._awaited = awaited
         self._call = call
         self.closing = False
 
     def __await__(self) -> Generator[Any, Any, None]:
-        generator, waits_for, call = self._generator, self._waits_for, self._call
+        generator, awaited, call = self._generator, self._awaited, self._call
         call.longest = 0.0
         while True:
             if (took := clock() - call.resumed) > call.longest:
@@ -158,20 +158,20 @@ class Suspended:
             sent: Any = None
             raised: BaseException | None = None
             try:
-                sent = yield waits_for
+                sent = yield awaited
             except GeneratorExit:
                 self.closing = True
                 _close(generator)
                 raise
             except BaseException as error:  # noqa: BLE001 - it is raised again inside the coroutine
                 raised = error
-            if raised is not None and call.is_given_up():
+            if raised is not None and call.should_abandon():
                 _stop_timeouts(generator)
                 _keep_unfinished(generator)
                 raise Abandoned
             call.resumed = clock()
             try:
-                waits_for = generator.send(sent) if raised is None else generator.throw(raised)
+                awaited = generator.send(sent) if raised is None else generator.throw(raised)
             except StopIteration:
                 return
 
@@ -180,14 +180,14 @@ def _close(generator: Generator[Any, Any, None]) -> None:
     waiting = getattr(generator, "gi_yieldfrom", None)
     with suppress(BaseException):
         generator.close()
-    if getattr(waiting, "cr_frame", None) is not None:  # it ignores even that
+    if getattr(waiting, "cr_frame", None) is not None:  # it ignores GeneratorExit, too
         _keep_unfinished(waiting)
 
 
 def _stop_timeouts(generator: Generator[Any, Any, None]) -> None:
-    """Stop each ``asyncio.timeout`` inside which a coroutine waits: when it expires it cancels the task, which goes on.
+    """Stop each ``asyncio.timeout`` that an abandoned coroutine is in: on expiry it would cancel the task of the run.
 
-    The block that waits holds the timeout, or its method ``__aexit__``, where only the garbage collector sees it.
+    The frame refers to the timeout, or to its method ``__aexit__``, in a place that only the garbage collector shows.
     """
     import gc
     from asyncio import Timeout
@@ -197,15 +197,15 @@ def _stop_timeouts(generator: Generator[Any, Any, None]) -> None:
         for held in gc.get_referents(waiting):
             timeout: Any = held.__self__ if type(held) is MethodType else held
             if issubclass(type(timeout), Timeout):
-                with suppress(RuntimeError):  # it is not entered, or over
+                with suppress(RuntimeError):  # it was not entered, or is expired
                     timeout.reschedule(None)
         waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
 
 
 def _keep_unfinished(waiting: object) -> None:
-    """Keep a coroutine from ever being closed: that would run it once more, and it need not come to an end.
+    """Leak a reference to a coroutine, so that it is never closed: closing would resume it, and it may never return.
 
-    The interpreter closes what is left when it ends, so it must find a reference that no part of the program holds.
+    A reference in a variable does not suffice: the interpreter closes remaining coroutines when it exits.
     """
     import ctypes
 

@@ -1,4 +1,4 @@
-"""What a report says of an error in a hook: where in the plugin it arose, and what the hook wants instead."""
+"""Messages for exceptions of hook implementations, with a hint if an event was changed in place."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ __all__ = ["describe"]
 
 
 def describe(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
-    """Return a line with the place, and a traceback; whatever the error does when it is looked at.
+    """Return a message with file and line, and a traceback, even if formatting the exception raises.
 
     Args:
-        error: What the implementation raised.
+        error: The exception of the implementation.
         function: The implementation.
-        hook: What it implements.
-        event: What it got.
+        hook: The hook that it implements.
+        event: The event that it was called with.
     """
-    with Contained(lambda _: None):  # it runs the plugin's code, which may be interrupted at any place
-        return _described(error, function, hook, event)
+    with Contained(lambda _: None):  # __str__ and __repr__ of plugins may raise, or be interrupted
+        return _describe(error, function, hook, event)
     return type(error).__name__, ""
 
 
-def _described(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
+def _describe(error: BaseException, function: object, hook: CompiledHook, event: Any) -> tuple[str, str]:
     line, stack = summary_and_traceback(error, function)
     if not _changes_in_place(error, event):
         return line, stack
-    if not hook.asks:
+    if not hook.takes_answer:
         return f"{line}. Events are not changed in place, and {hook.name} takes no answer", stack
     answer = hook.answer_type()
     instead = "what it is to be instead" if answer is object else f"{answer.__name__}(...) with what is to be different"
@@ -44,7 +44,7 @@ def _described(error: BaseException, function: object, hook: CompiledHook, event
 def _changes_in_place(error: BaseException, event: Any) -> bool:
     """Whether the implementation tried to change the event, a value in it, or one of its sequences."""
     if isinstance(error, FrozenError):
-        return type(_refusing(error)).__module__.partition(".")[0] == "pi_hookspecs"
+        return type(_frozen_object(error)).__module__.partition(".")[0] == "pi_hookspecs"
     sequences = _sequences(event)
     if isinstance(error, AttributeError):
         return hasattr(MutableSequence, error.name or "") and any(error.obj is each for each in sequences)
@@ -52,8 +52,8 @@ def _changes_in_place(error: BaseException, event: Any) -> bool:
     return any(f"{type(each).__name__!r} object does not support item" in text for each in sequences)
 
 
-def _refusing(error: FrozenError) -> object:
-    """Return the object that refused to be changed: the one whose method raised."""
+def _frozen_object(error: FrozenError) -> object:
+    """Return the frozen object that was to be changed: the ``self`` of the innermost frame."""
     entry = error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
@@ -61,6 +61,6 @@ def _refusing(error: FrozenError) -> object:
 
 
 def _sequences(event: Any) -> list[Any]:
-    """Return the sequences among an event's fields; what plugins have put there is not asked for its class."""
+    """Return the sequences among an event's fields, by ``type``: a plugin's object may have any ``__class__``."""
     values = [getattr(event, each.name) for each in getattr(type(event), "__attrs_attrs__", ())]
     return [each for each in values if issubclass(type(each), Sequence) and not isinstance(each, str)]

@@ -1,7 +1,7 @@
 """The one place that calls event hooks; pluggy finds and validates implementations but cannot await them.
 
-For each hook the implementations are compiled once into a tuple of records, in the order in which they
-run. A hook without implementations costs a look into a dict. The answer rules, and what a failure means,
+For each hook the implementations are compiled once into a tuple of records, in call order.
+A hook without implementations costs one dict lookup. The rules for answers and failures
 are read from the specification (``pi_hookspecs.answers``).
 """
 
@@ -12,16 +12,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pi_core.base.forwarding import forward
-from pi_core.hooks.combining import combination
+from pi_core.hooks.combining import combine_by
 from pi_core.hooks.invoker import Invoker
-from pi_core.hooks.order import in_order
+from pi_core.hooks.order import sort_implementations
 from pi_core.hooks.records import (
     CompiledHook,
     HookCall,
     HookImplementation,
     HookRefused,
     Timeouts,
-    adapted,
+    adapt,
     parameters,
 )
 from pi_core.hooks.running_call import current_call
@@ -50,12 +50,12 @@ class HookDispatcher:
         implemented: Names of the hooks that have an implementation now.
 
     Args:
-        plugins: Where implementations are registered.
-        rank: A plugin's place in load order; without it, plugins run in the order of their registration.
+        plugins: The plugin manager with the registered implementations.
+        rank: Returns a plugin's index in load order; without it, plugins run in the order of their registration.
         report: Called with every failure.
         timeouts: Deadlines from the settings.
-        trace: Called with every call.
-        shut_by: For each hook the plugins that refuse without being asked, since they cannot be, each with the reason.
+        trace: Called after every call.
+        refusing: For each hook, the plugins that refuse because they could not be loaded, each with the reason.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class HookDispatcher:
         rank: Callable[[str], int] | None = None,
         timeouts: Timeouts | None = None,
         trace: Callable[[HookTrace], None] | None = None,
-        shut_by: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+        refusing: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         self._plugins = plugins
-        self._shut_by = shut_by
+        self._refusing = refusing
         self._rank = rank
         self._timeouts = timeouts or Timeouts()
         self._invoker = Invoker(report, self._quarantine, trace)
@@ -78,23 +78,23 @@ class HookDispatcher:
         self._handlers: dict[str, list[HookImplementation]] = {}
         self.implemented: frozenset[str] = frozenset()
         self._hooks = {
-            name: CompiledHook(name, spec, declared, combination(declared, self._invoker.invoke))
+            name: CompiledHook(name, spec, answers, combine_by(answers, self._invoker.invoke))
             for name, spec in all_hookspecs().items()
-            if (declared := answers_of(spec)) is not None
+            if (answers := answers_of(spec)) is not None
         }
         self.compile()
 
     # Calling
 
     def listens(self, name: str) -> bool:
-        """Whether any plugin implements the hook; ask before building an event on a hot path."""
+        """Whether any plugin implements the hook; check this before building an event on a hot path."""
         return name in self.implemented
 
     def call(self, spec: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R | None]:
-        """Ask a hook, by its specification, and return the combined answer; None when there is none.
+        """Call a hook, by its specification, and return the combined answer; None if there is none.
 
         Raises:
-            HookRefused: An implementation failed, and the spec says that failures refuse.
+            HookRefused: An implementation failed, and by the specification failures refuse.
         """
         del kwargs  # event hooks take (event, ctx); the parameters are there for the type checker
         hook = self._hooks[spec.__name__]
@@ -103,7 +103,7 @@ class HookDispatcher:
     async def call_each(
         self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
     ) -> list[tuple[str, R]]:
-        """Ask a hook and return every answer with its plugin, not combined."""
+        """Call a hook and return every answer with its plugin, not combined."""
         del kwargs
         event, ctx = args
         call = HookCall(self._hooks[spec.__name__], ctx)
@@ -121,8 +121,8 @@ class HookDispatcher:
     end_in_child = forward("_watchdog", Watchdog.end_in_child)
 
     @contextmanager
-    def clock_stopped(self) -> Iterator[None]:
-        """Stop the deadline of the present call while it waits for the user."""
+    def deadline_paused(self) -> Iterator[None]:
+        """Stop the deadline of the current call while it waits for the user."""
         call = current_call.get()
         if call is None:
             yield
@@ -135,7 +135,7 @@ class HookDispatcher:
 
     @property
     def trace(self) -> Callable[[HookTrace], None] | None:
-        """Called with every call, where one is set."""
+        """Called after every call; None if there is no trace."""
         return self._invoker.trace
 
     @trace.setter
@@ -144,24 +144,24 @@ class HookDispatcher:
 
     @property
     def last_hook(self) -> str | None:
-        """The hook that ran last, or in which the task was cancelled, as ``turn_end of plugin 'x'``; None before one.
+        """The hook that ran last, or in which the task was cancelled, as ``turn_end of plugin 'x'``; None before any.
 
-        For the message about an end that nothing else explains.
+        For the error message of a run that was cancelled for an unknown reason.
         """
         last = self._invoker.suspect or self._invoker.last
         return None if last is None else f"{last.hook} of plugin {last.plugin!r}"
 
     def explain_cancellation(self) -> str:
-        """Return a sentence on what may have cancelled a run that neither the user nor the program has ended."""
+        """Return a sentence on what may have cancelled a run that neither the user nor the program cancelled."""
         last = f"The last hook that ran: {self.last_hook}" if self.last_hook is not None else "See pi plugins"
         return f"The run was cancelled from inside: a plugin cancelled the task in which pi called it. {last}"
 
     def forget_last_hook(self) -> None:
-        """Begin anew: what ran before has nothing to do with what comes."""
+        """Reset ``last_hook``, at the start of a run."""
         self._invoker.last = self._invoker.suspect = None
 
     def keep_last_hook(self) -> None:
-        """Let ``last_hook`` stay as it is: the hooks that are called from here on belong to the end."""
+        """Freeze ``last_hook``: the hooks that are called from now on belong to the end of the run."""
         self._invoker.suspect = self._invoker.suspect or self._invoker.last
 
     # Implementations
@@ -177,7 +177,7 @@ class HookDispatcher:
         return self._hooks[name].implementations
 
     def add(self, plugin: str, name: str, function: Callable[..., Any]) -> Callable[[], None]:
-        """Add a handler of a plugin at run time; returns how to take it away.
+        """Add a handler of a plugin at run time; return a function that removes it.
 
         Raises:
             UnknownName: There is no such event hook.
@@ -198,7 +198,7 @@ class HookDispatcher:
         return remove
 
     def compile(self, *names: str, afresh: bool = False) -> None:
-        """Find the implementations of these hooks again, or of all; ``afresh`` forgets failures and quarantines."""
+        """Compile these hooks again, or all; ``afresh`` resets failure counts and quarantines."""
         self._broken = set() if afresh else self._broken
         registered = [name for name, _ in self._plugins.list_name_plugin()]
         rank = self._rank or (lambda plugin: registered.index(plugin) if plugin in registered else len(registered))
@@ -206,7 +206,9 @@ class HookDispatcher:
             hook = self._hooks[name]
             hook.known = () if afresh else hook.known
             hook.known = tuple(self._find(hook))
-            ordered, cycles = in_order([each for each in hook.known if hook.refuses or not each.quarantined], rank)
+            ordered, cycles = sort_implementations(
+                [each for each in hook.known if hook.refuses or not each.quarantined], rank
+            )
             hook.implementations = tuple(ordered)
             for cycle in cycles:
                 if cycle not in hook.cycles:
@@ -219,7 +221,7 @@ class HookDispatcher:
         )
 
     def _find(self, hook: CompiledHook) -> Iterator[HookImplementation]:
-        """Yield the implementations of a hook; those known before keep their failures and quarantines."""
+        """Yield the implementations of a hook; known ones keep their failure counts and quarantines."""
         known = {(each.plugin, id(each.function)): each for each in hook.known}
         caller = getattr(self._plugins.hook, hook.name, None)
         for each in caller.get_hookimpls() if caller is not None else ():
@@ -228,10 +230,10 @@ class HookDispatcher:
                 hook.name, each.plugin_name, each.function, each.argnames, band=band
             )
         yield from self._handlers.get(hook.name, ())
-        for plugin, defect in self._shut_by.get(hook.name, {}).items():  # first of all: no other answer may come before
-            shut = self._implementation(hook.name, plugin, _never_called, (), band=0)
-            shut.quarantined, shut.defect = True, defect
-            yield shut
+        for plugin, defect in self._refusing.get(hook.name, {}).items():  # first: no other answer may come before
+            refusal = self._implementation(hook.name, plugin, _never_called, (), band=0)
+            refusal.quarantined, refusal.defect = True, defect
+            yield refusal
 
     close = forward("_watchdog", Watchdog.close)
 
@@ -242,7 +244,7 @@ class HookDispatcher:
         return HookImplementation(
             hook=hook,
             plugin=plugin,
-            call=adapted(function, argnames),
+            call=adapt(function, argnames),
             function=function,
             deadline=self._timeouts.of(plugin, hook, declared),
             band=band,
@@ -251,7 +253,7 @@ class HookDispatcher:
         )
 
     def _quarantine(self, implementation: HookImplementation, *, whole_plugin: bool = False) -> None:
-        """Take an implementation out of its hook, or with ``whole_plugin`` everything of its plugin out of all."""
+        """Quarantine an implementation, or, with ``whole_plugin``, all implementations of its plugin."""
         implementation.quarantined = True
         if not whole_plugin:
             self.compile(implementation.hook)
@@ -263,8 +265,8 @@ class HookDispatcher:
 
 
 def _never_called() -> None:
-    """Stand in for a function of a plugin that could not be loaded."""
+    """Take the place of a function of a plugin that could not be loaded."""
 
 
 async def _nothing() -> None:
-    """Return what a hook answers that no plugin implements."""
+    """Return None, the answer of a hook without implementations."""

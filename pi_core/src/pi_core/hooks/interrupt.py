@@ -1,9 +1,9 @@
 """Interrupts Python code that blocks the main thread.
 
-A coroutine can be cancelled, a plain function cannot: only a signal gets in. The interval timer fires
-when it is not re-armed for too long, and its handler may raise inside whatever stands on the stack.
-C code that never looks for signals ends when it is done; nothing here can change that. Elsewhere than
-on the main thread of a POSIX process, and while the program uses ``SIGALRM`` itself, a watch does nothing.
+A coroutine can be cancelled, a plain function only interrupted by a signal. The interval timer fires
+when it is not re-armed in time, and its handler may raise inside the code that runs.
+C code that does not check for signals cannot be interrupted. Outside the main thread of a POSIX process,
+and while the program uses ``SIGALRM`` itself, a watch has no effect.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 __all__ = ["Interrupted", "Interrupter", "Watch", "limited"]
 
 AGAIN_SECONDS = 1.0
-"""After which time code is interrupted once more, where it swallowed the first ``Interrupted``."""
+"""Time after which code that swallowed an ``Interrupted`` is interrupted again."""
 
 
 class Interrupted(BaseException):
-    """Raised inside code that blocked for too long; no ``Exception``, so that no plugin swallows it by habit."""
+    """Raised inside code that blocks for too long; a ``BaseException``, so that ``except Exception`` lets it pass."""
 
 
 @define(eq=False, repr=False)
 class Watch(ReprMixin):
-    """One caller's request to be asked when the main thread is blocked.
+    """A registered callback for a blocked main thread.
 
     Attributes:
-        on_stall: Gets the frame that runs now; returns what to raise there, or the seconds until it is to be
-            asked again.
+        on_stall: Called with the current frame; returns the exception to raise there, or the seconds until the next
+            call.
     """
 
     on_stall: Callable[[FrameType | None], BaseException | float]
@@ -47,18 +47,18 @@ class Watch(ReprMixin):
     due: float = field(default=float("inf"), init=False)
 
     def rearm(self, seconds: float) -> None:
-        """Ask again after this many seconds from now, unless re-armed before."""
+        """Call ``on_stall`` after this many seconds, unless re-armed before."""
         self.due = time.monotonic() + seconds
         self._owner.schedule()
 
     def stop(self) -> None:
-        """Do not ask any more."""
+        """Unregister the watch."""
         self.due = float("inf")
         self._owner.forget(self)
 
 
 class Interrupter:
-    """The process's one user of ``SIGALRM``. Get it with ``current``: the signal table knows who it is."""
+    """The process's only user of ``SIGALRM``. Get it with ``current``, which finds it by the signal's handler."""
 
     def __init__(self) -> None:
         self._watches: list[Watch] = []
@@ -66,7 +66,7 @@ class Interrupter:
 
     @classmethod
     def current(cls) -> Interrupter | None:
-        """Return the interrupter in charge; None where signals cannot help."""
+        """Return the active interrupter, or a new one; None if signals are not available."""
         if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
             return None
         handler = signal.getsignal(signal.SIGALRM)
@@ -86,7 +86,7 @@ class Interrupter:
         return watch
 
     def forget(self, watch: Watch) -> None:
-        """Drop a watch; the last one gives the signal back."""
+        """Remove a watch; the last one restores the signal's handler."""
         if watch in self._watches:
             self._watches.remove(watch)
         self.schedule()
@@ -111,7 +111,7 @@ class Interrupter:
             signal.signal(signal.SIGALRM, self._before)
 
     def _in_charge(self) -> bool:
-        """Whether the signal is still ours: the program may have taken it since."""
+        """Whether this is still the signal's handler: the program may have set another one."""
         return signal.getsignal(signal.SIGALRM) == self._on_alarm
 
     def _on_alarm(self, _number: int, frame: FrameType | None) -> None:
@@ -129,7 +129,7 @@ class Interrupter:
 
 @contextmanager
 def limited(seconds: float, what: str) -> Iterator[None]:
-    """Raise ``Interrupted`` inside the block when it runs longer than ``seconds``, where signals can."""
+    """Raise ``Interrupted`` inside the block when it runs longer than ``seconds``, if signals are available."""
     interrupter = Interrupter.current()
     if interrupter is None:
         yield

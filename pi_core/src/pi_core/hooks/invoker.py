@@ -1,4 +1,4 @@
-"""Calls one implementation at a time: what its answer, its exception or its silence means for it and for the hook."""
+"""Calls hook implementations, and handles their answers, exceptions, deadlines and quarantine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pi_core.base.process.forks import exit_if_child
 from pi_core.hooks.containment import Abandoned, Suspended, awaiting, clock
 from pi_core.hooks.records import HookRefused
 from pi_core.hooks.running_call import RunningCall, current_call
-from pi_core.hooks.watchdog import PATIENCE, Watchdog
+from pi_core.hooks.watchdog import BLOCKING_SECONDS, Watchdog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +30,12 @@ class Invoker:
     Args:
         report: Called with every failure.
         quarantine: Takes an implementation out of its hook, or with ``whole_plugin`` everything of its plugin.
-        trace: Called with every call.
+        trace: Called after every call.
 
     Attributes:
-        watchdog: Ends the calls that take too long.
+        watchdog: Cancels the calls that miss their deadlines.
         last: The implementation that was called last.
-        suspect: The one in which a cancellation of the whole task arrived last.
+        suspect: The implementation in which the task was last cancelled by something else than the watchdog.
     """
 
     def __init__(
@@ -49,13 +49,15 @@ class Invoker:
         self.trace = trace
         self.last: HookImplementation | None = None
         self.suspect: HookImplementation | None = None
-        self.watchdog = Watchdog(Invoker.invoke.__code__, self._stalled, self._ignored, self._blocking)
+        self.watchdog = Watchdog(
+            Invoker.invoke.__code__, self._report_stall, self._report_ignored_cancellation, self._report_blocking
+        )
 
     async def invoke(self, call: HookCall, implementation: HookImplementation, event: Any) -> Any:
-        """Return an implementation's answer, of the right type; None when there is none or it failed.
+        """Call an implementation and return its answer; None if there is none, or if it failed.
 
         Raises:
-            HookRefused: It failed, and failures refuse.
+            HookRefused: The implementation failed, and failures of the hook refuse.
         """
         hook = call.hook
         if implementation.quarantined:
@@ -69,37 +71,40 @@ class Invoker:
             answer = implementation.call(event, call.ctx)
             if type(answer) is CoroutineType or (answer is not None and hasattr(answer, "__await__")):
                 waiting = awaiting(running, answer)
-                for waits_for in waiting:
-                    await (suspended := Suspended(waiting, waits_for, running))
+                for awaited in waiting:
+                    await (suspended := Suspended(waiting, awaited, running))
                 answer = running.answer
-            if answer is not None and hook.asks:
+            if answer is not None and hook.takes_answer:
                 problem = hook.problem(answer, event)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) or (suspended is not None and suspended.closing):
                 raise
-            # A plugin may raise anything, and describing it runs the plugin's code: under the watch, therefore.
+            # Formatting the exception runs the plugin's code, so the watchdog must still monitor the call.
             from pi_core.hooks.descriptions import describe
 
-            description = None if running.marks else describe(error, implementation.function, hook, event)
-            await self._failed(running, error, description)
+            description = None if running.cancellations else describe(error, implementation.function, hook, event)
+            await self._handle_exception(running, error, description)
             return _no_answer(call, implementation)
         finally:
             self.watchdog.leave(running)
             current_call.reset(token)
         took = clock() - running.started
-        disturbed = running.marks or call.task.cancelling() > running.requests
-        if (disturbed or took > PATIENCE or took > implementation.deadline) and not await self._counts(running):
+        was_cancelled = running.cancellations or call.task.cancelling() > running.requests
+        needs_check = was_cancelled or took > BLOCKING_SECONDS or took > implementation.deadline
+        if needs_check and not await self._answer_counts(running):
             return _no_answer(call, implementation)
         if problem is not None:
-            self._blame(running, "answer", problem)
+            self._count_failure(running, "answer", problem)
             return _no_answer(call, implementation)
         implementation.failures = 0
         if self.trace is not None:
-            self._trace(running, changed=answer is not None and hook.asks)
+            self._trace(running, changed=answer is not None and hook.takes_answer)
         return answer
 
-    async def _failed(self, running: RunningCall, error: BaseException, description: tuple[str, str] | None) -> None:
-        """Find out what an exception means; raises when the task is cancelled by others, too."""
+    async def _handle_exception(
+        self, running: RunningCall, error: BaseException, description: tuple[str, str] | None
+    ) -> None:
+        """Report an exception; raise ``CancelledError`` if something else than the watchdog cancelled the task."""
         exit_if_child(error)
         self.watchdog.leave(running)
         implementation = running.implementation
@@ -108,43 +113,43 @@ class Invoker:
             running.abandon_inner()
             self._quarantine(implementation)
             message = "it ignored every cancellation (a bare except catches them), so pi no longer waits for it"
-            self._blame(running, "deadline", message)
+            self._count_failure(running, "deadline", message)
         elif running.blocked or description is None:
-            self._overran(running)
-        elif not (cancelled and running.cancelled_by_others):
-            self._blame(running, "raised", *description)
-        if await running.take_back():
+            self._report_overrun(running)
+        elif not (cancelled and running.cancelled_elsewhere):
+            self._count_failure(running, "raised", *description)
+        if await running.withdraw_cancellations():
             self.suspect = implementation
             raise error if cancelled else asyncio.CancelledError
 
-    async def _counts(self, running: RunningCall) -> bool:
-        """Return whether the answer counts of a call that was cancelled, or took long, and answered all the same.
+    async def _answer_counts(self, running: RunningCall) -> bool:
+        """Return whether the answer of a call that was cancelled, or took long, is used.
 
         Raises:
-            CancelledError: It swallowed a cancellation that was meant for the whole task.
+            CancelledError: The call swallowed a cancellation of the whole task.
         """
         exit_if_child()
-        self.watchdog.notice_afterwards(running)
-        if await running.take_back():
+        self.watchdog.report_blocking_afterwards(running)
+        if await running.withdraw_cancellations():
             self.suspect = running.implementation
             raise asyncio.CancelledError
-        if self._overran(running):
+        if self._report_overrun(running):
             return False
-        return not (running.marks and running.call.hook.refuses)
+        return not (running.cancellations and running.call.hook.refuses)
 
-    def _overran(self, running: RunningCall) -> bool:
-        """Report a call that blocked the event loop or missed its deadline; False when it did neither."""
+    def _report_overrun(self, running: RunningCall) -> bool:
+        """Report a call that blocked the event loop or missed its deadline; return False if it did neither."""
         if running.blocked is not None:
-            # It was interrupted in the middle of something: no part of the plugin can be relied on now.
+            # It was interrupted at an arbitrary point, so the state of the whole plugin may be inconsistent.
             self._quarantine(running.implementation, whole_plugin=True)
-            self._blame(running, "blocked", running.blocked)
+            self._count_failure(running, "blocked", running.blocked)
             return True
-        if running.why == "abort" or not (running.marks or running.late):  # stopping at an abort is no fault
+        if running.why == "abort" or not (running.cancellations or running.late):  # ending on an abort is no failure
             return False
-        self._blame(running, "deadline", f"no answer within {running.implementation.deadline:g} s")
+        self._count_failure(running, "deadline", f"no answer within {running.implementation.deadline:g} s")
         return True
 
-    def _blame(
+    def _count_failure(
         self,
         running: RunningCall,
         kind: Literal["raised", "deadline", "blocked", "answer"],
@@ -167,12 +172,12 @@ class Invoker:
         )
         self._trace(running, changed=False)
 
-    def _ignored(self, running: RunningCall) -> None:
+    def _report_ignored_cancellation(self, running: RunningCall) -> None:
         hook, plugin = running.implementation.hook, running.implementation.plugin
         message = "it was cancelled and goes on; if it ignores the next cancellation, too, pi stops waiting for it"
         self.report_failure(hook=hook, plugin=plugin, kind="ignored", message=message)
 
-    def _blocking(self, running: RunningCall, seconds: float, where: str | None) -> None:
+    def _report_blocking(self, running: RunningCall, seconds: float, where: str | None) -> None:
         implementation = running.implementation
         if where is None:
             message = f"blocked everything else for {seconds:.1f} s in {implementation.hook}"
@@ -181,12 +186,12 @@ class Invoker:
             message = f"has blocked everything else for {seconds:.0f} s in {implementation.hook} ({where}); {until}"
         self.report_failure(hook=implementation.hook, plugin=implementation.plugin, kind="blocking", message=message)
 
-    def _stalled(self, message: str) -> None:
+    def _report_stall(self, message: str) -> None:
         self.report_failure(hook="(none)", plugin="(unknown)", kind="stall", message=message)
 
     def report_failure(self, **what: Any) -> None:
         """Report a failure with these fields of ``HookFailure``."""
-        from pi_core.hooks.reports import HookFailure  # most runs have none
+        from pi_core.hooks.reports import HookFailure  # imported for a failure: most runs have none
 
         self._report(HookFailure(**what))
 

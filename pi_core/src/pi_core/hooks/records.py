@@ -1,4 +1,4 @@
-"""What the dispatcher keeps of each implementation, and what a call of it is."""
+"""Records of hooks, their implementations and their calls."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
     "HookImplementation",
     "HookRefused",
     "Timeouts",
-    "adapted",
+    "adapt",
     "parameters",
 ]
 
 
 class HookRefused(PiError):
-    """An implementation failed in a hook whose failures refuse; the message says which, and what to do."""
+    """An implementation failed in a hook whose failures refuse; the message names it and says what to do."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Timeouts(Value):
-    """Seconds that an implementation may take: the most specific setting, else what the spec declares."""
+    """Deadlines from the settings, in seconds; the most specific one counts, else the one of the specification."""
 
     default: float | None = None
     plugins: Mapping[str, float] = field(factory=dict)
@@ -55,8 +55,8 @@ class HookImplementation(ReprMixin):
     """One plugin's function for one hook, ready to be called with ``(event, ctx)``.
 
     Attributes:
-        quarantined: It is not called; where failures refuse, it refuses.
-        defect: Why it cannot be called at all, where the plugin could not be loaded.
+        quarantined: Whether it is no longer called; if failures of the hook refuse, it refuses.
+        defect: Why it cannot be called, if the plugin could not be loaded.
     """
 
     hook: str
@@ -73,12 +73,12 @@ class HookImplementation(ReprMixin):
 
 @define(eq=False, repr=False)
 class CompiledHook(ReprMixin):
-    """A hook compiled: who is called, and how the answers combine.
+    """A hook with its ordered implementations and the function that combines their answers.
 
     Attributes:
-        known: Everybody who implements it, those in quarantine included.
-        implementations: Who is called, in order.
-        cycles: Cycles of ``before=`` and ``after=`` that were reported already.
+        known: All implementations, those in quarantine included.
+        implementations: The implementations to call, in order.
+        cycles: Cycles of ``before=`` and ``after=`` that were already reported.
     """
 
     name: str
@@ -92,40 +92,40 @@ class CompiledHook(ReprMixin):
 
     @property
     def refuses(self) -> bool:
-        """Whether a failure answers as a refusal would."""
+        """Whether a failure counts as a refusal."""
         return self.answers.on_failure is OnFailure.REFUSE
 
     @property
-    def asks(self) -> bool:
-        """Whether anybody waits for an answer."""
+    def takes_answer(self) -> bool:
+        """Whether implementations may return an answer."""
         return self.answers.whole is not Rule.NOTIFY
 
     def answer_type(self) -> type:
-        """Return the class of the result, which the spec names; loaded when the first answer comes."""
+        """Return the class of the answer, by the specification's annotation; imported for the first answer."""
         if self._answer_type is None:
             name = self.spec.__annotations__["return"].split("|")[0].strip()
             self._answer_type = object if name == "Any" else getattr(pi_hookspecs, name)
         return self._answer_type
 
     def problem(self, answer: Any, event: Any) -> str | None:
-        """Return what is wrong with an answer: its type, or what its class finds wrong beside this event."""
+        """Return what is wrong with an answer: its type, or what its class's own check reports for this event."""
         expected = self.answer_type()
         if not isinstance(answer, expected):
             return f"answered {safe_repr(answer)}, which is no {expected.__name__} and not None"
         check = getattr(answer, "problem", None) if expected is not object else None
         try:
             return check(event) if check is not None else None
-        except Exception as error:  # noqa: BLE001 - it looks at whatever the plugin put in
+        except Exception as error:  # noqa: BLE001 - the check reads values of the plugin
             return f"answered with a {expected.__name__} that cannot be read: {format_exception(error)}"
 
 
 class HookCall:
-    """One time that a hook is called, and what is the same for each implementation; made once per delta.
+    """One call of a hook: what is the same for all its implementations. Created once per delta, so it is small.
 
     Attributes:
-        ctx: What implementations get beside the event.
-        signal: The abort of the run that it is about.
-        task: In which they run.
+        ctx: The context that implementations get with the event.
+        signal: The abort signal of the run.
+        task: The task in which the implementations run.
     """
 
     __slots__ = ("ctx", "hook", "signal", "task")
@@ -138,7 +138,7 @@ class HookCall:
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return which of ``event`` and ``ctx`` a handler takes: by name, else by position.
+    """Return which of ``event`` and ``ctx`` a handler takes, by name, else by position.
 
     Raises:
         TypeError: It cannot be called with an event and a context.
@@ -147,7 +147,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
     try:
         taken = signature(function).parameters.values()
-    except ValueError:  # written in C, and does not say what it takes
+    except ValueError:  # a builtin without a signature
         return ("event", "ctx")
     needed = [each for each in taken if each.default is Parameter.empty]
     names = [each.name for each in needed if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
@@ -161,8 +161,8 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return ("event", "ctx")[: len(names)]
 
 
-def adapted(function: Callable[..., Any], argnames: tuple[str, ...]) -> Callable[[Any, Any], Any]:
-    """Return the function as one of ``(event, ctx)``, whichever of the two it takes."""
+def adapt(function: Callable[..., Any], argnames: tuple[str, ...]) -> Callable[[Any, Any], Any]:
+    """Return a function of ``(event, ctx)`` that calls the given one with those of the two that it takes."""
     if argnames == ("event", "ctx"):
         return function
     if argnames == ("ctx", "event"):

@@ -1,4 +1,4 @@
-"""What the dispatcher reports of calls, and of what went wrong in them."""
+"""Reports of the dispatcher on failures and calls of hook implementations."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["HookFailure", "HookTrace"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class HookFailure(Value):
-    """A failed implementation, or a notice about one.
+    """A failure of an implementation, or a notice about one.
 
     Attributes:
-        kind: ``raised``, ``deadline``, ``blocked`` (it was interrupted, since it blocked the event loop),
+        kind: ``raised``, ``deadline``, ``blocked`` (it was interrupted because it blocked the event loop),
             ``answer`` (of a wrong type), or a notice: ``blocking`` (it blocks the event loop), ``ignored`` (it
-            goes on after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
+            continues after its cancellation), ``order`` (a cycle of ``before=`` and ``after=``), ``stall`` (the
             event loop was blocked outside of implementations).
         milliseconds: How long the call took.
-        quarantined: It is not called any more from now on.
-        refuses: And from now on counts as a refusal, because it guards something.
+        quarantined: Whether it is no longer called.
+        refuses: Whether it refuses from now on, because failures of the hook refuse.
     """
 
     hook: str

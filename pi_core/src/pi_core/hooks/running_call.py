@@ -1,4 +1,4 @@
-"""One call of a hook implementation while it runs: how long it has worked, and what cancels it."""
+"""A running call of a hook implementation: its clock and its cancellations."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ if TYPE_CHECKING:
 __all__ = ["CANCELLATIONS", "RunningCall", "current_call"]
 
 current_call: ContextVar[RunningCall | None] = ContextVar("current_call", default=None)
-"""The hook call that the present task works for; dialogs stop its clock."""
+"""The hook call that the current task runs in; dialogs stop its clock."""
 
 
 CANCELLATIONS = 3
-"""After the last of so many, a tick apart, a call that goes on all the same is abandoned."""
+"""A call that continues after this many cancellations, one per tick, is abandoned."""
 
 
 class RunningCall:
     """One call of an implementation, from its start to its end.
 
     Attributes:
-        answer: What came of an implementation that is asynchronous; only once it has ended.
-        requests: Cancellations of the task that were requested before the call; cleaning up calls hooks, too.
-        marks: Cancellations of the task that this call's watchdog requested since.
-        others_since: Ticks that have passed since something else requested one.
+        answer: The result of an asynchronous implementation; only set when it has ended.
+        requests: Cancellations of the task that were requested before the call, which may be part of a clean-up.
+        cancellations: Cancellations of the task that the watchdog has requested for this call.
+        ticks_since_foreign: Ticks since something other than the watchdog requested a cancellation.
         parent: The call inside which this one was made, in the same task or in one that it started.
         inner: The latest call that was made inside this one in the same task.
-        over: It has ended.
-        resumed: When its code began to run last; it has run ever since, or waits for an event of the loop.
-        longest: Seconds of its longest step so far, from running to waiting; only where it has suspended.
-        blocked: Where it blocked the event loop, in words, once it was interrupted.
-        why: What the watchdog cancels it for.
+        ended: Whether it has ended.
+        resumed: When its code was last resumed, by ``clock``.
+        longest: Seconds of its longest step so far, between being resumed and suspending; only set once it suspended.
+        blocked: Where it blocked the event loop, as text, if it was interrupted.
+        why: The reason for which the watchdog cancels it.
     """
 
     __slots__ = (
         "answer",
         "blocked",
         "call",
+        "cancellations",
+        "ended",
         "implementation",
         "inner",
         "longest",
-        "marks",
-        "others_since",
-        "over",
         "parent",
         "paused_at",
         "pauses",
         "requests",
         "resumed",
         "started",
+        "ticks_since_foreign",
         "why",
     )
 
@@ -66,14 +66,14 @@ class RunningCall:
         self.implementation = implementation
         self.requests = call.task.cancelling()
         parent = current_call.get()
-        self.parent = parent if parent is not None and not parent.over else None
+        self.parent = parent if parent is not None and not parent.ended else None
         self.inner: RunningCall | None = None
         if self.parent is not None and self.parent.task is call.task:
             self.parent.inner = self
-        self.over: bool = False
+        self.ended: bool = False
         self.blocked: str | None = None
-        self.marks = 0
-        self.others_since = 0
+        self.cancellations = 0
+        self.ticks_since_foreign = 0
         self.pauses = 0
         self.why: Literal["deadline", "abort"] = "deadline"
         self.started = self.resumed = clock()
@@ -85,31 +85,31 @@ class RunningCall:
 
     @property
     def elapsed(self) -> float:
-        """Seconds of work, without the time that a dialog was open."""
+        """Seconds since its start, without the time that a dialog was open."""
         return (self.paused_at if self.pauses else clock()) - self.started
 
     @property
     def late(self) -> bool:
-        """Whether it has worked for longer than it may."""
+        """Whether its deadline has passed."""
         return self.elapsed > self.implementation.deadline
 
     @property
-    def outlives_abort(self) -> bool:
-        """Whether it began after its run was aborted, and has had the time that everything gets to settle."""
+    def exceeds_abort_grace(self) -> bool:
+        """Whether its run is aborted, and it has run for longer than the grace period of an abort."""
         signal = self.call.signal
         return signal is not None and signal.aborted and self.elapsed > ABORT_GRACE
 
     @property
-    def cancelled_by_others(self) -> bool:
-        """Whether something else requested that the task be cancelled, since the call began."""
-        return self.task.cancelling() > self.requests + self.marks
+    def cancelled_elsewhere(self) -> bool:
+        """Whether something other than the watchdog has requested a cancellation of the task during the call."""
+        return self.task.cancelling() > self.requests + self.cancellations
 
-    def is_given_up(self) -> bool:
-        """Whether it has ignored so many cancellations that it is to be abandoned."""
-        return self.marks + self.cancelled_by_others >= CANCELLATIONS
+    def should_abandon(self) -> bool:
+        """Whether it has ignored so many cancellations that it must be abandoned."""
+        return self.cancellations + self.cancelled_elsewhere >= CANCELLATIONS
 
     def pause(self) -> None:
-        """Stop the clock, and those of the calls around this one; pauses nest."""
+        """Stop the clock of this call and of its parents; pauses nest."""
         if not self.pauses:
             self.paused_at = clock()
         self.pauses += 1
@@ -117,7 +117,7 @@ class RunningCall:
             self.parent.pause()
 
     def resume(self) -> None:
-        """Let the clocks run again."""
+        """Restart the clocks."""
         self.pauses -= 1
         if not self.pauses:
             self.started += clock() - self.paused_at
@@ -125,41 +125,41 @@ class RunningCall:
             self.parent.resume()
 
     def reason_to_cancel(self) -> Literal["deadline", "abort"] | None:
-        """Return why it is to be cancelled at this tick, once more if need be; None when it may go on."""
-        if self.marks and self.why == "abort":
+        """Return why the call must be cancelled at this tick, also repeatedly; None if it may continue."""
+        if self.cancellations and self.why == "abort":
             return "abort"
-        if self.cancelled_by_others:
-            self.others_since += 1
-            if self.others_since > 1:
+        if self.cancelled_elsewhere:
+            self.ticks_since_foreign += 1
+            if self.ticks_since_foreign > 1:
                 return "abort"
         if self.pauses:
             return None
         if self.late:
             return "deadline"
-        return "abort" if self.outlives_abort else None
+        return "abort" if self.exceeds_abort_grace else None
 
     def cancel(self, why: Literal["deadline", "abort"]) -> None:
         """Cancel the task on behalf of this call."""
         self.why = why
-        self.marks += 1
+        self.cancellations += 1
         self.task.cancel(f"{self.implementation.hook}: {why}")
 
     def abandon_inner(self) -> None:
-        """End the calls inside this one, which was abandoned together with them: they never return."""
+        """Mark the calls inside this abandoned one as ended: they never return."""
         inner = self.inner
-        while inner is not None and not inner.over:
-            inner.over = True
-            for _ in range(inner.marks):
+        while inner is not None and not inner.ended:
+            inner.ended = True
+            for _ in range(inner.cancellations):
                 self.task.uncancel()
             inner = inner.inner
 
-    async def take_back(self) -> bool:
-        """Withdraw our cancellations; True when something else requested one as well."""
-        if self.marks:
-            # One that was requested while the task ran, by a plugin that aborts, comes at the next await: here.
+    async def withdraw_cancellations(self) -> bool:
+        """Withdraw the watchdog's cancellations; return whether something else requested one, too."""
+        if self.cancellations:
+            # A cancellation that a plugin requested by an abort, while the task ran, is raised at the next await: here.
             with suppress(asyncio.CancelledError):
                 await asyncio.sleep(0)
-        others = self.cancelled_by_others
-        for _ in range(self.marks):
+        elsewhere = self.cancelled_elsewhere
+        for _ in range(self.cancellations):
             self.task.uncancel()
-        return others
+        return elsewhere

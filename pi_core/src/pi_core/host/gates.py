@@ -31,22 +31,22 @@ class Gates:
         report: Called with plugin, hook and message when a gate is shut.
 
     Attributes:
-        shut_by: For each hook the plugins that keep it shut, each with what is wrong with it. Dispatchers read it when
+        refusing: For each hook the plugins that refuse in it, each with the reason. Dispatchers read it when
             they compile.
     """
 
     def __init__(self, report: Callable[[str, str, str], None]) -> None:
         self._report = report
-        self.shut_by: dict[str, dict[str, str]] = {}
+        self.refusing: dict[str, dict[str, str]] = {}
 
     def shut(self, plugin: str, hooks: Iterable[str], why: str) -> None:
         """Let a plugin refuse in those of these hooks whose failure refuses; the others are left as they are."""
         for hook in guarded_hooks(hooks):
-            self.shut_by.setdefault(hook, {})[plugin] = why
+            self.refusing.setdefault(hook, {})[plugin] = why
             message = f"refuses, since the plugin cannot be asked. Mend it, or leave it out with --disable {plugin}"
             self._report(plugin, hook, message)
 
     def open(self, plugin: str) -> None:
         """Forget a plugin, which was taken away or replaced."""
-        for plugins in self.shut_by.values():
+        for plugins in self.refusing.values():
             plugins.pop(plugin, None)

@@ -283,7 +283,7 @@ class PluginHost:
             rank=self.rank,
             timeouts=timeouts,
             trace=trace,
-            shut_by=self._registrar.gates.shut_by,
+            refusing=self._registrar.gates.refusing,
         )
 
     def look_again(self, name: str) -> PluginRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from pi_core.agent.safe_text import format_exception
-from pi_core.hooks.records import adapted, parameters
+from pi_core.hooks.records import adapt, parameters
 from pi_hookspecs import PluginError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class NoticeHandler:
     def __init__(self, session: SessionPort, plugin: str, function: Callable[..., Any]) -> None:
         self._session = session
         self._plugin = plugin
-        self._call = adapted(function, parameters(function))
+        self._call = adapt(function, parameters(function))
 
     async def __call__(self, event: Any) -> None:
         """Pass an event on, unless the user requested the compaction."""

@@ -89,7 +89,7 @@ class _PluginUI:
         return Dialog("editor", self._asked(self._ui.editor, title, prefill))
 
     async def _asked(self, ask: Callable[..., Coroutine[Any, Any, T]], *arguments: Any, **how: Any) -> T:
-        with self._hooks.clock_stopped():
+        with self._hooks.deadline_paused():
             return await ask(*arguments, **how)
 
     notify = forward_by_name("_ui", UserInterface.notify)
