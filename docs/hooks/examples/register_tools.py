@@ -1,9 +1,9 @@
-"""A tool: the decorator makes its schema of the annotations and the docstring."""
+"""A tool: the decorator makes its schema of the annotations and the docstring. It says of itself that it only reads."""
 
-from pi_hookspecs import ToolContext, hookimpl, tool
+from pi_hookspecs import ToolAnnotations, ToolContext, hookimpl, tool
 
 
-@tool
+@tool(annotations=ToolAnnotations(read_only=True))
 async def word_count(path: str, ctx: ToolContext) -> str:
     """Count the words of a text file.
 

@@ -128,7 +128,9 @@ _HOMES: dict[str, str] = {
         "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"
     ),
-    "tools": "ConstrainedSampling ExecutionMode Tool ToolExecute ToolResult ToolUpdate tool",
+    "tools": (
+        "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
+    ),
     "views": "ContextUsage ModelChoice SessionContext SessionTreeNode SessionView SettingsView TreeNavigation",
     "ui": "NoticeLevel UserInterface WidgetPlacement",
 }

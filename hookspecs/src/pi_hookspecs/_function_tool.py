@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pi_hookspecs._annotations import Shape
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.context import ToolContext
-    from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, ToolExecute, ToolUpdate
+    from pi_hookspecs.tools import ToolExecute, ToolUpdate
 
 __all__ = ["tool_from_function"]
 
@@ -33,13 +33,16 @@ def tool_from_function(
     *,
     name: str | None,
     label: str | None,
-    execution_mode: ExecutionMode | None,
-    prompt_snippet: str | None,
-    prompt_guidelines: tuple[str, ...],
-    default_active: bool,
-    constrained_sampling: ConstrainedSampling | None,
+    **fields: Any,
 ) -> Tool:
-    """Return a tool built from a function; arguments and errors are those of ``tool``."""
+    """Return a tool built from a function; arguments and errors are those of ``tool``.
+
+    Args:
+        function: The function.
+        name: The tool's name; that of the function when None.
+        label: Display name; made of the name when None.
+        fields: Other fields of ``Tool``, as they are.
+    """
     tool_name = name or str(getattr(function, "__name__", ""))
     if not tool_name:
         raise TypeError(f"{function!r} has no name; give the tool one: @tool(name=...)")
@@ -70,11 +73,7 @@ def tool_from_function(
             is_async=inspect.iscoroutinefunction(routine),
             wants_context=_CONTEXT in signature.parameters,
         ),
-        execution_mode=execution_mode,
-        prompt_snippet=prompt_snippet,
-        prompt_guidelines=prompt_guidelines,
-        default_active=default_active,
-        constrained_sampling=constrained_sampling,
+        **fields,
     )
 
 

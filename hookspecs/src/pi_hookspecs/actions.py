@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload, runtime_checkable
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
+from pi_hookspecs.tools import ToolAnnotations
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.models import Model
     from pi_hookspecs.provider import Context, StreamOptions
     from pi_hookspecs.stream import AssistantMessageEvent
+    from pi_hookspecs.tools import ToolExposure
     from pi_hookspecs.views import TreeNavigation
 
 __all__ = ["CommandActions", "EventBus", "ExecResult", "ModelCatalog", "SessionChange", "ToolInfo"]
@@ -46,6 +48,10 @@ class ToolInfo(Value):
     Attributes:
         plugin: The plugin that registered it; None for one of the program's own.
         active: Whether the model is offered it.
+        annotations: What its author states about its effects; nothing verifies it.
+        output_schema: JSON schema of its result's ``details``; None where it has none.
+        exposure: When the model is offered it, see ``ToolExposure``.
+        namespace: What groups it with others, such as the name of an MCP server.
     """
 
     name: str
@@ -54,6 +60,10 @@ class ToolInfo(Value):
     parameters: dict[str, Any] = field(repr=False)
     plugin: str | None = None
     active: bool
+    annotations: ToolAnnotations = Factory(ToolAnnotations)
+    output_schema: dict[str, Any] | None = field(default=None, repr=False)
+    exposure: ToolExposure = "direct"
+    namespace: str | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

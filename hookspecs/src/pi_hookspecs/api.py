@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamFunction
     from pi_hookspecs.rare_messages import CustomMessage
     from pi_hookspecs.registrations import Login, Renderer
-    from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool
+    from pi_hookspecs.tools import ConstrainedSampling, ExecutionMode, Tool, ToolAnnotations, ToolExposure
 
 __all__ = ["PiAPI"]
 
@@ -71,6 +71,10 @@ class PiAPI(Protocol):
         prompt_guidelines: Sequence[str] = (),
         default_active: bool = True,
         constrained_sampling: ConstrainedSampling | None = None,
+        annotations: ToolAnnotations | None = None,
+        output_schema: dict[str, Any] | None = None,
+        exposure: ToolExposure = "direct",
+        namespace: str | None = None,
     ) -> Tool: ...
     @overload
     def register_tool(
@@ -84,6 +88,10 @@ class PiAPI(Protocol):
         prompt_guidelines: Sequence[str] = (),
         default_active: bool = True,
         constrained_sampling: ConstrainedSampling | None = None,
+        annotations: ToolAnnotations | None = None,
+        output_schema: dict[str, Any] | None = None,
+        exposure: ToolExposure = "direct",
+        namespace: str | None = None,
     ) -> Callable[[Callable[..., Any]], Tool]: ...
     def register_tool(self, tool: Any = None, /, **how: Any) -> Any:
         """Add a tool. As a decorator of a function, with or without the options of ``@tool``, build the tool first.
@@ -288,7 +296,10 @@ class PiAPI(Protocol):
         ...
 
     def set_active_tools(self, names: Sequence[str], /) -> None:
-        """Make these tools active from the next request on; unknown names are ignored."""
+        """Make these tools active from the next request on; unknown names are ignored.
+
+        This is how a ``deferred`` tool is offered; a ``hidden`` one stays hidden.
+        """
         ...
 
     def get_all_tools(self) -> list[ToolInfo]:

@@ -46,11 +46,13 @@ from pi_hookspecs import (
     SystemPromptEvent,
     TextContent,
     ThinkingLevelSelectEvent,
+    ToolAnnotations,
     ToolCall,
     ToolCallEvent,
     ToolExecutionEndEvent,
     ToolExecutionStartEvent,
     ToolExecutionUpdateEvent,
+    ToolInfo,
     ToolResult,
     ToolResultEvent,
     ToolResultMessage,
@@ -212,7 +214,19 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
     "after_provider_response": lambda: AfterProviderResponseEvent(
         status=200, headers={"content-type": "text/event-stream", "x-ratelimit-remaining-requests": "49"}
     ),
-    "tool_call": lambda: ToolCallEvent(tool_call_id="call-1", tool_name="bash", input=dict(_COMMAND)),
+    "tool_call": lambda: ToolCallEvent(
+        tool_call_id="call-1",
+        tool_name="bash",
+        input=dict(_COMMAND),
+        tool=ToolInfo(
+            name="bash",
+            description="Run a command.",
+            parameters={"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+            plugin="tools",
+            active=True,
+            annotations=ToolAnnotations(read_only=False, destructive=True),
+        ),
+    ),
     "tool_execution_start": lambda: ToolExecutionStartEvent(
         tool_call_id="call-1", tool_name="bash", args=dict(_COMMAND)
     ),

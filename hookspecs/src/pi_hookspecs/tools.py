@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from pi_hookspecs.context import ToolContext
     from pi_hookspecs.messages import Usage
 
-__all__ = ["ConstrainedSampling", "ExecutionMode", "Tool", "ToolExecute", "ToolResult", "ToolUpdate", "tool"]
+__all__ = [
+    "ConstrainedSampling",
+    "ExecutionMode",
+    "Tool",
+    "ToolAnnotations",
+    "ToolExecute",
+    "ToolExposure",
+    "ToolResult",
+    "ToolUpdate",
+    "tool",
+]
 
 ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
 """Whether a tool's calls run concurrently with others; one sequential tool makes its whole batch sequential."""
@@ -28,6 +38,35 @@ ConstrainedSampling: TypeAlias = Literal["prefer", "require"]
 ``prefer``: where API, model and schema support it. ``require``: a request that does not support it fails. On the wire
 it is ``{"type": "json_schema", "strict": "prefer"}``.
 """
+
+ToolExposure: TypeAlias = Literal["direct", "deferred", "hidden"]
+"""When the model is offered a tool.
+
+``direct``: while the tool is active. ``deferred``: once it was activated by its name, with ``pi.set_active_tools`` or
+``--tools``; a pattern does not activate it. ``hidden``: never; other tools call it with ``ctx.execute_tool``.
+"""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolAnnotations(Value):
+    """What the author of a tool states about its effects, for guards and front ends; nothing verifies it.
+
+    None means that the author does not state it. A tool of another program, such as an MCP server, may state what is
+    not true: do not relax a guard because of it.
+
+    Attributes:
+        title: Display name.
+        read_only: It changes nothing.
+        destructive: It may delete or overwrite; False where it only adds. Of interest unless it is read-only.
+        idempotent: A second call with the same arguments changes nothing more.
+        open_world: It reaches beyond this computer, such as a search of the web.
+    """
+
+    title: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -87,6 +126,12 @@ def _constrained(value: Any) -> ConstrainedSampling | None:
     raise ValueError(f"constrained_sampling must be 'prefer', 'require' or None, not {value!r}")
 
 
+def _exposure(value: ToolExposure) -> ToolExposure:
+    if value not in ("direct", "deferred", "hidden"):
+        raise ValueError(f"exposure must be 'direct', 'deferred' or 'hidden', not {value!r}")
+    return value
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class Tool(ReprMixin):
     """A tool in its explicit form; the ``tool`` decorator makes one from a function.
@@ -107,6 +152,11 @@ class Tool(ReprMixin):
         constrained_sampling: Whether sampling of calls is constrained to the schema, ``prefer`` or ``require``; None
             for no constraint. With it the model passes null for a missing optional argument, which is removed before
             ``execute``.
+        annotations: What its author states about its effects; None states nothing.
+        output_schema: JSON schema of its result's ``details``, for programs; the model does not see it.
+        exposure: Whether the model is offered it while it is active, only once it was activated, or never; see
+            ``ToolExposure``.
+        namespace: What groups it with others, such as the name of an MCP server; the model does not see it.
     """
 
     name: str
@@ -120,6 +170,10 @@ class Tool(ReprMixin):
     default_active: bool = True
     prepare_arguments: Callable[[Any], Any] | None = field(default=None, repr=False)
     constrained_sampling: ConstrainedSampling | None = field(default=None, converter=_constrained)
+    annotations: ToolAnnotations | None = None
+    output_schema: dict[str, Any] | None = field(default=None, repr=False)
+    exposure: ToolExposure = field(default="direct", converter=_exposure)
+    namespace: str | None = None
     extra: dict[str, Any] = Factory(dict)
 
     def __attrs_post_init__(self) -> None:
@@ -139,6 +193,10 @@ def tool(
     prompt_guidelines: tuple[str, ...] | list[str] = (),
     default_active: bool = True,
     constrained_sampling: ConstrainedSampling | None = None,
+    annotations: ToolAnnotations | None = None,
+    output_schema: dict[str, Any] | None = None,
+    exposure: ToolExposure = "direct",
+    namespace: str | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -151,6 +209,10 @@ def tool(
     prompt_guidelines: tuple[str, ...] | list[str] = (),
     default_active: bool = True,
     constrained_sampling: ConstrainedSampling | None = None,
+    annotations: ToolAnnotations | None = None,
+    output_schema: dict[str, Any] | None = None,
+    exposure: ToolExposure = "direct",
+    namespace: str | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a ``Tool`` from a typed function, plain or ``async``.
 
@@ -175,6 +237,10 @@ def tool(
             prompt_guidelines=tuple(prompt_guidelines),
             default_active=default_active,
             constrained_sampling=constrained_sampling,
+            annotations=annotations,
+            output_schema=output_schema,
+            exposure=exposure,
+            namespace=namespace,
         )
 
     return decorate if function is None else decorate(function)

@@ -218,7 +218,7 @@ def build_runtime(
 
     hooks = host.dispatcher(report_hook, trace)
     plugins, gate = PluginScope(), PromptGate(hooks.abort)
-    bridge = HookBridge(hooks, plugins, append_entries)
+    bridge = HookBridge(hooks, plugins, append_entries, toolbox.info)
     agent = build_agent(
         settings=settings,
         models=models,

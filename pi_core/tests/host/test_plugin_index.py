@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pi_core.conversation.toolbox import Toolbox
 from pi_core.host.index import IndexFile
 
 LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
@@ -514,3 +515,31 @@ def test_the_agent_folder_is_the_user_s_alone(tmp_path):
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert any((folder / "cache").iterdir())
+
+
+def test_a_plugin_of_deferred_tools_is_not_imported_for_what_is_offered(site):
+    site.install(
+        "docs",
+        """
+        async def run(*_): ...
+
+        @hookimpl
+        def register_tools():
+            return [
+                Tool(
+                    name="look",
+                    description="",
+                    parameters={"type": "object"},
+                    execute=run,
+                    exposure="deferred",
+                    namespace="docs",
+                )
+            ]
+        """,
+    )
+    assert site.host().records["docs"].registers["register_tools"][0]["namespace"] == "docs"
+
+    offered = Toolbox(site.host()).active()
+
+    assert [tool.name for tool in offered] == []
+    assert site.imported() == []

@@ -12,6 +12,7 @@ from pi_hookspecs.values import ReprMixin, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs.actions import ToolInfo
     from pi_hookspecs.content import ImageContent, TextContent
     from pi_hookspecs.messages import Usage
     from pi_hookspecs.rare_messages import BashExecutionMessage
@@ -65,12 +66,19 @@ class ToolExecutionEndEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolCallEvent(ReprMixin):
-    """A tool call requested by the model. ``input`` is a copy of the validated arguments."""
+    """A tool call requested by the model.
+
+    Attributes:
+        input: A copy of the validated arguments.
+        tool: The tool that will run, with the plugin that it is from and what its author states about its effects;
+            None only in events that were made without a session.
+    """
 
     type: ClassVar[Literal["tool_call"]] = "tool_call"
     tool_call_id: str
     tool_name: str
     input: dict[str, Any]
+    tool: ToolInfo | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

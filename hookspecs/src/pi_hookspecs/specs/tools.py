@@ -28,7 +28,8 @@ async def tool_call(event: ToolCallEvent, ctx: PiContext) -> ToolCallResult | No
 
     To stop it, return ``ToolCallResult(block=True, reason=...)``; the reason goes to the model, so write it for
     the model. To change the arguments, return ``ToolCallResult(input=...)``, or change ``event.input`` in place;
-    they are not validated again.
+    they are not validated again. ``event.tool`` says which plugin the tool is from and what its author states
+    about its effects, for a rule that holds for tools whose names it does not know.
 
     Args:
         event: The call, its arguments already valid against the tool's JSON schema.

@@ -163,7 +163,7 @@ class ToolCallBatch(ReprMixin):
             return None
         try:
             args = self.config.validator.validate(tool, slot.call)
-            refusal, args = await self.ask(slot.call, args)
+            refusal, args = await self.ask(slot.call, tool, args)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook; the model reads it
             refusal = failure(exception_message(error))
         if refusal is not None:
@@ -171,12 +171,12 @@ class ToolCallBatch(ReprMixin):
             return None
         return _Prepared(slot, tool, args)
 
-    async def ask(self, call: ToolCall, args: dict[str, Any]) -> tuple[ToolResult | None, dict[str, Any]]:
+    async def ask(self, call: ToolCall, tool: Tool, args: dict[str, Any]) -> tuple[ToolResult | None, dict[str, Any]]:
         """Call ``before_tool_call``; return its refusal, if any, and the arguments to use."""
         if self.config.before_tool_call is None:
             return None, args
         question = BeforeToolCall(
-            assistant_message=self.answer, tool_call=call, args=deepcopy(args), context=self.context
+            assistant_message=self.answer, tool_call=call, tool=tool, args=deepcopy(args), context=self.context
         )
         answer = await self.config.before_tool_call(question, self.signal)
         if answer is not None and answer.block:

@@ -52,6 +52,7 @@ class BeforeToolCall(ReprMixin):
 
     assistant_message: AssistantMessage
     tool_call: ToolCall
+    tool: Tool
     args: dict[str, Any]
     context: AgentContext
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
         AssistantMessage,
         Model,
         NewEntry,
+        Tool,
         ToolCallResult,
+        ToolInfo,
         ToolResult,
         ToolResultMessage,
     )
@@ -42,6 +44,7 @@ class HookBridge:
         hooks: The session's dispatcher.
         plugins: Has the ``ctx`` that implementations get.
         append_entries: Appends the entries that plugins asked for at a boundary.
+        tool_info: Describes a tool to plugins.
     """
 
     def __init__(
@@ -49,10 +52,12 @@ class HookBridge:
         hooks: HookDispatcher,
         plugins: PluginScope,
         append_entries: Callable[[Iterable[NewEntry]], Awaitable[None]],
+        tool_info: Callable[[Tool], ToolInfo],
     ) -> None:
         self._hooks = hooks
         self._plugins = plugins
         self._append_entries = append_entries
+        self._tool_info = tool_info
         self._copies = Copies()
 
     async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
@@ -78,7 +83,12 @@ class HookBridge:
         from pi_hookspecs import ToolCallEvent, ToolCallResult
 
         call = question.tool_call
-        event = ToolCallEvent(tool_call_id=call.id, tool_name=call.name, input=question.args)
+        event = ToolCallEvent(
+            tool_call_id=call.id,
+            tool_name=call.name,
+            input=question.args,
+            tool=self._tool_info(question.tool),
+        )
         answer = await self._hooks.call(tool_specs.tool_call, event, self._plugins.ctx)
         if answer is None:
             return ToolCallResult(input=event.input)  # which may have been changed in place

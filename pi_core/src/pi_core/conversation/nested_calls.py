@@ -47,7 +47,7 @@ async def execute_tool(
     context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), tuple(tools.values()))
     try:
         args: dict[str, Any] = ArgumentValidator().validate(tool, call)
-        question = BeforeToolCall(assistant_message=answer, tool_call=call, args=args, context=context)
+        question = BeforeToolCall(assistant_message=answer, tool_call=call, tool=tool, args=args, context=context)
         refusal = runtime.gate.call.meter.refuse_nested_call() if runtime.gate.call is not None else None
         decision = refusal or await runtime.bridge.before_tool_call(question, signal)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - of a schema or a hook, as in the batch

@@ -34,20 +34,8 @@ class OfferedTools:
 
     def infos(self) -> list[ToolInfo]:
         """Return every tool that could be offered, by name."""
-        from pi_hookspecs import ToolInfo
-
         toolbox, active = self._runtime.toolbox, set(self.names())
-        return [
-            ToolInfo(
-                name=tool.name,
-                label=tool.label,
-                description=tool.description,
-                parameters=tool.parameters,
-                plugin=toolbox.owner(tool),
-                active=tool.name in active,
-            )
-            for tool in toolbox.all()
-        ]
+        return [toolbox.info(tool, active=tool.name in active) for tool in toolbox.all()]
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool of a plugin at run time; returns a function that removes it."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pi_core.host import PluginHost
-    from pi_hookspecs import Tool
+    from pi_hookspecs import Tool, ToolInfo
 
 __all__ = ["READ_ONLY_TOOLS", "Toolbox"]
 
@@ -51,15 +51,18 @@ class Toolbox:
     def active(self) -> tuple[Tool, ...]:
         """Return what the model is offered."""
         tools: dict[str, Tool] = {}
-        wanted = self._chosen
-        if wanted is None:
+        wanted = named = self._chosen
+        if wanted is None or named is None:
             wanted = self._selection.names(self._known(), self._default_names())
+            named = self._selection.exact_names()
         for name in wanted:
             tool = self._find(name)
-            if tool is not None:
+            if tool is not None and (tool.exposure == "direct" or name in named):
                 tools[tool.name] = tool
-        tools.update((tool.name, tool) for tool in self._custom if self._chosen is None or tool.name in tools)
-        return tuple(tools.values())
+        for tool in self._custom:
+            if tool.name in tools or (self._chosen is None and tool.exposure == "direct"):
+                tools[tool.name] = tool
+        return tuple(tool for tool in tools.values() if tool.exposure != "hidden")
 
     def select(self, names: Sequence[str]) -> None:
         """Offer these and no others, in this order, whatever was selected before; what is excluded stays so."""
@@ -69,6 +72,28 @@ class Toolbox:
         """Return every tool that could be offered, by name."""
         found = (self._find(name) for name in sorted(self._known()))
         return [tool for tool in found if tool is not None]
+
+    def info(self, tool: Tool, *, active: bool = True) -> ToolInfo:
+        """Return a tool as plugins see it.
+
+        Args:
+            tool: The tool.
+            active: Whether the model is offered it.
+        """
+        from pi_hookspecs import ToolAnnotations, ToolInfo
+
+        return ToolInfo(
+            name=tool.name,
+            label=tool.label,
+            description=tool.description,
+            parameters=tool.parameters,
+            plugin=self.owner(tool),
+            active=active,
+            annotations=tool.annotations or ToolAnnotations(),
+            output_schema=tool.output_schema,
+            exposure=tool.exposure,
+            namespace=tool.namespace,
+        )
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool; returns how to take it away."""
@@ -94,7 +119,7 @@ class Toolbox:
             each
             for record in self._host.registering("register_tools")
             for each in record.registers["register_tools"]
-            if each["default_active"]
+            if each["default_active"] and each["exposure"] == "direct"  # a plugin of deferred tools is not imported
         ]
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
         added = [tool.name for _, tool in self._added if tool.default_active]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 3
+FORMAT = 4
 
 
 class IndexFile:

@@ -95,6 +95,10 @@ def _tool_problem(tool: Any) -> str | None:
         return (
             f'tool {tool.name!r}: parameters must be a JSON schema with "type": "object", not {safe_repr(parameters)}'
         )
+    for name, right in (("annotations", pi_hookspecs.ToolAnnotations), ("output_schema", dict), ("namespace", str)):
+        value = getattr(tool, name)
+        if not isinstance(value, right | None):
+            return f"tool {tool.name!r}: {name} must be a {right.__name__} or None, not {safe_repr(value)}"
     return _execute_problem(tool)
 
 
@@ -137,7 +141,16 @@ def _is_suffix(suffix: object) -> bool:
 
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _SERVICES = ("Compactor", "BranchSummarizer", "Retrier", "CommandRunner", "ToolOperations")
-_TOOL_DATA = ("label", "description", "parameters", "default_active", "prompt_snippet", "prompt_guidelines")
+_TOOL_DATA = (
+    "label",
+    "description",
+    "parameters",
+    "default_active",
+    "prompt_snippet",
+    "prompt_guidelines",
+    "exposure",
+    "namespace",
+)
 
 KINDS: dict[str, Kind] = {
     "register_providers": Kind("provider", ("Provider",), key="api"),

@@ -78,3 +78,10 @@ async def test_options_reach_the_tools_of_a_group(call, tmp_path):
     result = await call("bash", tool=bash, command="echo $x")
 
     assert result.content[0].text == "5\n"
+
+
+def test_the_tools_that_only_look_say_so():
+    states = {tool.name: tool.annotations for tool in pi_tools.register_tools()}
+
+    assert sorted(name for name, each in states.items() if each.read_only) == ["find", "grep", "ls", "read"]
+    assert sorted(name for name, each in states.items() if each.destructive) == ["bash", "edit", "write"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._settings import setting
 from pi_tools._text import as_count, clean, number_text
@@ -59,6 +59,7 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=False, destructive=True, open_world=True),
         prompt_snippet="Run bash commands",
         constrained_sampling="prefer",
     )

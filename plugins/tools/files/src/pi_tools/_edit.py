@@ -6,7 +6,7 @@ import errno
 import json
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure, code_of
 from pi_tools._mutation_queue import file_mutation_queue
 from pi_tools._paths import resolve
@@ -79,6 +79,7 @@ def edit_tool(cwd: str | None = None, options: EditOptions | None = None) -> Too
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=False, destructive=True, open_world=False),
         prompt_snippet="Change files: replace exact texts, several in one call",
         constrained_sampling="prefer",
         prompt_guidelines=("Keep oldText as short as it can be while it occurs only once.",),

@@ -6,7 +6,7 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean, show_names
@@ -80,6 +80,7 @@ def find_tool(cwd: str | None = None, options: FindOptions | None = None) -> Too
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=True, open_world=False),
         prompt_snippet="Find files by name, .gitignore respected",
         default_active=False,
     )

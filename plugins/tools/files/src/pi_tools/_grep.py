@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import PiError
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean
@@ -60,6 +60,7 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=True, open_world=False),
         prompt_snippet="Search file contents, .gitignore respected",
         default_active=False,
     )

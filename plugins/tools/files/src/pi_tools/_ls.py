@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean, show_names
@@ -55,6 +55,7 @@ def ls_tool(cwd: str | None = None, options: LsOptions | None = None) -> Tool:
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=True, open_world=False),
         prompt_snippet="List directories",
         default_active=False,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import ToolFailure, system_failure
 from pi_tools._paths import resolve_existing
 from pi_tools._settings import setting
@@ -64,6 +64,7 @@ def read_tool(cwd: str | None = None, options: ReadOptions | None = None) -> Too
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=True, open_world=False),
         prompt_snippet="Read files: text and images",
         constrained_sampling="prefer",
         prompt_guidelines=("Look at files with read, not with cat or sed.",),

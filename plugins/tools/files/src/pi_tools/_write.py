@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs.tools import Tool, ToolResult
+from pi_hookspecs.tools import Tool, ToolAnnotations, ToolResult
 from pi_tools._failure import system_failure
 from pi_tools._mutation_queue import file_mutation_queue
 from pi_tools._paths import resolve
@@ -59,6 +59,7 @@ def write_tool(cwd: str | None = None, options: WriteOptions | None = None) -> T
         ),
         parameters=_PARAMETERS,
         execute=execute,
+        annotations=ToolAnnotations(read_only=False, destructive=True, idempotent=True, open_world=False),
         prompt_snippet="Create files or replace them whole",
         constrained_sampling="prefer",
         prompt_guidelines=("Use write for new files and complete rewrites only; change existing files with edit.",),
