@@ -380,7 +380,7 @@ async def test_aborting_from_inside_the_loop_ends_it_in_good_order(session_of, s
 
 
 async def test_the_run_waits_for_a_slow_consumer(session_of, script, monkeypatch):
-    monkeypatch.setattr(streaming, "MOST_WAITING", 3)
+    monkeypatch.setattr(streaming, "MAX_BUFFERED", 3)
     session = session_of()
     await session.start()
     heard = []
@@ -405,7 +405,7 @@ async def fall_behind():
 
 
 async def test_a_consumer_far_behind_can_abort(session_of, script, monkeypatch):
-    monkeypatch.setattr(streaming, "MOST_WAITING", 2)
+    monkeypatch.setattr(streaming, "MAX_BUFFERED", 2)
     session = session_of()
     script.turn(text("abcdefgh", chunks=[*"abcdefgh"]), stall())
     types = []
@@ -421,7 +421,7 @@ async def test_a_consumer_far_behind_can_abort(session_of, script, monkeypatch):
 
 
 async def test_a_consumer_far_behind_can_leave(session_of, script, monkeypatch):
-    monkeypatch.setattr(streaming, "MOST_WAITING", 2)
+    monkeypatch.setattr(streaming, "MAX_BUFFERED", 2)
     session = session_of()
     script.turn(text("abcdefgh", chunks=[*"abcdefgh"]), stall()).turn(text("second"))
 

@@ -1,4 +1,4 @@
-"""The agent of a session: hooks, settings, models and the program's call answer the loop's callbacks."""
+"""Builds the agent of a session: implements the loop's callbacks with hooks, settings, models and the current call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STEERING_INTERRUPT: tuple[Literal["wait", "skip"], ...] = ("wait", "skip")
 
 
 def stream_answer(settings: Settings, models: ModelRegistry, model: Model, context: Any, options: StreamOptions) -> Any:
-    """Send a request to the provider that speaks the model's API and return the events of its answer."""
+    """Send a request to the provider of the model's API and return the events of its answer."""
     if settings.get_bool("images.blockImages", default=False):
         from pi_core.agent.convert import without_images
 
@@ -41,10 +41,10 @@ def stream_answer(settings: Settings, models: ModelRegistry, model: Model, conte
 async def prepare_request(
     models: ModelRegistry, gate: PromptGate, model: Model, options: StreamOptions
 ) -> tuple[Model, StreamOptions]:
-    """Return model and options as they go to the provider; a request that a limit forbids aborts the prompt.
+    """Return model and options for the provider; a request that exceeds a limit aborts the prompt.
 
     Raises:
-        UsageLimitExceeded: A limit of the prompt that is being answered is reached.
+        UsageLimitExceeded: A limit of the current prompt is reached.
     """
     if gate.call is not None:
         try:
@@ -66,7 +66,7 @@ def build_agent(
     model: Model | None,
     thinking_level: ThinkingLevel,
 ) -> Agent:
-    """Return an agent with the conversation that the session's tree holds."""
+    """Return an agent with the messages of the session's tree."""
     choice = settings.get_choice
 
     def tool_context(call: ToolCall, update: ToolUpdate) -> ToolCallContext:

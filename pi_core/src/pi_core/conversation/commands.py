@@ -1,4 +1,4 @@
-"""What front ends call of plugins: commands, their completion, keys, renderers. Errors are reported, not raised."""
+"""Calls plugins for front ends: commands, completion, shortcuts, renderers. Errors are reported, not raised."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ORDER = ("prompt", "skill")
 
 
 class PluginCommands:
-    """Finds and calls what plugins registered for front ends.
+    """Finds and calls plugins' registrations for front ends.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     async def run(self, text: str) -> bool:
-        """Run the slash command that a text is; False when it is none."""
+        """Run a slash command; return False when the text is not a known command."""
         name, _, arguments = text.removeprefix("/").partition(" ")
         found = self._runtime.registrations.find("register_commands", name) if text.startswith("/") else None
         if found is not None:
@@ -37,9 +37,9 @@ class PluginCommands:
         return found is not None
 
     async def infos(self) -> tuple[CommandInfo, ...]:
-        """Return plugins' commands, prompt templates, skills, and what else ``expand_prompt`` knows.
+        """Return plugins' commands, prompt templates, skills, and other texts that ``expand_prompt`` expands.
 
-        Of those of one name it is the one that a prompt would call.
+        When several have one name, only the one that a prompt would run is returned.
         """
         from pi_hookspecs import CommandsDiscoverEvent
         from pi_hookspecs.specs import agent as agent_specs
@@ -57,11 +57,11 @@ class PluginCommands:
         return tuple(named.values())
 
     def complete(self, name: str, text: str) -> tuple[str, ...]:
-        """Return what the arguments of a plugin's command could become.
+        """Return the completions of the arguments of a plugin's command.
 
         Args:
             name: The command, without the slash.
-            text: What is typed of its arguments.
+            text: The arguments typed so far.
         """
         found = self._runtime.registrations.find("register_commands", name)
         if found is None or found.thing.complete is None:
@@ -82,11 +82,11 @@ class PluginCommands:
         return tuple(answer)
 
     def shortcuts(self) -> tuple[Shortcut, ...]:
-        """Return plugins' keys, for front ends that have keys."""
+        """Return plugins' keyboard shortcuts, for front ends with a keyboard."""
         return tuple(each.thing for each in self._runtime.registrations.find_all("register_shortcuts").values())
 
     async def press_key(self, key: str) -> bool:
-        """Call the handler of a plugin's key, by its name in ``shortcuts``; False when no plugin has it."""
+        """Call the handler of a plugin's shortcut; return False when no plugin has this key."""
         found = self._runtime.registrations.find("register_shortcuts", key)
         if found is not None:
             await self._call(found.plugin, ("shortcut", key), found.thing.handler, self._runtime.ctx)
@@ -95,10 +95,10 @@ class PluginCommands:
     def render(
         self, value: CustomMessage | CustomEntry, *, width: int, expanded: bool = False
     ) -> tuple[str, ...] | None:
-        """Return the lines in which a plugin shows its message or entry.
+        """Return the lines that a plugin renders for its message or entry.
 
         Returns:
-            None where no plugin has a renderer for it, or it failed, which is reported: show the content itself.
+            None when no plugin has a renderer for it, or the renderer failed, which is reported: show the content.
         """
         found = self._runtime.registrations.find("register_renderers", value.custom_type)
         if found is None:
@@ -112,7 +112,7 @@ class PluginCommands:
         step, name = what
         with reported(self._runtime.report_plugin_error, plugin, step, f"in {step} {name}", handler):
             waiting: Any = handler(*arguments)
-            if hasattr(waiting, "__await__"):  # what a plain function returns is not used
+            if hasattr(waiting, "__await__"):  # other return values are ignored
                 await waiting
 
 

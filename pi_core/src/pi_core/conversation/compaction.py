@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["CompactionRunner"]
 
 CANCELLED = "Compaction cancelled"
-ALREADY = "Already compacted"
-NOTHING = "Nothing to compact (session too small)"
+ALREADY_COMPACTED = "Already compacted"
+NOTHING_TO_COMPACT = "Nothing to compact (session too small)"
 NO_COMPACTOR = (
     "No plugin of this session can compact the conversation. The plugin 'compaction' does (pip install"
     " pluggypi-compaction); where plugins are chosen by name, add it."
@@ -54,7 +54,7 @@ class CompactionRunner:
     """Compacts a conversation, one compaction at a time.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         requests: Accounts for the tokens of the summaries, which it made.
         lifecycle: Starts the session, and aborts a run.
 
@@ -66,25 +66,25 @@ class CompactionRunner:
         self._runtime = runtime
         self._requests = requests
         self._lifecycle = lifecycle
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._task: asyncio.Task[object] | None = None
-        self._wanted: set[AbortController] = set()
+        self._controllers: set[AbortController] = set()
         self.enabled = True
 
     @property
     def is_running(self) -> bool:
-        """Whether a compaction is going on."""
+        """Whether a compaction is running."""
         return self._task is not None
 
     def abort(self, reason: str = CANCELLED) -> None:
-        """Stop the compaction that is going on, and those that wait for it; the session stays as it is."""
-        for each in tuple(self._wanted):
+        """Abort the running compaction and those that wait for it; the session is not changed."""
+        for each in tuple(self._controllers):
             each.abort(reason)
 
     async def finished(self) -> None:
-        """Return when no compaction is going on; at once from inside it, where there is nothing to wait for."""
+        """Wait until no compaction is running; return immediately inside one, which would wait for itself."""
         if self._task is not asyncio.current_task():
-            async with self._turn:
+            async with self._lock:
                 pass
 
     def set_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
@@ -92,10 +92,10 @@ class CompactionRunner:
         self.enabled = enabled
 
     async def compact_now(self, custom_instructions: str | None = None) -> Compaction:
-        """Compact the conversation; a run that is going on is aborted first.
+        """Compact the conversation; a running prompt is aborted first.
 
         Raises:
-            UserError: There is nothing to compact, or no plugin that could.
+            UserError: There is nothing to compact, or no plugin can do it.
             Aborted: A plugin or ``abort`` stopped it.
             PiError: It failed; the session is as it was.
         """
@@ -114,8 +114,8 @@ class CompactionRunner:
             raise PiError("A compaction is going on already; a hook that it calls cannot begin another.")
         if reason != "manual" and not self.enabled:
             return None
-        with self._abort() as signal:
-            async with self._turn:
+        with self._abort_signal() as signal:
+            async with self._lock:
                 signal.raise_if_aborted()
                 if reason != "manual" and self._is_compacted():
                     return None
@@ -126,17 +126,17 @@ class CompactionRunner:
                     self._task = None
 
     @contextmanager
-    def _abort(self) -> Iterator[AbortSignal]:
-        """Give a compaction's own abort, which that of the run around it sets too."""
-        mine, running = AbortController(), self._runtime.signal
-        self._wanted.add(mine)
-        forget = running.on_abort(lambda: mine.abort(CANCELLED)) if running is not None else None
+    def _abort_signal(self) -> Iterator[AbortSignal]:
+        """Give the abort signal of a compaction; an abort of the surrounding run aborts it, too."""
+        controller, running = AbortController(), self._runtime.signal
+        self._controllers.add(controller)
+        unsubscribe = running.on_abort(lambda: controller.abort(CANCELLED)) if running is not None else None
         try:
-            yield mine.signal
+            yield controller.signal
         finally:
-            self._wanted.discard(mine)
-            if forget is not None:
-                forget()
+            self._controllers.discard(controller)
+            if unsubscribe is not None:
+                unsubscribe()
 
     async def _emit_around(
         self, custom_instructions: str | None, reason: CompactionReason, signal: AbortSignal, *, will_retry: bool
@@ -151,7 +151,7 @@ class CompactionRunner:
         )
         await runtime.emit(pi_hookspecs.CompactionStartEvent(reason=reason))
         try:
-            compaction = await self._made(request)
+            compaction = await self._compact(request)
         except BaseException as error:
             await self._emit_failure(request, error)
             if signal.aborted and isinstance(error, Exception):  # whatever the plugin raised then
@@ -175,23 +175,23 @@ class CompactionRunner:
             pi_hookspecs.CompactionEndEvent(reason=request.reason, aborted=aborted, error_message=message)
         )
 
-    async def _made(self, request: CompactionRequest) -> Compaction:
-        """Make the compaction and put it in place."""
+    async def _compact(self, request: CompactionRequest) -> Compaction:
+        """Create the compaction and append it to the session."""
         if self._is_compacted():
-            raise _NothingToDo(ALREADY)
+            raise _NothingToDo(ALREADY_COMPACTED)
         if not request.entries:
-            raise _NothingToDo(NOTHING)
+            raise _NothingToDo(NOTHING_TO_COMPACT)
         compactor = self._runtime.host.find("register_services", "Compactor")
         if compactor is None:
             raise UserError(NO_COMPACTOR)
         with Grace(request.signal, ABORT_GRACE):
-            request = evolve(request, preparation=await self._prepared(compactor, request))
-            answer = await self._asked(request)
+            request = evolve(request, preparation=await self._prepare(compactor, request))
+            answer = await self._call_hook(request)
             supplied = answer.compaction if answer is not None else None
-            compaction = supplied or await self._by(compactor, request)
+            compaction = supplied or await self._run_compactor(compactor, request)
         if request.signal.aborted:
             raise Aborted(CANCELLED)
-        entry = self._put_in_place(compaction, from_hook=supplied is not None)
+        entry = self._append(compaction, from_hook=supplied is not None)
         if compaction.estimated_tokens_after is None:
             compaction = evolve(compaction, estimated_tokens_after=self._estimated_tokens())
         event = pi_hookspecs.SessionCompactEvent(
@@ -205,7 +205,7 @@ class CompactionRunner:
             self._runtime.transcript.drop_failed_answer()
         return compaction
 
-    async def _prepared(self, compactor: Registered, request: CompactionRequest) -> CompactionPreparation:
+    async def _prepare(self, compactor: Registered, request: CompactionRequest) -> CompactionPreparation:
         prepare = getattr(compactor.thing, "prepare", None)
         if prepare is None:
             return pi_hookspecs.CompactionPreparation(
@@ -215,10 +215,10 @@ class CompactionRunner:
             prepared = prepare(request, self._runtime.ctx)
             preparation: CompactionPreparation | None = await prepared if inspect.isawaitable(prepared) else prepared
         if preparation is None:
-            raise _NothingToDo(NOTHING)
+            raise _NothingToDo(NOTHING_TO_COMPACT)
         return preparation
 
-    async def _asked(self, request: CompactionRequest) -> SessionBeforeCompactResult | None:
+    async def _call_hook(self, request: CompactionRequest) -> SessionBeforeCompactResult | None:
         """Ask plugins, which may cancel or supply the compaction."""
         runtime = self._runtime
         if not runtime.hooks.listens("session_before_compact") or request.preparation is None:
@@ -240,14 +240,14 @@ class CompactionRunner:
             raise Aborted(CANCELLED)
         return answer
 
-    async def _by(self, compactor: Registered, request: CompactionRequest) -> Compaction:
+    async def _run_compactor(self, compactor: Registered, request: CompactionRequest) -> Compaction:
         with plugin_errors(self._runtime, compactor.plugin, "Compactor.compact", "compact"):
             compaction: Compaction | None = await compactor.thing.compact(request, self._runtime.ctx)
         if compaction is None:
-            raise _NothingToDo(NOTHING)
+            raise _NothingToDo(NOTHING_TO_COMPACT)
         return compaction
 
-    def _put_in_place(self, compaction: Compaction, *, from_hook: bool) -> CompactionEntry:
+    def _append(self, compaction: Compaction, *, from_hook: bool) -> CompactionEntry:
         """Append the entry; the model's next request has what is left."""
         manager = self._runtime.manager
         if not compaction.summary.strip():
@@ -275,6 +275,6 @@ class CompactionRunner:
         return estimate_request_tokens(state.system_prompt, state.tools, state.messages)
 
     def _is_compacted(self) -> bool:
-        """Whether the branch ends in a compaction already."""
+        """Return whether the branch already ends with a compaction."""
         leaf = self._runtime.manager.get_leaf_entry()
         return leaf is not None and leaf.type == "compaction"

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["DebugLog", "open_debug_log"]
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 """Size at which a log becomes ``.1`` and begins again; one such older part is kept."""
-MOST_FILES = 40
+MAX_FILES = 40
 """Logs of earlier processes that stay in the default folder."""
 SLOW_MS = 100.0
 """Hook calls that take longer are logged."""
@@ -77,7 +77,7 @@ def _file(environ: Mapping[str, str]) -> Path:
     folder = Path(os.path.abspath(agent_dir(environ))) / "logs"  # noqa: PTH100 - as logging spells it
     with suppress(OSError):  # another process may tidy up, too
         older = sorted(folder.glob("pi-*.log*"), key=lambda each: each.stat().st_mtime)
-        for each in older[: -MOST_FILES or None]:
+        for each in older[: -MAX_FILES or None]:
             each.unlink()
     return folder / f"pi-{os.getpid()}.log"
 
@@ -202,7 +202,7 @@ class _LogFile(RotatingFileHandler):
 
     def __init__(self, file: Path, log: DebugLog) -> None:
         self.log = log
-        super().__init__(file, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace")
+        super().__init__(file, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace")
 
     def _open(self) -> io.TextIOWrapper:
         return io.TextIOWrapper(

@@ -1,4 +1,4 @@
-"""Events and conversations for plugins to look at: copies, so that what they change in them reaches no transcript."""
+"""Copies of events and messages for plugins, so that their changes do not affect the transcript."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ E = TypeVar("E", bound="AgentEvent")
 
 
 def copy_event(event: E) -> E:
-    """Return an event that shares nothing changeable with the transcript; build one only where somebody listens."""
+    """Return an event that shares no mutable data with the transcript; only needed when there is a listener."""
     own = _OWN.get(event.type)
     return evolve(event, **own(event)) if own is not None else event
 
@@ -31,7 +31,7 @@ def _own_details(result: ToolResult) -> ToolResult:
 
 
 def _own_call(inner: Any) -> Any:
-    """Return a stream event with arguments of its own; a partial is made anew for whoever looks."""
+    """Return a stream event with copied arguments; its partial message is rebuilt for each reader."""
     if inner.type != "toolcall_end":
         return inner
     return evolve(inner, tool_call=evolve(inner.tool_call, arguments=copy_data(inner.tool_call.arguments)))
@@ -48,11 +48,11 @@ _OWN: dict[str, Callable[[Any], dict[str, Any]]] = {
         "tool_results": tuple(map(copy_message, event.tool_results)),
     },
 }
-"""The fields of an event that hold something changeable, as copies. By type: not every run loads all the classes."""
+"""Copiers of an event's fields with mutable data, by type name, so that not all event classes must be imported."""
 
 
 class Copies:
-    """Unshared copies of a conversation that grows, made once and used again as long as nobody changed them.
+    """Copies of a growing conversation, created once and reused until a plugin has changed them.
 
     Every request hands out the whole conversation; to copy it anew each time would cost more the longer it is.
     """
@@ -61,7 +61,7 @@ class Copies:
         self._made: dict[int, tuple[AgentMessage, AgentMessage]] = {}
 
     def of(self, messages: Sequence[AgentMessage]) -> tuple[AgentMessage, ...]:
-        """Return a copy of each message; messages that are gone are forgotten."""
+        """Return a copy of each message; copies of removed messages are dropped."""
         before, self._made = self._made, {}
         return tuple([self._copy(message, before.get(id(message))) for message in messages])
 
@@ -70,7 +70,7 @@ class Copies:
             copy = copy_message(message)
             if copy is message:
                 return message
-            made = (message, copy)  # the pair keeps the message, so that its id stays its own
+            made = (message, copy)  # the pair keeps the message alive, so that its id is not reused
         self._made[id(message)] = made
         return made[1]
 
@@ -83,11 +83,11 @@ def _untouched(message: Any, copy: Any) -> bool:
 
 
 class LazyCopies(Sequence["AgentMessage"]):
-    """A conversation whose messages are copied when they are looked at: who asks for the last pays for no other."""
+    """A sequence of messages that are copied on access, so that reading the last one copies no other."""
 
     def __init__(self, messages: Sequence[AgentMessage]) -> None:
         self._messages = messages
-        self._length = len(messages)  # the conversation may grow; we end where it ended
+        self._length = len(messages)  # the conversation may grow; the length is that of the snapshot
 
     def __len__(self) -> int:
         return self._length

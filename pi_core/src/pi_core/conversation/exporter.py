@@ -1,4 +1,4 @@
-"""Writing a session into a file: as a page for people, or as a session file of its branch."""
+"""Exports a session to a file: as a document, or its branch as a session file."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["Exporter"]
 
 
 class Exporter:
-    """Writes a session somewhere.
+    """Exports a session.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     async def export(self, path: str | Path | None = None, *, export_format: str | None = None) -> Path:
-        """Write the session in the format that the file's name asks for, HTML where it asks for none.
+        """Write the session in the format of the file's suffix, HTML by default.
 
         A long session takes seconds, in a thread of its own; messages that come meanwhile may be missing.
 
         Args:
             path: The file, relative to the session's working directory; ``pi-session-...`` there when None.
-            export_format: The format, whatever the name says.
+            export_format: The format; that of the suffix when None.
 
         Returns:
             The file; relative where the session's working directory is the process's, too.
@@ -44,7 +44,7 @@ class Exporter:
 
         runtime = self._runtime
         host, state = runtime.host, runtime.agent.state
-        host.find_all("register_exporters")  # loaded here: of two threads one would find a plugin half loaded
+        host.find_all("register_exporters")  # load the plugins here, not concurrently in worker threads
         renderers = runtime.registrations.find_all("register_renderers")
         return await asyncio.to_thread(
             export_session,
@@ -64,18 +64,18 @@ class Exporter:
         return await self.export(path, export_format="html")
 
     async def export_jsonl(self, path: str | Path) -> Path:
-        """Write the branch as a session file of its own, whatever the file is called, see ``export``."""
+        """Write the branch as a separate session file, whatever its suffix, see ``export``."""
         return await self.export(path, export_format="jsonl")
 
     async def _themes(self) -> dict[str, Theme]:
-        """Return those of the themes in files that the settings name."""
+        """Return the themes of the settings that are defined in files."""
         from pi_core.session.exporting import theme_names, theme_of_file
 
         host = self._runtime.host
-        wanted = {*filter(None, theme_names(host.settings))}
-        if not wanted:
+        names = {*filter(None, theme_names(host.settings))}
+        if not names:
             return {}
-        for name in wanted:
+        for name in names:
             host.find("register_themes", name)  # as above
         found = await self._runtime.resources.load("theme")
-        return {each.name: theme_of_file(each.name, each.data) for each in found.resources if each.name in wanted}
+        return {each.name: theme_of_file(each.name, each.data) for each in found.resources if each.name in names}

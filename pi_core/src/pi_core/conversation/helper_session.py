@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["create_helper"]
 
-DEEPEST = 4
-"""How many helpers may be nested; one that starts itself through its tools would otherwise spend without end."""
+MAX_DEPTH = 4
+"""How deep helpers may be nested; one that starts itself through its tools would otherwise recurse without limit."""
 
 
 def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
-    """Return a session with its parent's plugins, models, settings, folder and model, kept in memory.
+    """Return a session in memory with its parent's plugins, models, settings, folder and model.
 
     Args:
         parent: The conversation whose plugin asks.
@@ -33,9 +33,9 @@ def create_helper(parent: Runtime, options: Mapping[str, Any], signal: AbortSign
     from pi_core.session import SessionManager
 
     front_end, state = parent.front_end, parent.agent.state
-    if front_end.depth >= DEEPEST:
+    if front_end.depth >= MAX_DEPTH:
         raise PiError(
-            f"Helpers may be {DEEPEST} deep, and this one would be deeper. Give it no tools that make helpers."
+            f"Helpers may be {MAX_DEPTH} deep, and this one would be deeper. Give it no tools that make helpers."
         )
     if signal is not None and signal.aborted:
         raise PiError(signal.reason or "Operation aborted")

@@ -1,4 +1,4 @@
-"""Where the loop's callbacks become hooks: what each question looks like, and what an answer does."""
+"""Implements the loop's callbacks with hooks: builds the events and applies the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ M = TypeVar("M", bound="AgentMessage")
 
 
 class HookBridge:
-    """Answers the loop by calling hooks. A hook without an implementation costs a look-up and builds no event.
+    """Calls hooks for the loop. A hook without an implementation costs one lookup and builds no event.
 
     Args:
         hooks: The session's dispatcher.
@@ -61,7 +61,7 @@ class HookBridge:
         self._copies = Copies()
 
     async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
-        """Ask ``context``, with copies of all that could be changed in place.
+        """Call ``context`` with copies of all mutable data.
 
         Raises:
             PiError: A plugin refuses the request.
@@ -77,7 +77,7 @@ class HookBridge:
         return answer.messages if answer is not None and answer.messages is not None else event.messages
 
     async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:
-        """Ask ``tool_call``; ``HookRefused`` passes, its message is the reason."""
+        """Call ``tool_call``; ``HookRefused`` propagates, its message is the reason."""
         if "tool_call" not in self._hooks.implemented:
             return None
         from pi_hookspecs import ToolCallEvent, ToolCallResult
@@ -91,11 +91,11 @@ class HookBridge:
         )
         answer = await self._hooks.call(tool_specs.tool_call, event, self._plugins.ctx)
         if answer is None:
-            return ToolCallResult(input=event.input)  # which may have been changed in place
+            return ToolCallResult(input=event.input)  # plugins may have changed it in place
         return answer if answer.block or answer.input is not None else evolve(answer, input=event.input)
 
     async def after_tool_call(self, done: AfterToolCall, _signal: AbortSignal) -> ToolResult | None:
-        """Ask ``tool_result`` and return the result as it then is."""
+        """Call ``tool_result`` and return the possibly replaced result."""
         if "tool_result" not in self._hooks.implemented:
             return None
         from pi_hookspecs import ToolResultEvent
@@ -119,7 +119,7 @@ class HookBridge:
         return evolve(result, **changes)
 
     async def finish_message(self, message: M) -> M:
-        """Ask ``message_end``, which may replace the message."""
+        """Call ``message_end``, which may replace the message."""
         if "message_end" not in self._hooks.implemented:
             return message
         from pi_hookspecs import MessageEndEvent
@@ -131,7 +131,7 @@ class HookBridge:
     async def finish_turn(
         self, message: AssistantMessage, tool_results: tuple[ToolResultMessage, ...], turn_index: int
     ) -> Literal["continue"] | None:
-        """Ask ``turn_end``, append the entries that it wants, and say whether the loop must go on."""
+        """Call ``turn_end``, append the entries of its result, and return whether the loop must continue."""
         if "turn_end" not in self._hooks.implemented:
             return None
         from pi_hookspecs import TurnEndEvent
@@ -144,7 +144,7 @@ class HookBridge:
         return "continue" if answer.continue_ else None
 
     async def on_payload(self, payload: Any, model: Model) -> Any:
-        """Ask ``before_provider_request`` and return the payload to send."""
+        """Call ``before_provider_request`` and return the payload to send."""
         if "before_provider_request" not in self._hooks.implemented:
             return payload
         from pi_hookspecs import BeforeProviderRequestEvent

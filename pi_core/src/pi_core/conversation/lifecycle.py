@@ -1,4 +1,4 @@
-"""How a conversation begins, is aborted, and ends, with the plugins that are activated for it."""
+"""Starts, aborts and ends a conversation, and activates its plugins."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ __all__ = ["Lifecycle"]
 
 
 class Running(Protocol):
-    """The parts that start and end with a conversation, or have to be waited for; implemented by ``Parts``."""
+    """The parts that the life cycle starts, ends or waits for; implemented by ``Parts``."""
 
     @property
     def activations(self) -> Activations:
-        """What plugins hold as ``pi``."""
+        """The ``pi`` objects of plugins."""
         ...
 
     @property
     def tools(self) -> OfferedTools:
-        """The tools that the model is offered."""
+        """The active tools."""
         ...
 
     @property
     def is_reloading(self) -> bool:
-        """Whether a reload is going on."""
+        """Whether a reload is running."""
         ...
 
-    async def left_stream_settled(self) -> None:
-        """Return when a stream that its consumer has left is no longer being answered."""
+    async def wait_for_abandoned_stream(self) -> None:
+        """Wait until the prompt of a stream that its consumer has closed has settled."""
         ...
 
     async def summaries_settled(self) -> None:
@@ -47,15 +47,15 @@ class Running(Protocol):
         ...
 
     async def reloaded(self) -> None:
-        """Return when no reload is going on."""
+        """Wait until no reload is running."""
         ...
 
     def abort_summaries(self) -> None:
-        """Stop a compaction, and the summary of a branch."""
+        """Abort a compaction and the summary of a branch."""
         ...
 
     def end(self) -> None:
-        """Stop what no abort of a prompt stops."""
+        """Stop the tasks that an abort of a prompt does not stop."""
         ...
 
 
@@ -63,7 +63,7 @@ class Lifecycle:
     """Starts and ends a conversation.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         parts: Those that are started and stopped.
     """
 
@@ -81,7 +81,7 @@ class Lifecycle:
         return self._starting.locked() or self._parts.is_reloading
 
     async def start(self) -> None:
-        """Activate the plugins and emit ``session_start``; the first prompt does it otherwise.
+        """Activate the plugins and emit ``session_start``; by default the first prompt does this.
 
         Raises:
             PiError: The session has ended.
@@ -105,20 +105,20 @@ class Lifecycle:
     async def ready(self) -> None:
         """Return when a prompt may begin: after start, compaction, change of branch and reload."""
         await self.start()
-        await self._parts.left_stream_settled()
+        await self._parts.wait_for_abandoned_stream()
         if not self._runtime.is_streaming:
             self._runtime.hooks.forget_last_hook()
             await self._parts.summaries_settled()
             await self._parts.reloaded()
 
     async def end(self) -> None:
-        """Stop what runs, emit ``session_shutdown``, and release everything."""
+        """Abort everything that runs, emit ``session_shutdown``, and release all resources."""
         if self._ended:
             return
         self._ended = True
         runtime = self._runtime
         runtime.hooks.keep_last_hook()
-        for task in self._shutdowns - {asyncio.current_task()}:  # the handler may be what ends the session
+        for task in self._shutdowns - {asyncio.current_task()}:  # the handler itself may end the session
             task.cancel()
         self._parts.end()
         await self.abort("Session ended")
@@ -132,13 +132,13 @@ class Lifecycle:
         self._fork_guard.release()
 
     def request_abort(self, reason: str = "Operation aborted") -> None:
-        """Stop the prompt that is being answered, a compaction, a summary of a branch; what is queued stays."""
+        """Abort the current prompt, a compaction and the summary of a branch; queued messages stay."""
         self._runtime.gate.abort(reason)
         self._runtime.agent.abort(reason)
         self._parts.abort_summaries()
 
     async def abort(self, reason: str = "Operation aborted") -> None:
-        """Stop what ``request_abort`` stops and wait until it has settled.
+        """Call ``request_abort`` and wait until everything has settled.
 
         From inside it, in a listener or a hook, there is nothing to wait for: it settles after that.
         """
@@ -147,19 +147,19 @@ class Lifecycle:
         await self._parts.summaries_settled()
 
     async def wait_for_idle(self) -> None:
-        """Return when no prompt is being answered and ``agent_settled`` was emitted; at once inside the prompt."""
+        """Wait until no prompt is being answered and ``agent_settled`` was emitted; return at once inside it."""
         runtime = self._runtime
         await runtime.gate.empty()
         if runtime.gate.signal is None:
-            await runtime.agent.wait_for_idle()  # a program may have used the agent itself
+            await runtime.agent.wait_for_idle()  # a program may use the agent directly
 
     async def until_shutdown(self) -> None:
-        """Return when a plugin has requested the end (``ctx.shutdown``) and no prompt is being answered."""
+        """Wait until a plugin has requested a shutdown (``ctx.shutdown``) and no prompt is being answered."""
         await self._runtime.front_end.shutdown_requested.wait()
         await self.wait_for_idle()
 
     def call_at_shutdown(self, handler: Callable[[], Awaitable[None] | None]) -> None:
-        """Call a function when a plugin has requested the end and no prompt is being answered."""
+        """Call a function when a plugin has requested a shutdown and no prompt is being answered."""
 
         async def call() -> None:
             await self.until_shutdown()
@@ -170,7 +170,7 @@ class Lifecycle:
         self._shutdowns.add(asyncio.create_task(call()))
 
     def _on_fork(self) -> None:
-        """Keep a process that a plugin has forked, a copy of this one, from going on with the session."""
+        """Stop the session in a forked child of this process."""
         self._runtime.manager.stop_storing()
         self._runtime.hooks.end_in_child()
 

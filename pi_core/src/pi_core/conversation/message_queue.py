@@ -1,4 +1,4 @@
-"""The messages that wait: for the run that is going on, to steer it or to follow it up, or for the next prompt."""
+"""The message queues: steering and follow-up messages for the current run, and messages for the next prompt."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["MessageQueue", "user_message"]
 
 
 class MessageQueue:
-    """Queues messages, and emits ``queue_update`` when that changes what is queued.
+    """Queues messages, and emits ``queue_update`` when a queue changes.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -30,10 +30,10 @@ class MessageQueue:
         self._emitted: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def add(self, messages: Sequence[AgentMessage], behavior: Literal["steer", "followUp"] | None) -> None:
-        """Queue messages for the run that is going on.
+        """Queue messages for the current run.
 
         Raises:
-            AgentBusy: ``behavior`` does not say how.
+            AgentBusy: ``behavior`` is None.
         """
         if behavior is None:
             raise AgentBusy(
@@ -45,30 +45,30 @@ class MessageQueue:
         self.emit_update()
 
     def add_for_next_turn(self, message: CustomMessage) -> None:
-        """Keep a message for the user's next prompt."""
+        """Queue a message for the user's next prompt."""
         self._next_turn.append(message)
 
     def take_for_next_turn(self) -> list[CustomMessage]:
-        """Return the messages that go with the user's next prompt, which begins now."""
+        """Remove and return the messages for the user's next prompt."""
         waiting, self._next_turn = self._next_turn, []
         return waiting
 
     def texts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the text of what is queued: for steering, and as follow-ups."""
+        """Return the texts of the queued messages: steering, follow-ups."""
         steering, follow_up = self._runtime.agent.peek_queued_messages()
         return tuple(map(_text, steering)), tuple(map(_text, follow_up))
 
     def steering_texts(self) -> tuple[str, ...]:
-        """Return the text of what is queued for steering."""
+        """Return the texts of the steering queue."""
         return self.texts()[0]
 
     def follow_up_texts(self) -> tuple[str, ...]:
-        """Return the text of what is queued as follow-ups."""
+        """Return the texts of the follow-up queue."""
         return self.texts()[1]
 
     @property
     def count(self) -> int:
-        """How many messages are queued."""
+        """The number of queued messages."""
         return sum(map(len, self._runtime.agent.peek_queued_messages()))
 
     def set_steering_mode(self, mode: QueueMode) -> None:
@@ -80,36 +80,36 @@ class MessageQueue:
         self._runtime.agent.follow_up_mode = mode
 
     def clear(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Drop what is queued and return its text."""
+        """Clear both queues and return their texts."""
         queued = self.texts()
         self.clear_all()
         return queued
 
     def clear_steering(self) -> list[AgentMessage]:
-        """Drop the messages that are queued for steering and return them."""
+        """Clear the steering queue and return its messages."""
         dropped = self._runtime.agent.clear_steering_queue()
         self.emit_update()
         return dropped
 
     def clear_follow_up(self) -> list[AgentMessage]:
-        """Drop the queued follow-ups and return them."""
+        """Clear the follow-up queue and return its messages."""
         dropped = self._runtime.agent.clear_follow_up_queue()
         self.emit_update()
         return dropped
 
     def clear_all(self) -> list[AgentMessage]:
-        """Drop what is queued and return it, messages for steering first."""
+        """Clear both queues and return their messages, steering first."""
         dropped = self._runtime.agent.clear_all_queues()
         self.emit_update()
         return dropped
 
     def reset(self) -> None:
-        """Drop everything that waits: the conversation that it was meant for ends."""
+        """Clear all queues at the end of a conversation."""
         self._next_turn.clear()
         self.clear()
 
     def emit_update(self) -> None:
-        """Emit what is queued now, if that has changed."""
+        """Emit ``queue_update`` if the queues have changed."""
         queued = steering, follow_up = self.texts()
         if queued != self._emitted:
             self._emitted = queued

@@ -20,7 +20,7 @@ __all__ = ["ModelCycle", "ModelSelection", "ScopedModel"]
 
 @frozen
 class ScopedModel:
-    """A model to cycle through, and the thinking level that it is to have; None keeps the present one."""
+    """A model to cycle through, and its thinking level; None keeps the current level."""
 
     model: Model
     thinking_level: ThinkingLevel | None = None
@@ -28,7 +28,7 @@ class ScopedModel:
 
 @frozen(kw_only=True)
 class ModelCycle:
-    """What cycling came to."""
+    """The result of cycling."""
 
     model: Model
     thinking_level: ThinkingLevel
@@ -39,7 +39,7 @@ class ModelSelection:
     """Selects the model and thinking level of a conversation.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
 
     Attributes:
         scoped: The models to cycle through; empty for all that can be used.
@@ -50,13 +50,13 @@ class ModelSelection:
         self.scoped: tuple[ScopedModel, ...] = ()
 
     def set_scope(self, models: Iterable[ScopedModel]) -> None:
-        """Cycle through these models only; none means all that can be used."""
+        """Cycle through these models only; an empty sequence stands for all available models."""
         self.scoped = tuple(models)
 
     async def set_model(
         self, model: Model, source: Literal["set", "cycle", "restore"] = "set", *, persist: bool | None = None
     ) -> None:
-        """Let another model answer from the next run on, and store that in the session.
+        """Use another model from the next run on, and record it in the session.
 
         The thinking level becomes the nearest that the model has.
 
@@ -83,7 +83,7 @@ class ModelSelection:
         await self.set_level(runtime.agent.state.thinking_level, persist=False, note=source != "restore")
 
     async def set_level(self, level: ThinkingLevel, *, persist: bool | None = None, note: bool = True) -> None:
-        """Set the reasoning effort from the next run on, and store it in the session.
+        """Set the reasoning effort from the next run on, and record it in the session.
 
         Args:
             level: The effort; one that the model does not have becomes the nearest.
@@ -106,7 +106,7 @@ class ModelSelection:
         await runtime.emit(pi_hookspecs.ThinkingLevelChangedEvent(level=level))
 
     async def cycle_model(self, direction: Literal["forward", "backward"] = "forward") -> ModelCycle | None:
-        """Select the next model, of those scoped or of all that can be used; None where there is no other."""
+        """Select the next of the scoped models, or of all available ones; None if there is no other."""
         runtime = self._runtime
         models = self.scoped or tuple(ScopedModel(model) for model in runtime.models.available())
         others = [each for each in models if runtime.models.is_configured(each.model.provider)]
@@ -124,7 +124,7 @@ class ModelSelection:
         return ModelCycle(model=chosen.model, thinking_level=level, is_scoped=bool(self.scoped))
 
     async def cycle_level(self) -> ThinkingLevel | None:
-        """Select the next thinking level that the model has; None where it has no other."""
+        """Select the next thinking level of the model; None if it has no other."""
         levels = self.levels()
         if len(levels) < 2:  # noqa: PLR2004 - one is no choice
             return None
@@ -134,7 +134,7 @@ class ModelSelection:
         return level
 
     def levels(self) -> tuple[ThinkingLevel, ...]:
-        """Return the thinking levels that the model has.
+        """Return the thinking levels of the model.
 
         Raises:
             NoModel: No model is selected.
@@ -142,12 +142,12 @@ class ModelSelection:
         return thinking_levels(self._runtime.required_model())
 
     def supports_thinking(self) -> bool:
-        """Return whether the model can think."""
+        """Return whether the model supports reasoning."""
         model = self._runtime.agent.state.model
         return model is not None and model.reasoning
 
     def supports_xhigh(self) -> bool:
-        """Return whether the model can think harder than ``high``."""
+        """Return whether the model has the level ``xhigh``."""
         return self._runtime.agent.state.model is not None and "xhigh" in self.levels()
 
     def _persists(self, persist: bool | None) -> bool:  # noqa: FBT001 - passed on as it came

@@ -1,4 +1,4 @@
-"""A tool that calls another: the same validation, guards and bounds as for a call of the model."""
+"""Runs tools on behalf of other tools, with the same validation, guards and limits as calls of the model."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["execute_tool"]
 
-DEEPEST = 8
-"""How many calls deep; a tool that calls itself would otherwise go on for ever."""
+MAX_DEPTH = 8
+"""How deep calls may be nested; a tool that calls itself would otherwise recurse without limit."""
 
 
 async def execute_tool(
@@ -30,7 +30,7 @@ async def execute_tool(
     signal: AbortSignal,
     on_update: Callable[[ToolResult], None],
 ) -> ToolResult:
-    """Return what a nested call gave; a refusal, or whatever fails, is a result, as it is for the model.
+    """Return the result of a nested call; a refusal or failure is an error result, as for the model.
 
     Raises:
         UnknownName: The model is not offered such a tool, and so no other tool is.
@@ -40,8 +40,8 @@ async def execute_tool(
     tool = tools.get(call.name)
     if tool is None:
         raise UnknownName("tool", call.name, tools)
-    if call.id.count("/") > DEEPEST:
-        raise PiError(f"Tools may call tools {DEEPEST} deep, and this call of {call.name!r} would be deeper.")
+    if call.id.count("/") > MAX_DEPTH:
+        raise PiError(f"Tools may call tools {MAX_DEPTH} deep, and this call of {call.name!r} would be deeper.")
     answer = runtime.transcript.last_answer()
     assert isinstance(answer, AssistantMessage)  # noqa: S101 - a tool runs because an answer called it
     context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), tuple(tools.values()))

@@ -1,4 +1,4 @@
-"""Which tools the model is offered: selected, added and listed while the session runs."""
+"""The active tools of the running session: selecting, adding and listing them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ __all__ = ["OfferedTools"]
 
 
 class OfferedTools:
-    """Offers the model the active tools of the toolbox.
+    """Updates the agent with the active tools of the toolbox.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     def names(self) -> list[str]:
-        """Return the names of the tools that the model is offered."""
+        """Return the names of the active tools."""
         return [tool.name for tool in self._runtime.toolbox.active()]
 
     def select(self, names: Sequence[str]) -> None:
-        """Offer the model these tools from the next request on; unknown names are ignored."""
+        """Activate these tools, and no others, from the next request on; unknown names are ignored."""
         self._runtime.toolbox.select(names)
         self.offer()
 
     def infos(self) -> list[ToolInfo]:
-        """Return every tool that could be offered, by name."""
+        """Return all tools that can be activated, by name."""
         toolbox, active = self._runtime.toolbox, set(self.names())
         return [toolbox.info(tool, active=tool.name in active) for tool in toolbox.all()]
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
-        """Add a tool of a plugin at run time; returns a function that removes it."""
+        """Add a tool of a plugin at run time; return a function that removes it."""
         take_away = self._runtime.toolbox.add(tool, plugin)
         self.offer()
 
@@ -49,7 +49,7 @@ class OfferedTools:
         return remove
 
     def offer(self) -> None:
-        """Let the model's next request offer what is active now."""
+        """Use the tools that are active now in the next request."""
         runtime = self._runtime
         runtime.agent.set_tools(runtime.toolbox.active())
         if not runtime.agent.state.is_streaming:

@@ -26,7 +26,7 @@ class Outbox:
     """Sends messages into a conversation, or queues them for it.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         queue: The messages that wait.
         turns: Answers messages.
         is_starting: Whether ``session_start`` is being emitted, so that no prompt can be answered yet.

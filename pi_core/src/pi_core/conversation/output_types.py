@@ -68,16 +68,16 @@ def schema_and_reader(output_type: Any) -> tuple[dict[str, Any], Callable[[Any],
     Raises:
         TypeError: JSON schema has no word for the type, or nothing reads a type whose schema is given.
     """
-    wanted = output_type if isinstance(output_type, OutputType) else OutputType(output_type)
+    spec = output_type if isinstance(output_type, OutputType) else OutputType(output_type)
     try:
-        schema = shape_of(wanted.type, wanted.schemas).schema
+        schema = shape_of(spec.type, spec.schemas).schema
     except UnsupportedAnnotation as error:
         raise TypeError(f"output_type {error}. For another type give an OutputType with a schema for it") from error
-    if wanted.schemas:
-        _require_hooks(wanted)
+    if spec.schemas:
+        _require_hooks(spec)
 
     def read(value: Any) -> Any:
-        return _converter_of(wanted).structure(value, wanted.type)
+        return _converter_of(spec).structure(value, spec.type)
 
     return schema, read
 
@@ -90,16 +90,16 @@ def problems_of(error: Exception) -> list[str]:
     return [each.removesuffix(" @ $") for each in problems]
 
 
-def _converter_of(wanted: OutputType[Any]) -> Converter:
-    return wanted.converter or output_converter(wanted.schemas)
+def _converter_of(spec: OutputType[Any]) -> Converter:
+    return spec.converter or output_converter(spec.schemas)
 
 
-def _require_hooks(wanted: OutputType[Any]) -> None:
+def _require_hooks(spec: OutputType[Any]) -> None:
     """Raise before a model is asked for what cannot be read then."""
     from cattrs import StructureHandlerNotFoundError
 
-    converter = _converter_of(wanted)
-    for kind in wanted.schemas:
+    converter = _converter_of(spec)
+    for kind in spec.schemas:
         try:
             converter.get_structure_hook(kind)
         except StructureHandlerNotFoundError as error:

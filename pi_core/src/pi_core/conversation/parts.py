@@ -164,12 +164,12 @@ class Parts:
 
     @property
     def is_compacting(self) -> bool:
-        """Whether a compaction is going on."""
+        """Whether a compaction is running."""
         return "compaction" in vars(self) and self.compaction.is_running
 
     @property
     def is_reloading(self) -> bool:
-        """Whether a reload is going on."""
+        """Whether a reload is running."""
         return "reloader" in vars(self) and self.reloader.is_going_on
 
     async def summaries_settled(self) -> None:
@@ -180,14 +180,14 @@ class Parts:
             await self.tree.finished()
 
     async def reloaded(self) -> None:
-        """Return when no reload is going on."""
+        """Wait until no reload is running."""
         if "reloader" in vars(self):
             await self.reloader.finished()
 
-    async def left_stream_settled(self) -> None:
-        """Return when a stream that its consumer has left is no longer being answered."""
+    async def wait_for_abandoned_stream(self) -> None:
+        """Wait until the prompt of a stream that its consumer has closed has settled."""
         if "calls" in vars(self):
-            await self.calls.left_stream_settled()
+            await self.calls.wait_for_abandoned_stream()
 
     def abort_summaries(self) -> None:
         """Stop a compaction, and the summary of a branch: both change nothing then."""

@@ -22,7 +22,7 @@ class ProgramCalls:
     """Answers the prompts of programs.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         turns: Answers prompts.
         lifecycle: Aborts the prompt of a stream that its consumer leaves.
     """
@@ -37,10 +37,10 @@ class ProgramCalls:
         self, prompt: str, output_type: Any, images: Sequence[ImageContent], limits: UsageLimits | None
     ) -> Answer[Any]:
         """Answer a prompt and return the answer as a value, see ``AgentSession.ask``."""
-        from pi_core.conversation.asking import ask
+        from pi_core.conversation.ask import ask
 
         turns = self._turns
-        await self.left_stream_settled()  # what it still says belongs to no answer
+        await self.wait_for_abandoned_stream()  # what it still says belongs to no answer
         return await ask(
             lambda call: turns.prompt(prompt, images=images, call=call),
             lambda message, call: turns.prompt(message, call=call),
@@ -57,7 +57,7 @@ class ProgramCalls:
         turns = self._turns
 
         async def begin(on_accepted: Callable[[str], None]) -> None:
-            await self.left_stream_settled()
+            await self.wait_for_abandoned_stream()
             if self._feed is None or not self._feed.is_answered:  # else the prompt is refused, and that one goes on
                 self._feed = feed
             await turns.prompt(prompt, images=images, call=PromptCall(limits), on_accepted=on_accepted)
@@ -65,8 +65,8 @@ class ProgramCalls:
         feed = PromptFeed(self._runtime.events.add, self._lifecycle.request_abort, begin)
         return PromptStream(feed)
 
-    async def left_stream_settled(self) -> None:
-        """Return when a stream that its consumer has left is no longer being answered."""
+    async def wait_for_abandoned_stream(self) -> None:
+        """Wait until the prompt of a stream that its consumer has closed has settled."""
         feed = self._feed
         if feed is not None and feed.is_left and feed.is_answered and not self._runtime.gate.is_inside_prompt():
             feed.leave()

@@ -26,9 +26,9 @@ class Reloader:
     """Reloads the plugins of one session.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         start: Starts the session.
-        is_compacting: Whether a compaction is going on.
+        is_compacting: Whether a compaction is running.
         activations: What plugins hold as ``pi``.
         offer_tools: Lets the next request offer the tools that are active then.
     """

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 
-__all__ = ["append_choices", "report_interruption", "restored_level", "restored_model"]
+__all__ = ["append_initial_settings", "report_interruption", "restored_level", "restored_model"]
 
 
 def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
@@ -40,7 +40,7 @@ def restored_level(session: SessionManager) -> ThinkingLevel | None:
     return next((each for each in THINKING_LEVELS if each == context.thinking_level), None)
 
 
-def append_choices(session: SessionManager, model: Model | None, level: ThinkingLevel) -> None:
+def append_initial_settings(session: SessionManager, model: Model | None, level: ThinkingLevel) -> None:
     """Begin a new session with what it is begun with: model, then thinking level."""
     if session.get_leaf_entry() is None:
         if model is not None:

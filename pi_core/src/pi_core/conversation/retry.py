@@ -26,7 +26,7 @@ class Retry:
     """Repeats failed requests.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         set_model: Selects the model that the policy goes on with.
 
     Attributes:

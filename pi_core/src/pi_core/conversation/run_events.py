@@ -28,7 +28,7 @@ class RunEvents:
     """Subscribes to the agent.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         queue: Emits what is queued now when a queued message was taken.
         retry: Decides about a run that failed.
         record: Stores the system prompt of each turn.

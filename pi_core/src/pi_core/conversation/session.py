@@ -64,7 +64,7 @@ class AgentSession:
     Use it as ``async with``: entering starts it (``activate``, ``session_start``), leaving shuts it down.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -99,7 +99,7 @@ class AgentSession:
     session_id: str = attribute("session_manager.id", "The session's id.")
     session_file: Path | None = attribute("session_manager.file", "The session's file; None for one in memory only.")
     session_name: str | None = attribute("session_manager.name", "The name that the user gave the session.")
-    is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is going on.")
+    is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is running.")
     auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact unasked.")
     is_retrying: bool = attribute("parts.retry.is_waiting", "Whether the delay before a retry is running.")
     retry_attempt: int = attribute("parts.retry.attempt", "The number of the present retry; 0 if there is none.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PromptFeed", "PromptStream", "TextStream"]
 
-MOST_WAITING = 1000
+MAX_BUFFERED = 1000
 """Events that wait for a slow consumer; beyond that the run waits."""
 
 
@@ -208,7 +208,7 @@ class PromptFeed:
     def _has_room(self, signal: AbortSignal | None) -> bool:
         """Whether the run may go on; it always may at its end, which the consumer may be waiting for."""
         is_ending = self._is_settled or self.is_left or (signal is not None and signal.aborted)
-        return is_ending or len(self._events) < MOST_WAITING
+        return is_ending or len(self._events) < MAX_BUFFERED
 
     def _keep(self, event: Any) -> None:
         if not self.is_left:

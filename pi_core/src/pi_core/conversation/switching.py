@@ -13,7 +13,7 @@ from attrs import frozen
 
 import pi_hookspecs  # as in compaction.py
 from pi_core.conversation.resources import discover_resources
-from pi_core.conversation.restore import append_choices, report_interruption, restored_level, restored_model
+from pi_core.conversation.restore import append_initial_settings, report_interruption, restored_level, restored_model
 from pi_hookspecs import UserError, UserMessage, text_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class SessionSwitcher:
     """Puts another conversation in place of the present one.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         lifecycle: Starts the session, and stops what runs.
         queue: Messages that were meant for the conversation that ends.
         models: Selects the model of the conversation that begins.
@@ -75,7 +75,7 @@ class SessionSwitcher:
         async def replace() -> None:
             manager.new_session(parent_session=parent_session)
             state = self._runtime.agent.state
-            append_choices(manager, state.model, state.thinking_level)
+            append_initial_settings(manager, state.model, state.thinking_level)
             waiting = setup(manager) if setup is not None else None
             if waiting is not None and hasattr(waiting, "__await__"):  # a lambda returns what its last call did
                 await waiting
@@ -152,8 +152,8 @@ class SessionSwitcher:
             manager.fork(entry_id, position)
 
         await self._replace("fork", replace)
-        said = text_of(message.content) if position == "before" and isinstance(message, UserMessage) else ""
-        return ForkOutcome(selected_text=said)
+        selected_text = text_of(message.content) if position == "before" and isinstance(message, UserMessage) else ""
+        return ForkOutcome(selected_text=selected_text)
 
     async def _may_switch(self, reason: Literal["new", "resume"], target: str | None) -> bool:
         runtime = self._runtime

@@ -45,8 +45,8 @@ class Toolbox:
     @property
     def warnings(self) -> list[str]:
         """What to tell the user: selected names that no tool has, now that plugins had their chance to add it."""
-        said = self._selection.exact_names()
-        return [str(UnknownName("tool", name, self._known())) for name in said if self._find(name) is None]
+        exact_names = self._selection.exact_names()
+        return [str(UnknownName("tool", name, self._known())) for name in exact_names if self._find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
         """Return what the model is offered."""
@@ -69,7 +69,7 @@ class Toolbox:
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
 
     def all(self) -> list[Tool]:
-        """Return every tool that could be offered, by name."""
+        """Return all tools that can be activated, by name."""
         found = (self._find(name) for name in sorted(self._known()))
         return [tool for tool in found if tool is not None]
 

@@ -32,7 +32,7 @@ class TreeNavigator:
     """Moves to other places in a session's tree.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         requests: Accounts for the tokens of the summaries, which it made.
     """
 

@@ -34,12 +34,12 @@ class PromptTurns:
     """Takes prompts from text to settled, one at a time.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
         commands: Runs slash commands.
         queue: The messages that are queued or wait for the next prompt.
         retry: Repeats failed requests.
         record: Stores the system prompt of each run.
-        ready: Returns when a prompt may begin: the session has started, no compaction and no reload is going on.
+        ready: Waits until a prompt may begin: the session has started, and no compaction or reload is running.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class SessionUsage:
     """Counts what a conversation has used.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:

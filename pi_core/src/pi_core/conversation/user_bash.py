@@ -32,7 +32,7 @@ class UserBash:
     """Runs the commands of a session's user.
 
     Args:
-        runtime: What the conversation is made of.
+        runtime: The objects that all parts share.
     """
 
     def __init__(self, runtime: Runtime) -> None:

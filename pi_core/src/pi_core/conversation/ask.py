@@ -1,4 +1,4 @@
-"""An answer as a value: its data, checked and sent back once, and what the prompt has used and said."""
+"""Runs a prompt and returns its answer as a value: validates the data, and asks for one correction."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ async def ask(
     """Return the answer to a prompt, see ``AgentSession.ask``.
 
     Args:
-        prompt: Makes the prompt, as a part of a call.
-        follow_up: Says something in the same call.
+        prompt: Sends the prompt, as part of a call.
+        follow_up: Sends another message in the same call.
         manager: The conversation.
-        output_type: The data that the answer is to be; None or ``str`` for its text.
-        limits: What all of it may use.
+        output_type: The type of the answer's data; None or ``str`` for its text.
+        limits: Limits for all requests of the call.
     """
     output = _format_of(output_type)
     call, begin = PromptCall(limits, output), manager.get_leaf_id()
@@ -78,7 +78,7 @@ def _corrected_value(output: OutputFormat, text: str) -> Any:
 
 
 def _messages_since(begin: str | None, manager: SessionManager) -> list[AgentMessage]:
-    """Return the messages that the branch has got since an entry was its last."""
+    """Return the messages that were appended to the branch after an entry."""
     messages = []
     for entry in reversed(manager.get_branch()):
         if entry.id == begin:
