@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pi_core.host.guarded import told
+from pi_core.host.guarded import error_line
 
 
 @pytest.fixture
@@ -110,5 +110,5 @@ def test_an_execute_that_takes_five_arguments_is_no_mistake(mistake, execute):
 
 
 def test_an_error_without_a_name_is_put_in_words():
-    assert told(ImportError()) == "ImportError"
-    assert told(AttributeError("gone")) == "AttributeError: gone"
+    assert error_line(ImportError()) == "ImportError"
+    assert error_line(AttributeError("gone")) == "AttributeError: gone"

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from pi_core.host.breadcrumbs import Breadcrumbs
-from pi_core.host.trial import how_it_died
+from pi_core.host.trial import crash_of
 
 LISTENS = "@hookimpl\ndef turn_start(event): pass\n"
 USE = """
@@ -203,19 +203,19 @@ def test_where_nothing_can_be_written_plugins_are_loaded_all_the_same(tmp_path):
 def test_what_only_fails_does_not_die(site, body):
     file = site.install("one", f"{body}\n")
 
-    assert how_it_died(file.stem, sys.path, 60) is None
+    assert crash_of(file.stem, sys.path, 60) is None
 
 
 def test_what_hangs_is_ended(site):
     file = site.install("one", "import signal\nsignal.alarm(60)\nwhile True: pass\n")
 
-    assert how_it_died(file.stem, sys.path, 1.5) == "no end within 1.5 s"
+    assert crash_of(file.stem, sys.path, 1.5) == "no end within 1.5 s"
 
 
 def test_a_crash_is_named_by_its_signal(site):
     file = site.install("one", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
 
-    assert how_it_died(file.stem, sys.path, 60) == signal.SIGSEGV.name
+    assert crash_of(file.stem, sys.path, 60) == signal.SIGSEGV.name
 
 
 # Local extensions

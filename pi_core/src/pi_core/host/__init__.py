@@ -1,4 +1,4 @@
-"""Plugins: found through entry points, indexed, loaded on their own, ordered, and asked what they register."""
+"""The plugin host: discovery by entry points, index, loading, load order and registrations of plugins."""
 
 from pi_core.host.plugin_host import PluginHost
 from pi_core.host.records import PluginRecord, Problem

@@ -1,4 +1,4 @@
-"""``pi`` as the host keeps it for a plugin that was activated before there is a session."""
+"""The protocol of a plugin's ``pi`` that was activated before there is a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ActivatedPlugin"]
 
 
 class ActivatedPlugin(Protocol):
-    """One plugin's ``pi``: what it registered waits for a session."""
+    """One plugin's ``pi``, with registrations that are queued for a session."""
 
     plugin: str
 
@@ -23,11 +23,11 @@ class ActivatedPlugin(Protocol):
         ...
 
     def registered(self) -> list[tuple[str, str]]:
-        """Return the kind and name of all that is registered."""
+        """Return kind and name of every registration."""
         ...
 
     def bind_providers(self, host: Any, models: Any) -> int:
-        """Register its providers alone; returns how many."""
+        """Register only its providers; return how many."""
         ...
 
     def bind(self, session: Any) -> None:
@@ -39,5 +39,5 @@ class ActivatedPlugin(Protocol):
         ...
 
     def retire(self, reason: str) -> None:
-        """Let every further use raise ``StaleObject``."""
+        """Make every further use raise ``StaleObject``."""
         ...

@@ -1,8 +1,8 @@
-"""Which plugin was being loaded when a process died.
+"""Files that record which plugin is being loaded, to find the one that ended the process.
 
-``os._exit``, or a crash in C, ends pi without a word, at each start again. So the name of the plugin whose code runs is
-in a file meanwhile, one file for each process, which holds the file's lock. A file without a lock was left behind.
-Where files cannot be locked, a file that cannot be removed is in use.
+A plugin that calls ``os._exit``, or crashes in C, would end pi silently at every start. So the name of the plugin whose
+code runs is written to a file, one for each process and thread, which is locked. A file without a lock is of a process
+that died. Where files cannot be locked, a file that cannot be removed is in use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
 class Breadcrumbs:
-    """The files of one agent directory. Where they cannot be written, pi does without.
+    """The files of one agent directory. If they cannot be written, crashes are not detected.
 
     Args:
         cache: The folder of these files.
@@ -39,10 +39,10 @@ class Breadcrumbs:
 
     @contextmanager
     def at(self, plugin: str) -> Iterator[None]:
-        """Say that a plugin's code runs in the block; nothing of pi's own plugins, so that they cost nothing.
+        """Record that a plugin's code runs in the block; not for pi's own plugins, to save the time.
 
         Args:
-            plugin: Its name; of a local extension its file, because names of files change hands.
+            plugin: Its name; for a local extension its path, because two files may have the same name.
         """
         if plugin in DEFAULT_PLUGINS:
             yield
@@ -56,9 +56,9 @@ class Breadcrumbs:
                 _remove(path, fd)
 
     def left_behind(self) -> dict[str, int]:
-        """Return the plugins that processes died in, each with how many did so in a row.
+        """Return the plugins during whose loading processes died, each with the number of consecutive deaths.
 
-        The files are removed when this is first asked, and what they say is remembered.
+        The first call removes the files; the result is cached.
         """
         if self._left is None:
             self._left = self._taken()
@@ -93,7 +93,7 @@ class Breadcrumbs:
 
 
 def _take(path: str) -> str:
-    """Return what a file says and remove it; an empty text where a living process has it."""
+    """Return the text of a file and remove it; an empty text if a living process has locked it."""
     try:
         fd = os.open(path, os.O_RDWR)
     except OSError:
@@ -110,7 +110,7 @@ def _take(path: str) -> str:
 
 
 def _lock(fd: int) -> bool:
-    """Lock a file until it is closed; False when another process has it. True where the system has no such locks."""
+    """Lock a file until it is closed; False if another process has it. True if the system has no such locks."""
     try:
         import fcntl
 

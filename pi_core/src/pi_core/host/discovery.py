@@ -1,7 +1,6 @@
-"""Which plugins are installed, and whether that has changed since the last look.
+"""Discovery of installed plugins, and detection of changes since the last one.
 
-Looking costs a scan of every distribution's metadata; whether anything changed is seen from names and
-times alone.
+Discovery scans the metadata of every distribution; changes are detected by names and modification times alone.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ __all__ = ["find_origin", "find_plugins", "fingerprint", "source_files", "unchan
 ENTRY_POINT_GROUP = "pi"
 
 SOURCE_SUFFIXES = frozenset({".py", ".json"})
-"""Of what an editable plugin is made: code, and tables of models and the like."""
+"""Files of an editable plugin whose change makes its record stale: code, and tables such as those of models."""
 
 
 def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
-    """Return every entry point of group ``pi``, by name, and what is wrong with others; no plugin is looked into."""
-    import importlib_metadata  # the scan is rare, its import is not cheap
+    """Return every entry point of group ``pi``, sorted by name, and problems; no plugin is imported."""
+    import importlib_metadata  # rarely needed, and slow to import
 
     everything: list[PluginRecord] = []
     problems: list[Problem] = []
@@ -55,12 +54,12 @@ def find_plugins() -> tuple[list[PluginRecord], list[Problem]]:
 
 
 def _claim(plugin: PluginRecord) -> tuple[str, bool, str]:
-    """Sort plugins of one name: the distribution called after it comes first, so that no other can take its place."""
+    """Return the sort key of plugins of one name: the distribution named after it first, so that it wins."""
     return plugin.name, _canonical(plugin.distribution) != f"pluggypi-{_canonical(plugin.name)}", plugin.distribution
 
 
 def _canonical(name: str) -> str:
-    """Return a name as packaging tools compare names."""
+    """Return the normalized name of a distribution, by which packaging tools compare."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -81,7 +80,7 @@ def _entry_points(distribution: Any) -> tuple[str, list[PluginRecord]]:
 
 
 def fingerprint() -> list[list[str | int]]:
-    """Return names and times of everything on the path that says what is installed."""
+    """Return names and modification times of all metadata on the import path."""
     marks: list[list[str | int]] = []
     for directory in dict.fromkeys(sys.path):
         try:
@@ -97,11 +96,11 @@ def fingerprint() -> list[list[str | int]]:
 
 
 def source_files(value: str) -> dict[str, int]:
-    """Return the files of an editable plugin with their times; nothing for one that sits beside its metadata.
+    """Return the files of an editable plugin with their modification times; none for an installed plugin.
 
-    An installed plugin changes only together with its ``.dist-info``; an editable one changes whenever
-    somebody saves a file, also one that could not be imported so far. Folders of tables count too: a plugin may
-    read whatever lies there. (Folders of code do not; importing it writes bytecode into them.)
+    An installed plugin changes only together with its ``.dist-info``; an editable one changes with any of its
+    files, also with one that could not be imported so far. Folders of tables are included: a plugin may
+    read any file in them. (Folders of code are not; importing it writes bytecode into them.)
     """
     origin = find_origin(value)
     if origin is None:
@@ -117,13 +116,13 @@ def source_files(value: str) -> dict[str, int]:
 
 
 def find_origin(value: str) -> str | None:
-    """Return the file of an entry point's outermost module, without importing it; None where there is none."""
+    """Return the file of an entry point's outermost package, without importing it; None if it is not found."""
     from importlib.util import find_spec  # only indexing needs it
 
     module = value.partition(":")[0]
     try:
         spec = find_spec(module.partition(".")[0])
-    except (ImportError, ValueError, AttributeError):  # no module's name, or something odd among the loaded ones
+    except (ImportError, ValueError, AttributeError):  # an invalid name, or an invalid entry in sys.modules
         return None
     if spec is not None and spec.has_location:
         return spec.origin
@@ -131,7 +130,7 @@ def find_origin(value: str) -> str | None:
 
 
 def unchanged(files: dict[str, int]) -> bool:
-    """Return whether files still have the times that were noted."""
+    """Return whether files still have these modification times."""
     return all(_time(file) == noted for file, noted in files.items())
 
 

@@ -1,7 +1,7 @@
-"""Gates that stay shut: hooks whose failure refuses, of plugins that cannot be asked.
+"""Hooks that refuse because a plugin that guards them cannot be loaded.
 
-A guard that crashes refuses, and so does one that is not there any more: a plugin that decided about tool calls when it
-could last be loaded, and cannot be imported now, must not open its gate by being absent.
+A guard that crashes refuses, and so does one that is missing: if a plugin implemented ``tool_call`` when it
+was last loaded, and cannot be imported now, its tool calls must not be allowed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Gates:
     """Which hooks refuse for which plugins, and why.
 
     Args:
-        report: Called with plugin, hook and message when a gate is shut.
+        report: Called with plugin, hook and message for each hook that refuses.
 
     Attributes:
         refusing: For each hook the plugins that refuse in it, each with the reason. Dispatchers read it when
@@ -39,14 +39,14 @@ class Gates:
         self._report = report
         self.refusing: dict[str, dict[str, str]] = {}
 
-    def shut(self, plugin: str, hooks: Iterable[str], why: str) -> None:
-        """Let a plugin refuse in those of these hooks whose failure refuses; the others are left as they are."""
+    def refuse(self, plugin: str, hooks: Iterable[str], why: str) -> None:
+        """Make those of these hooks whose failures refuse, refuse for a plugin; other hooks are ignored."""
         for hook in guarded_hooks(hooks):
             self.refusing.setdefault(hook, {})[plugin] = why
             message = f"refuses, since the plugin cannot be asked. Mend it, or leave it out with --disable {plugin}"
             self._report(plugin, hook, message)
 
-    def open(self, plugin: str) -> None:
-        """Forget a plugin, which was taken away or replaced."""
+    def clear(self, plugin: str) -> None:
+        """Remove the refusals of a plugin that was removed or replaced."""
         for plugins in self.refusing.values():
             plugins.pop(plugin, None)

@@ -1,4 +1,4 @@
-"""Runs a plugin's own synchronous code: bounded in time, its prints kept off stdout, its errors put in words."""
+"""Calls of a plugin's synchronous code: with a deadline, stdout redirected to stderr, and exceptions reported."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from pi_hookspecs import UnknownName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["guarded", "told"]
+__all__ = ["error_line", "guarded"]
 
 LOAD_SECONDS = 30.0
-"""How long a plugin may take to be imported or to answer a registration hook; ``hooks.timeout`` changes it."""
+"""Default deadline for importing a plugin and for a registration hook; ``hooks.timeout`` changes it."""
 
 
 @contextmanager
 def guarded(report: Callable[[str], None], plugin: str, what: str, seconds: float = LOAD_SECONDS) -> Iterator[None]:
-    """Report whatever a plugin's code in the block raises, ``SystemExit`` included, and go on after it."""
+    """Report and suppress exceptions of a plugin's code in the block, ``SystemExit`` included."""
 
     def report_failure(error: BaseException) -> None:
         if isinstance(error, Interrupted):
             report(f"{error}. Disable it with --disable {plugin}, or let it have longer with the setting hooks.timeout")
         else:
-            report(told(error))
+            report(error_line(error))
 
     with Contained(report_failure), exit_forked_children(), limited(seconds, what), redirect_stdout(sys.stderr):
         yield
 
 
-def told(error: BaseException) -> str:
-    """Return an error as one line, with the place in the plugin's own code where there is one."""
+def error_line(error: BaseException) -> str:
+    """Return an exception as one line, with file and line of the plugin's own code if it has a frame there."""
     text = f"{type(error).__name__}: {error.msg}" if isinstance(error, SyntaxError) else format_exception(error)
-    return text + _nearest(error) + exception_location(error)
+    return text + _suggestion(error) + exception_location(error)
 
 
-def _nearest(error: BaseException) -> str:
-    """Return a question about the name that was meant, where one of a module is misspelt; else an empty text."""
+def _suggestion(error: BaseException) -> str:
+    """Return "Did you mean ...?" for a misspelt name of a module; else an empty text."""
     name = module = None
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         name, module = error.name, error.obj

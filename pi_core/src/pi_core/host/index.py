@@ -1,7 +1,7 @@
-"""What every installed plugin implements and registers, kept on disk, so that starting imports no plugin.
+"""The index: what every installed plugin implements and registers, cached on disk, so that a start imports no plugin.
 
-The file belongs to one Python environment. It is never trusted over the installation: names and times
-of all metadata are compared at every start. Where it cannot be written, pi does without.
+The file belongs to one Python environment. It is only used if names and times of all metadata are unchanged, which is
+checked at every start. If it cannot be written, plugins are indexed at each start.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class IndexFile:
         self.path = agent_dir / "cache" / f"plugins-{crc32(environment.encode()):08x}.json"
 
     def read(self, marks: list[list[str | int]]) -> tuple[list[PluginRecord], list[Problem]] | None:
-        """Return the records when the file was written for exactly these marks, else None."""
+        """Return the records if the file was written for exactly these marks, else None."""
         import orjson
 
         try:
@@ -43,13 +43,13 @@ class IndexFile:
                 return None
             records = [PluginRecord.from_plain(plain) for plain in stored["plugins"]]
             return records, [Problem(*problem) for problem in stored["problems"]]
-        except (OSError, ValueError, KeyError, TypeError):  # missing, cut off, or somebody wrote something else there
+        except (OSError, ValueError, KeyError, TypeError):  # missing, truncated, or overwritten
             return None
 
     def guards(self) -> dict[tuple[str, str], list[str]]:
         """Return the hooks that plugins guarded when the file was written, by plugin and distribution.
 
-        That counts also where the file is out of date: it may be so because a guard cannot be loaded any more.
+        A stale file is used, too: it may be stale because a guard can no longer be loaded.
         """
         import orjson
 
@@ -61,7 +61,7 @@ class IndexFile:
         return {}
 
     def write(self, marks: list[list[str | int]], records: list[PluginRecord], problems: list[Problem]) -> None:
-        """Replace the file in one step; a folder that cannot be written is no error."""
+        """Replace the file atomically; a folder that cannot be written is no error."""
         import orjson
 
         content: dict[str, Any] = {
@@ -75,6 +75,6 @@ class IndexFile:
             make_cache(self.path.parent)
             draft.write_bytes(orjson.dumps(content))
             draft.replace(self.path)
-        except (OSError, TypeError):  # TypeError: a plugin described itself with what JSON cannot hold
+        except (OSError, TypeError):  # TypeError: a description of a plugin is no JSON
             with suppress(OSError):
                 draft.unlink()

@@ -1,4 +1,4 @@
-"""The kinds of things that plugins register: their type, their name, and how they look as plain data."""
+"""The kinds of objects that plugins register: their types, their names, and their descriptions as plain data."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Kind(Value):
     """One registration hook.
 
     Attributes:
-        name: What one of them is called in messages and settings, ``tool`` in ``"tool:grep"``.
-        types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be.
-        key: Attribute that names an object; without it the type's name does.
+        name: The kind's name in messages and settings, ``tool`` in ``"tool:grep"``.
+        types: Names in ``pi_hookspecs`` of the classes and protocols that an object may be an instance of.
+        key: The attribute with the name of an object; if None, the name of its type is used.
         data: Attributes for the index.
-        calls: Attributes that will be called.
-        check: Finds what is wrong with an object of the right type.
+        calls: Attributes that must be callable.
+        check: Returns what is wrong with an object of the right type, or None.
     """
 
     name: str
@@ -43,13 +43,13 @@ class Kind(Value):
     by_class: bool = False
 
     def key_of(self, thing: Any) -> str:
-        """Return the name under which an object is found."""
+        """Return the name under which an object is registered."""
         if self.key is None:
             return self.matching(thing) or ""
         return str(getattr(thing, self.key))
 
     def matching(self, thing: Any) -> str | None:
-        """Return the name of the type that an object fits; None when it fits none."""
+        """Return the name of the type that an object is an instance of; None if there is none."""
         for name in self.types:
             expected = getattr(pi_hookspecs, name)
             if self.by_class:
@@ -60,7 +60,7 @@ class Kind(Value):
         return None
 
     def problem(self, thing: Any) -> str | None:
-        """Return why an object cannot be registered; None when it can."""
+        """Return why an object cannot be registered; None if it can."""
         if self.matching(thing) is None:
             if self.name == "tool" and isinstance(thing, FunctionType):
                 return f"the function {thing.__name__!r} is no Tool; put @tool over it{_place(thing)}"
@@ -103,7 +103,7 @@ def _tool_problem(tool: Any) -> str | None:
 
 
 def _execute_problem(tool: Any) -> str | None:
-    """Return why a tool cannot be called as ``ToolExecute`` says."""
+    """Return why a tool cannot be called with the signature of ``ToolExecute``; None if it can."""
     code = getattr(tool.execute, "__code__", None)
     if code is not None and code.co_argcount == _EXECUTE_TAKES and not code.co_kwonlyargcount:
         return None
@@ -112,7 +112,7 @@ def _execute_problem(tool: Any) -> str | None:
     try:
         taken = signature(tool.execute)
         taken.bind(*range(_EXECUTE_TAKES))
-    except ValueError:  # written in C, and does not say what it takes
+    except ValueError:  # a builtin without a signature
         return None
     except TypeError:
         right = "async def execute(call_id, params, signal, on_update, ctx)"
@@ -172,4 +172,4 @@ KINDS: dict[str, Kind] = {
     "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
 }
-"""Registration hook to what it registers."""
+"""The kind of object that each registration hook registers."""

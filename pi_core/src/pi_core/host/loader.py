@@ -26,10 +26,10 @@ class Loader:
 
     Args:
         registrar: Registers what was imported.
-        crumbs: Say which plugin is being loaded.
-        report: Called with what is wrong: plugin, step, message.
-        problems: Returns what was reported so far.
-        load_seconds: How long a plugin may take in each step.
+        crumbs: Records which plugin is being loaded.
+        report: Called with plugin, step and message for each problem.
+        problems: Returns the problems that were reported so far.
+        load_seconds: The deadline of each step.
         on_load: Called with a plugin's name and None before it is loaded, and with the milliseconds afterwards.
     """
 
@@ -52,25 +52,25 @@ class Loader:
         self._loaded: set[str] = set()
 
     def load(self, record: PluginRecord) -> None:
-        """Import a plugin and register it, unless that was tried before; what fails is reported.
+        """Import a plugin and register it, unless that was tried before; failures are reported.
 
-        One that cannot be loaded refuses in the hooks in which it was known to decide.
+        If it cannot be loaded, the hooks that it is known to guard refuse.
         """
         if record.name in self._loaded:
             return
         self._loaded.add(record.name)
         if not (record.loads and self._load(record)):
-            self._shut_gates(record)
+            self._refuse_hooks(record)
 
-    def look_into(self, record: PluginRecord) -> None:
+    def index_plugin(self, record: PluginRecord) -> None:
         """Fill in a record by loading its plugin."""
         started = time.perf_counter()
         before = len(self._problems())
         record.problems, record.rejected, record.registers, record.hooks = [], [], {}, []
         self._loaded.add(record.name)
-        record.loads = self._fits(record) and self._load(record, describe=True)
+        record.loads = self._requirements_met(record) and self._load(record, describe=True)
         if not record.loads:
-            self._shut_gates(record)
+            self._refuse_hooks(record)
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
         record.problems = self._problems()[before:]
         record.files = source_files(record.value)
@@ -79,27 +79,27 @@ class Loader:
         record.indexed = record.loads or not (timed_out or find_origin(record.value) is None)
 
     def look_again(self, record: PluginRecord) -> None:
-        """Fill in a record of a plugin that could not be loaded; a process of its own tries first."""
-        died = self._try(record)
-        if died is None:
-            self.look_into(record)
+        """Fill in a record of a plugin that could not be loaded; it is tried in another process first."""
+        crash = self._try_in_process(record)
+        if crash is None:
+            self.index_plugin(record)
         else:
-            self._leave_out(record, died)
+            self._exclude(record, crash)
 
-    def set_aside(self, records: Mapping[str, PluginRecord]) -> list[PluginRecord]:
-        """Leave out the plugins that pi died in, unless a process of their own can load them, and return those."""
-        aside = []
+    def exclude_crashing(self, records: Mapping[str, PluginRecord]) -> list[PluginRecord]:
+        """Exclude the plugins during whose loading pi died, unless another process can load them; return those."""
+        excluded = []
         for name, times in self._crumbs.left_behind().items():
             record = records.get(name)
             if record is None:
                 continue
-            died = self._try(record)
-            if died is not None or times > 1:
-                self._leave_out(record, died or "twice in a row")
-                aside.append(record)
-        return aside
+            crash = self._try_in_process(record)
+            if crash is not None or times > 1:
+                self._exclude(record, crash or "twice in a row")
+                excluded.append(record)
+        return excluded
 
-    # Inside
+    # Internals
 
     def _load(self, record: PluginRecord, *, describe: bool = False) -> bool:
         """Import a plugin and register it; return whether it could be imported."""
@@ -116,7 +116,7 @@ class Loader:
         with self._crumbs.at(record.name):
             plugin = self._import(record)
             if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
-                self._shut_gates(record)
+                self._refuse_hooks(record)
         return plugin is not None
 
     def _import(self, record: PluginRecord) -> object | None:
@@ -129,9 +129,9 @@ class Loader:
                 self._report(record.name, "import", f"not loaded: {record.value} is None")
         return plugin
 
-    def _fits(self, record: PluginRecord) -> bool:
+    def _requirements_met(self, record: PluginRecord) -> bool:
         """Whether a plugin is for this version of pi; reported where it is not."""
-        from pi_core.host.requirements import unmet_requirement  # paid for only while indexing
+        from pi_core.host.requirements import unmet_requirement  # only imported while indexing
 
         unmet: str | None = None
         with self._registrar.guarded(record.name, "index", "reading what it requires"):
@@ -140,19 +140,19 @@ class Loader:
             self._report(record.name, "import", f"not loaded: it {unmet}")
         return unmet is None
 
-    def _shut_gates(self, record: PluginRecord) -> None:
-        """Let the hooks refuse in which a plugin that cannot be loaded was known to decide."""
+    def _refuse_hooks(self, record: PluginRecord) -> None:
+        """Make the hooks refuse that a plugin that cannot be loaded is known to guard."""
         causes = [each.message for each in self._problems() if (each.plugin, each.step) == (record.name, "import")]
         why = causes[-1].removeprefix("not loaded: ") if causes else "not loaded"
-        self._registrar.gates.shut(record.name, record.guards, why)
+        self._registrar.gates.refuse(record.name, record.guards, why)
 
-    def _try(self, record: PluginRecord) -> str | None:
-        from pi_core.host.trial import how_it_died
+    def _try_in_process(self, record: PluginRecord) -> str | None:
+        from pi_core.host.trial import crash_of
 
-        return how_it_died(record.value, sys.path, self._load_seconds)
+        return crash_of(record.value, sys.path, self._load_seconds)
 
-    def _leave_out(self, record: PluginRecord, how: str) -> None:
-        """Describe a plugin as one that cannot be loaded, until it changes."""
+    def _exclude(self, record: PluginRecord, how: str) -> None:
+        """Mark a plugin as one that cannot be loaded, until it changes."""
         message = (
             f"not loaded: loading it ends the process ({how}). It is left out until it changes;"
             f" pi plugins retry {record.name} tries it again"

@@ -1,4 +1,4 @@
-"""``PluginHost``: the installed plugins of one process, each loaded on its own and only when it is needed."""
+"""``PluginHost``: the installed plugins of one process, each loaded in isolation and only when it is needed."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["PluginHost"]
 
 SHORTEST_TIMEOUT = 0.001
-"""Seconds; a timeout of nothing would let no plugin answer at all."""
+"""Minimal timeout in seconds; with a timeout of 0 no plugin could answer."""
 
 
 class PluginHost:
-    """Finds, indexes, orders and loads plugins, and knows what they registered.
+    """Finds, indexes, orders and loads plugins, and keeps their registrations.
 
     Args:
         settings: Order, preferences, disabled plugins and timeouts; those of the current directory when None.
         disabled: Names of further plugins to leave out.
-        installed: False looks at no entry points; only what ``add`` brings is there.
+        installed: False ignores entry points; there are only the plugins that are added by ``add``.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class PluginHost:
         self._index = IndexFile(settings.agent_dir)
         self._added: list[str] = []
         self.extensions: LocalExtensions | None = None
-        """The plugins without packaging, once somebody has looked for them."""
+        """The local extensions; None until they are loaded."""
         self.activated: dict[str, ActivatedPlugin] = {}
-        """The ``pi`` of plugins that were activated before there was a session; the next session takes them over."""
+        """The ``pi`` of plugins that were activated before there is a session; the next session binds them."""
         self.load_seconds = settings.get_number("hooks.timeout", LOAD_SECONDS, minimum=SHORTEST_TIMEOUT)
-        """How long a plugin may take to be imported, to register or to activate itself."""
+        """The deadline for importing, registering and activating a plugin, in seconds."""
         self.crumbs = Breadcrumbs(settings.agent_dir / "cache")
-        """Which plugins are being loaded, and which processes died in before."""
+        """Records which plugins are being loaded, and which were when a process died."""
         self._registry = Registry(settings.get_object("plugins.prefer"), self.rank, self._forget_service_kinds)
         self._registrar = Registrar(self._registry, self._report, self.load_seconds, self.crumbs)
         self._loader = Loader(
@@ -75,11 +75,11 @@ class PluginHost:
         self._record_changes = 0
         self._found: dict[tuple[str, str], tuple[int, Registered]] = {}
 
-    # What is installed
+    # Installed plugins
 
     @cached_property
     def records(self) -> dict[str, PluginRecord]:
-        """Every installed plugin by name, in load order; from the index, which is brought up to date first."""
+        """Every installed plugin by name, in load order; from the index, which is updated first."""
         if not self._installed:
             return {}
         marks = fingerprint()
@@ -87,12 +87,13 @@ class PluginHost:
         records, problems = stored if stored is not None else self._find()
         by_name = {record.name: record for record in records}
         self.__dict__["records"] = _in_load_order(by_name, self.settings.get_str_list("plugins.order"))
-        aside = self._loader.set_aside({each.name: each for each in records if each.name not in self.disabled})
+        enabled = {each.name: each for each in records if each.name not in self.disabled}
+        excluded = self._loader.exclude_crashing(enabled)
         stale = [record for record in records if self._is_stale(record)]
         for record in stale:
-            self._loader.look_into(record)
-            self._forget_names()
-        if stale or aside or stored is None:
+            self._loader.index_plugin(record)
+            self._clear_names()
+        if stale or excluded or stored is None:
             self._index.write(marks, records, problems)
         self.problems = [*problems, *self.problems]
         for record in records:
@@ -102,7 +103,7 @@ class PluginHost:
         return self.__dict__["records"]  # type: ignore[no-any-return]
 
     def indexed(self) -> list[PluginRecord]:
-        """Return the enabled plugins that an index up to date knows; never imports one, and never writes."""
+        """Return the enabled plugins whose records in the index are up to date, without importing or writing."""
         if not self._installed:
             return []
         if "records" in self.__dict__:
@@ -112,19 +113,19 @@ class PluginHost:
         return [each for each in records if each.name not in self.disabled and not self._is_stale(each)]
 
     def rank(self, plugin: str) -> int:
-        """Return a plugin's place in load order; those added by hand come last, in the order of adding."""
+        """Return a plugin's index in load order; plugins from ``add`` come last, in the order of adding."""
         names = [*self.records, *self._added]
         return names.index(plugin) if plugin in names else len(names)
 
     def registering(self, hook: str, name: str | None = None) -> list[PluginRecord]:
-        """Return the enabled plugins that register something under a hook, or this very name, in load order."""
+        """Return the enabled plugins that register something under a hook, or under this name, in load order."""
         by_name = self.registered_names(hook)
         if name is not None:
             return by_name.get(name, [])
         return list({record.name: record for records in by_name.values() for record in records}.values())
 
     def registered_names(self, hook: str) -> dict[str, list[PluginRecord]]:
-        """Return the enabled plugins that register each name under a hook, in load order, as the index has it."""
+        """Return, for each name registered under a hook, the enabled plugins in load order, from the index."""
         known = self._by_name.get(hook)
         if known is None:
             known = {}
@@ -136,7 +137,7 @@ class PluginHost:
 
     @property
     def changes(self) -> int:
-        """A number that grows whenever what plugins register may be different from before."""
+        """A number that increases whenever registrations may have changed."""
         return self._record_changes + self._registry.changes
 
     @cached_property
@@ -146,28 +147,28 @@ class PluginHost:
         return frozenset(added | self.registered_names("register_services").keys())
 
     def owners(self, hook: str) -> dict[str, str]:
-        """Return which plugin each registered name means, as the index has it; imports nothing that is indexed."""
+        """Return the plugin that each registered name resolves to, from the index, without importing plugins."""
         found = self.registered_names(hook).items()
         return {name: self._registry.choice(hook, name, [each.name for each in records]) for name, records in found}
 
     # Loading
 
     def load(self, *names: str) -> None:
-        """Import plugins; what fails is reported, the rest works. What they register is asked when it is wanted."""
+        """Import plugins; failures are reported. Their registration hooks are called when they are needed."""
         for name in names:
             record = self.records.get(name)
             if record is not None and name not in self.disabled:
                 self._loader.load(record)
 
     def load_listeners(self) -> None:
-        """Load every plugin that implements an event hook or ``activate``: a session needs them all.
+        """Load every plugin that implements an event hook or ``activate``, as a session needs.
 
-        One that guards something and cannot be loaded any more refuses from then on.
+        If a plugin that guards hooks can no longer be loaded, those hooks refuse.
         """
         self.load(*(record.name for record in self.records.values() if record.hooks or record.guards))
 
     def add(self, plugin: object, name: str) -> None:
-        """Add a plugin object by hand: a local extension, a test's plugin.
+        """Add a plugin object, such as a local extension or the plugin of a test.
 
         Raises:
             ValueError: The name is taken.
@@ -179,7 +180,7 @@ class PluginHost:
         self._registrar.register(name, plugin, None)
 
     def added(self) -> list[str]:
-        """Return the names of the plugins that were added by hand, in load order."""
+        """Return the names of the plugins from ``add``, in load order."""
         return list(self._added)
 
     def has(self, name: str) -> bool:
@@ -187,12 +188,12 @@ class PluginHost:
         return name in self.records or name in self._added
 
     def remove(self, name: str) -> object | None:
-        """Take a plugin away that ``add`` brought, with what it registered; returns it, where it could be used."""
+        """Remove a plugin from ``add`` and its registrations; return it, if it could be registered."""
         self._added.remove(name)
         return self._withdraw(name)
 
     def replace(self, name: str, plugin: object) -> object | None:
-        """Put another object in place of a plugin that ``add`` brought; returns the one before."""
+        """Replace the object of a plugin from ``add``; return the former one."""
         before = self._withdraw(name)
         self._registrar.register(name, plugin, None)
         return before
@@ -206,13 +207,13 @@ class PluginHost:
     choice = forward("_registry", Registry.choice)
 
     def report(self, plugin: str, step: str, message: str) -> None:
-        """Keep what went wrong with a plugin, for whoever shows ``problems``."""
+        """Add a problem of a plugin to ``problems``, which front ends print."""
         self._report(plugin, step, message)
 
     def find(self, hook: str, name: str) -> Registered | None:
-        """Return what a name means under a registration hook, loading the plugins that register it.
+        """Return the registration that a name resolves to under a hook, loading the plugins that register it.
 
-        ``plugin:name`` finds what another plugin's registration of the same name hides.
+        ``plugin:name`` finds a registration that another plugin's registration of the same name hides.
         """
         known = self._found.get((hook, name))
         if known is not None and known[0] == self.changes:
@@ -226,20 +227,20 @@ class PluginHost:
         owner, _, plain = name.partition(":")
         for record in self.registering(hook, name):
             self.load(record.name)
-        found = self._registrar.asked(hook).get(hook, name)
+        found = self._registrar.registry_of(hook).get(hook, name)
         if found is None and plain:
             self.load(*(record.name for record in self.registering(hook, plain) if record.name == owner))
-            found = self._registrar.asked(hook).get(hook, name)
+            found = self._registrar.registry_of(hook).get(hook, name)
         return found
 
     def find_all(self, hook: str) -> dict[str, Registered]:
-        """Return everything that is registered under a hook, by name, loading whoever registers it."""
+        """Return everything that is registered under a hook, by name, loading the plugins that register it."""
         self.load(*(record.name for record in self.registering(hook)))
-        return self._registrar.asked(hook).winners(hook)
+        return self._registrar.registry_of(hook).winners(hook)
 
     def registrations(self, hook: str) -> list[Registered]:
-        """Return what the loaded plugins registered under a hook, losers included."""
-        return self._registrar.asked(hook).all(hook)
+        """Return what the loaded plugins registered under a hook, including hidden registrations."""
+        return self._registrar.registry_of(hook).all(hook)
 
     def services(self, kind: str) -> list[Registered]:
         """Return what every plugin provides of one kind of service, in load order, the preferred one last.
@@ -249,7 +250,7 @@ class PluginHost:
         """
         providers = [record.name for record in self.registering("register_services", kind)]
         self.load(*providers)
-        registry = self._registrar.asked("register_services")
+        registry = self._registrar.registry_of("register_services")
         found = [each for each in registry.all("register_services") if each.name == kind]
         names = [each.plugin for each in found]
         for name in providers:
@@ -287,9 +288,9 @@ class PluginHost:
         )
 
     def look_again(self, name: str) -> PluginRecord:
-        """Try again to load an installed plugin that could not be loaded, and return what is known of it now.
+        """Try again to load an installed plugin that could not be loaded, and return its record.
 
-        A process of its own tries first: the plugin may end the process that loads it.
+        It is tried in another process first: the plugin may end the process that loads it.
 
         Raises:
             UnknownName: No such plugin is installed.
@@ -301,13 +302,13 @@ class PluginHost:
             return record
         self.problems = [problem for problem in self.problems if problem.plugin != name]
         self._loader.look_again(record)
-        self._forget_names()
+        self._clear_names()
         marks = fingerprint()
         _, problems = self._index.read(marks) or ([], [])
         self._index.write(marks, list(self.records.values()), problems)
         return record
 
-    # Inside
+    # Internals
 
     def _seconds(self, kind: str) -> dict[str, float]:
         """Read ``hooks.<kind>.<name>.timeout`` of every name that has one."""
@@ -317,18 +318,18 @@ class PluginHost:
         return {name: seconds for name, seconds in found.items() if seconds is not None}
 
     def _is_stale(self, record: PluginRecord) -> bool:
-        """Whether to look into a plugin (again)."""
+        """Whether a plugin must be indexed (again)."""
         return record.name not in self.disabled and not (record.indexed and unchanged(record.files))
 
     def _find(self) -> tuple[list[PluginRecord], list[Problem]]:
-        """Return what is installed, not looked into yet, with the hooks that it was known to guard."""
+        """Return the installed plugins, not indexed yet, with the hooks that they are known to guard."""
         records, problems = find_plugins()
         known = self._index.guards()
         for record in records:
             record.guards = known.get((record.name, record.distribution), [])
         return records, problems
 
-    def _forget_names(self) -> None:
+    def _clear_names(self) -> None:
         self._by_name.clear()
         self._forget_service_kinds()
         self._record_changes += 1
@@ -342,12 +343,12 @@ class PluginHost:
 
     def _report(self, plugin: str, step: str, message: str) -> None:
         problem = Problem(plugin, step, message)
-        if not any(problem.same_as(known) for known in self.problems):  # the index told it, and loading found it again
+        if not any(problem.same_as(known) for known in self.problems):  # known from the index
             self.problems.append(problem)
 
 
 def _in_load_order(records: dict[str, PluginRecord], order: Sequence[str]) -> dict[str, PluginRecord]:
-    """Default plugins first, then the others, each by name; those that ``order`` names trade places to obey it."""
+    """Return default plugins first, then others, each by name; those in ``order`` swap places."""
     names = sorted(records, key=lambda name: (name not in DEFAULT_PLUGINS, name))
     wanted = [name for name in dict.fromkeys(order) if name in records]
     places = sorted(names.index(name) for name in wanted)

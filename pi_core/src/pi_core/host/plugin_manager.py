@@ -1,4 +1,4 @@
-"""pluggy's manager, which looks at each implementation on its own: one that is wrong is reported, the rest works."""
+"""pluggy's manager with a check of each implementation: invalid ones are reported, the others registered."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["PluginManager"]
 
 _MARKABLE = (FunctionType, MethodType, classmethod, staticmethod)
-"""What can be an implementation at all."""
+"""Types that can be hook implementations."""
 
 
 class PluginManager(pluggy.PluginManager):
-    """Knows pi's hooks.
+    """A plugin manager with pi's hook specifications.
 
     Args:
-        report: Told of implementations that cannot be used: hook, and what is wrong.
+        report: Called with hook and message for each implementation that cannot be used.
     """
 
     def __init__(self, report: Callable[[str, str], None]) -> None:
@@ -35,16 +35,16 @@ class PluginManager(pluggy.PluginManager):
             self.add_hookspecs(module)
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
-        """Return pluggy's options of an implementation that can be called, else None."""
+        """Return pluggy's options of a valid implementation, else None."""
         if isinstance(plugin, ModuleType) and not issubclass(type(vars(plugin).get(name)), _MARKABLE):
-            return None  # pluggy says the same, but looks long: most names of a module are no functions
+            return None  # pluggy returns the same, but slowly: most names of a module are no functions
         try:
             options = super().parse_hookimpl_opts(plugin, name)
             if options is None:
                 return None
             hook = options.get("specname") or name
             problem = self._problem(getattr(plugin, name), hook, options)
-        except Exception as error:  # noqa: BLE001 - looking at a plugin's attribute may raise anything
+        except Exception as error:  # noqa: BLE001 - reading a plugin's attribute may raise anything
             self._report(name, f"cannot be looked at: {format_exception(error)}")
             return None
         if problem is None:
@@ -54,7 +54,7 @@ class PluginManager(pluggy.PluginManager):
         return None
 
     def _problem(self, function: Callable[..., Any], hook: str, options: pluggy.HookimplOpts) -> str | None:
-        """Return what is wrong, ``""`` for what is ignored without a word, None when all is well."""
+        """Return what is wrong, ``""`` for what is ignored silently, None for a valid implementation."""
         caller = getattr(self.hook, hook, None)
         if caller is None or not caller.has_spec():
             return "" if options["optionalhook"] else str(UnknownName("hook", hook, vars(self.hook)))

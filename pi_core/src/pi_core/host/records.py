@@ -1,4 +1,4 @@
-"""What is known of a plugin as plain data, whether or not it was imported: a line of the index."""
+"""Records of plugins in the index, as plain data, which are available without importing the plugins."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DEFAULT_PLUGINS = frozenset(
 
 @frozen(eq=False, repr=False)
 class Problem(Value):
-    """Something that is wrong with a plugin, and at which step: ``import``, a hook's name, or ``index``."""
+    """A problem of a plugin, and the step in which it occurred: ``import``, a hook's name, or ``index``."""
 
     plugin: str
     step: str
@@ -52,7 +52,7 @@ class Problem(Value):
         return f"Plugin {self.plugin!r} ({self.step}): {self.message}"
 
     def same_as(self, other: Problem) -> bool:
-        """Whether both tell the same; the addresses of objects differ from one process to the next."""
+        """Whether both are equal but for addresses of objects, which differ between processes."""
         if (self.plugin, self.step) != (other.plugin, other.step):
             return False
         return re.sub(_ADDRESS, "", self.message) == re.sub(_ADDRESS, "", other.message)
@@ -67,15 +67,16 @@ class PluginRecord(ReprMixin):
 
     Attributes:
         hooks: Names of the event hooks that it implements, and ``activate``.
-        guards: Those whose failure refuses, as of the last time that it could be loaded: while it cannot, they refuse.
+        guards: The hooks among them whose failure refuses, as of the last successful load; while it cannot be loaded,
+            they refuse.
         registers: What each of its registration hooks returned, described as plain data with a ``name``.
-        load_ms: Milliseconds to import it and to ask what it registers.
-        problems: What went wrong on the way; the rest of the plugin works.
+        load_ms: Milliseconds to import it and to call its registration hooks.
+        problems: Problems while it was loaded; the rest of the plugin works.
         rejected: Registered objects that cannot be used, as ``hook:name``; ``problems`` says why.
-        loads: False when it could not be imported.
-        indexed: False while it is disabled and nobody has looked into it, or its module cannot be found: then it
-            is looked for at every start.
-        files: Files whose change makes this record stale, with their time in nanoseconds.
+        loads: Whether it could be imported.
+        indexed: Whether the record is complete. False while the plugin is disabled and was never imported, or if its
+            module cannot be found: then it is searched for at every start.
+        files: Files whose change makes this record stale, with their modification times in nanoseconds.
     """
 
     name: str
@@ -97,7 +98,7 @@ class PluginRecord(ReprMixin):
         return [described["name"] for described in self.registers.get(hook, ())]
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the record as JSON can hold it."""
+        """Return the record as JSON data."""
         return {
             "name": self.name,
             "distribution": self.distribution,
@@ -116,7 +117,7 @@ class PluginRecord(ReprMixin):
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> PluginRecord:
-        """Read a record back; raises ``TypeError`` or ``KeyError`` when it is none."""
+        """Return the record from JSON data; raises ``TypeError`` or ``KeyError`` for other data."""
         problems = [Problem(*problem) for problem in plain["problems"]]
         record = cls(**{**plain, "problems": problems})
         for name, expected in _SHAPE.items():

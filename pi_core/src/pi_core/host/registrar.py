@@ -22,17 +22,17 @@ __all__ = ["Registrar"]
 
 
 class Registrar:
-    """Knows the plugin objects of one host, and which of them were not asked yet.
+    """Registers the plugin objects of one host, and calls their registration hooks when they are needed.
 
     Args:
-        registry: Gets what they register.
-        report: Called with what is wrong: plugin, step, message.
-        load_seconds: How long a plugin may take in each step.
-        crumbs: Say which plugin's code runs.
+        registry: Gets the registrations.
+        report: Called with plugin, step and message for each problem.
+        load_seconds: The deadline of each step.
+        crumbs: Records which plugin's code runs.
 
     Attributes:
-        manager: The event hooks of the plugins.
-        gates: Hooks that refuse, because their implementation cannot be asked.
+        manager: pluggy's manager with the plugins' hook implementations.
+        gates: Hooks that refuse because their implementation cannot be called.
     """
 
     def __init__(
@@ -47,21 +47,21 @@ class Registrar:
         self._load_seconds = load_seconds
         self._crumbs = crumbs
         self._registering = ""
-        self._unasked: dict[str, list[tuple[str, PluginRecord]]] = {}
-        self.manager = PluginManager(self._unusable)
+        self._pending: dict[str, list[tuple[str, PluginRecord]]] = {}
+        self.manager = PluginManager(self._report_unusable)
         self.gates = Gates(report)
 
     def register(self, name: str, plugin: object, record: PluginRecord | None, *, describe: bool = False) -> bool:
-        """Register a plugin; what it registers is asked at once, but of an indexed one when it is wanted.
+        """Register a plugin. Its registration hooks are called at once; those of an indexed plugin when needed.
 
         Args:
             name: The plugin's name.
             plugin: The module or instance.
-            record: Of an installed plugin.
-            describe: Fill in the record.
+            record: The record of an installed plugin.
+            describe: Whether to fill in the record.
 
         Returns:
-            Whether it is registered; else the reason was reported.
+            Whether it is registered; if not, the reason was reported.
         """
         self._registering = name
         problem = _object_problem(plugin)
@@ -83,53 +83,53 @@ class Registrar:
             if hook not in KINDS:
                 continue
             if record is None or describe:
-                self._ask(hook, name, record, describe=describe)
-            else:  # the index knows that it can be used; what is never looked for is never made
-                self._unasked.setdefault(hook, []).append((name, record))
+                self._call_hook(hook, name, record, describe=describe)
+            else:  # the index has its registrations; unused ones are never created
+                self._pending.setdefault(hook, []).append((name, record))
         return True
 
     def withdraw(self, name: str) -> object | None:
-        """Take a plugin away, with what it registered; return the object, where it could be registered."""
-        self.gates.open(name)
+        """Remove a plugin and its registrations; return the object, if it was registered."""
+        self.gates.clear(name)
         for hook in KINDS:
             self._registry.remove(hook, name)
         found = self.manager.get_plugin(name)
         return self.manager.unregister(found, name) if found is not None else None
 
-    def asked(self, hook: str) -> Registry:
-        """Return the registry, once the loaded plugins were asked for what they register under a hook."""
-        for name, record in self._unasked.pop(hook, ()):
+    def registry_of(self, hook: str) -> Registry:
+        """Return the registry, after calling the pending implementations of a registration hook."""
+        for name, record in self._pending.pop(hook, ()):
             with self._crumbs.at(name):
-                self._ask(hook, name, record, describe=False)
+                self._call_hook(hook, name, record, describe=False)
         return self._registry
 
     def guarded(self, plugin: str, step: str, what: str, prefix: str = "") -> AbstractContextManager[None, bool]:
-        """Run a plugin's code in the block: bounded in time, and whatever it raises is reported."""
+        """Return a block for a plugin's code, with a deadline, that reports its exceptions."""
         guard = guarded(lambda message: self._report(plugin, step, prefix + message), plugin, what, self._load_seconds)
-        return cast("AbstractContextManager[None, bool]", guard)  # it swallows, which a generator's type cannot say
+        return cast("AbstractContextManager[None, bool]", guard)  # it suppresses exceptions
 
-    # Inside
+    # Internals
 
-    def _unusable(self, hook: str, message: str) -> None:
-        """Report an implementation that cannot be called; one that guards something refuses from now on."""
+    def _report_unusable(self, hook: str, message: str) -> None:
+        """Report an implementation that cannot be called; if it guards a hook, that refuses from now on."""
         self._report(self._registering, hook, message)
-        self.gates.shut(self._registering, [hook], f"{hook} {message}")
+        self.gates.refuse(self._registering, [hook], f"{hook} {message}")
 
-    def _ask(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
-        """Ask one plugin what it registers under one hook, and keep what can be used."""
+    def _call_hook(self, hook: str, name: str, record: PluginRecord | None, *, describe: bool) -> None:
+        """Call a registration hook of one plugin, and register the valid objects that it returns."""
         seen: set[str] = set()
-        things = iter(self._answer(hook, name))
-        went_through = False
-        while not went_through:  # a thing that cannot be looked at ends a guard, and the next guard goes on behind it
+        things = iter(self._returned_by(hook, name))
+        finished = False
+        while not finished:  # an object that raises ends the block, and the next one continues behind it
             with self.guarded(name, hook, hook):
                 for thing in things:
-                    self._keep(hook, name, thing, seen, record, describe=describe)
-                went_through = True
+                    self._register_one(hook, name, thing, seen, record, describe=describe)
+                finished = True
 
-    def _keep(
+    def _register_one(
         self, hook: str, name: str, thing: Any, seen: set[str], record: PluginRecord | None, *, describe: bool
     ) -> None:
-        """Register one object if it can be used; ``seen`` are the names that this plugin has registered so far."""
+        """Register one object if it is valid; ``seen`` are the names that this plugin has registered so far."""
         kind = KINDS[hook]
         problem = kind.problem(thing)
         if problem is not None:
@@ -147,7 +147,7 @@ class Registrar:
         seen.add(key)
         self._registry.add(hook, name, thing)
 
-    def _answer(self, hook: str, name: str) -> Sequence[Any]:
+    def _returned_by(self, hook: str, name: str) -> Sequence[Any]:
         function = next(
             each.function for each in getattr(self.manager.hook, hook).get_hookimpls() if each.plugin_name == name
         )
@@ -164,7 +164,7 @@ class Registrar:
         return ()
 
     def _describe(self, hook: str, name: str, thing: Any, record: PluginRecord) -> bool:
-        """Write an object into the record; False when it is found to be unusable on the closer look."""
+        """Write the description of an object into the record; return False if it turns out to be invalid."""
         import orjson
 
         problem = None
@@ -174,7 +174,7 @@ class Registrar:
         except TypeError as error:
             problem = f"{KINDS[hook].name} {described['name']!r} cannot be described as JSON: {error}"
         if problem is None and hook == "register_tools":
-            from pi_core.agent.validation import ArgumentValidator  # jsonschema is paid for only while indexing
+            from pi_core.agent.validation import ArgumentValidator  # imports jsonschema: only while indexing
 
             problem = ArgumentValidator().check_schema(thing)
         if problem is not None:

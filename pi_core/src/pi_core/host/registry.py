@@ -1,4 +1,4 @@
-"""Who registered what under which name, and who wins where two chose the same."""
+"""Registrations by hook and name, and which one wins if two plugins use the same name."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Registry:
         self._rank = rank
         self._all: dict[str, list[Registered]] = {hook: [] for hook in KINDS}
         self.changes = 0
-        """How often something was registered or taken away."""
+        """The number of registrations and removals so far."""
 
     def add(self, hook: str, plugin: str, thing: Any) -> Callable[[], None]:
-        """Register an object for all sessions at run time; returns a function that removes it."""
+        """Register an object for all sessions at run time; return a function that removes it."""
         mine = Registered(plugin, KINDS[hook].key_of(thing), thing)
 
         def remove() -> None:
@@ -60,7 +60,7 @@ class Registry:
         return remove
 
     def remove(self, hook: str, plugin: str, name: str | None = None) -> None:
-        """Forget what a plugin registered under a hook, or one name of it."""
+        """Remove a plugin's registrations under a hook, or the one of a name."""
         self._count_change()
         self._all[hook] = [
             each for each in self._all[hook] if each.plugin != plugin or (name is not None and each.name != name)
@@ -71,19 +71,19 @@ class Registry:
         self._on_change()
 
     def winners(self, hook: str) -> dict[str, Registered]:
-        """Return what each name means."""
+        """Return the registration that each name resolves to."""
         found: dict[str, dict[str, Registered]] = {}
         for each in self._all[hook]:
             found.setdefault(each.name, {})[each.plugin] = each
         return {name: plugins[self.choice(hook, name, [*plugins])] for name, plugins in found.items()}
 
     def choice(self, hook: str, name: str, plugins: Sequence[str]) -> str:
-        """Return which of these plugins, given in load order, a name means."""
+        """Return which of these plugins, in load order, a name resolves to."""
         preferred = self._prefer.get(f"{KINDS[hook].name}:{name}")
         return preferred if preferred is not None and preferred in plugins else plugins[-1]
 
     def get(self, hook: str, name: str) -> Registered | None:
-        """Return what a name means, or what ``plugin:name`` means."""
+        """Return the registration that a name, or ``plugin:name``, resolves to; None if there is none."""
         plugins = {each.plugin: each for each in self._all[hook] if each.name == name}
         found = plugins[self.choice(hook, name, [*plugins])] if plugins else None
         if found is None and ":" in name:
@@ -94,5 +94,5 @@ class Registry:
         return found
 
     def all(self, hook: str) -> list[Registered]:
-        """Return everything that was registered, losers included, in load order."""
+        """Return all registrations, including hidden ones, in load order."""
         return list(self._all[hook])

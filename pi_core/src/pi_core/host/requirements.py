@@ -1,4 +1,4 @@
-"""Whether a plugin was made for these packages of pi: what its metadata requires of them, next to what is installed."""
+"""Compatibility of plugins: compares what their metadata require of pi's packages with the installed versions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OURS = "pluggypi-"
 
 
 def unmet_requirement(name: str) -> str | None:
-    """Return the first requirement of a distribution that pi's installed packages do not meet; None when they do.
+    """Return the first requirement of a distribution that pi's installed packages do not meet; None if there is none.
 
     As in ``needs pluggypi-hookspecs>=2, and pluggypi-hookspecs 1.1.0 is installed. Update pi``.
 
-    A package that is not installed is no finding: the import says better what is missing.
+    A package that is not installed is ignored: the error of the import is clearer.
 
     Args:
         name: The distribution's name.
@@ -35,7 +35,7 @@ def unmet_requirement(name: str) -> str | None:
 
 
 def unmet_among(requirements: Iterable[str], name: str) -> str | None:
-    """Return the same of these requirements, which are those of a distribution of this name."""
+    """Return the same for these requirements of a distribution of this name."""
     for requirement in _of_pi(requirements):
         try:
             version = Version(distribution(requirement.name).version)

@@ -1,4 +1,4 @@
-"""Loads a plugin in a process of its own, to find out whether it ends that process."""
+"""Trial loading of a plugin in a separate process, to find out whether it ends that process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["how_it_died"]
+__all__ = ["crash_of"]
 
 _PROGRAM = """
 import os, sys
@@ -34,18 +34,18 @@ os._exit(0)
 """
 
 
-def how_it_died(value: str, paths: Sequence[str], seconds: float) -> str | None:
-    """Return how a process that loads a plugin ends before it has done so, such as ``exit code 5``; else None.
+def crash_of(value: str, paths: Sequence[str], seconds: float) -> str | None:
+    """Return how loading a plugin ended the process, such as ``exit code 5``; None if it did not.
 
-    An exception is no such end: pi reports it when it loads the plugin itself.
+    An exception does not count: pi reports it when it loads the plugin itself.
 
     Args:
-        value: What to load: ``module`` or ``module:attribute`` as in entry points, or the path of a Python file.
+        value: The plugin: ``module`` or ``module:attribute`` as in entry points, or the path of a Python file.
         paths: The import path.
-        seconds: How long it may take.
+        seconds: The deadline.
     """
     mark = token_hex()
-    with TemporaryFile() as output:  # a pipe would be waited for until the last process that the plugin started ends
+    with TemporaryFile() as output:  # reading a pipe would wait for every process that the plugin started
         process = subprocess.Popen(  # noqa: S603 - the installed plugin that is about to be loaded
             [sys.executable, "-P", "-c", _PROGRAM, mark, value, *paths],
             stdin=subprocess.DEVNULL,

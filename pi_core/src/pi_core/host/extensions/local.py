@@ -248,10 +248,10 @@ class LocalExtensions:
         died = self._left_out.why(path, time)
         times = self._host.crumbs.left_behind().get(str(path), 0)
         if died is None and times:
-            from pi_core.host.trial import how_it_died
+            from pi_core.host.trial import crash_of
 
             value, roots = (source.plugin.value, [str(source.plugin.root)]) if source.plugin else (str(path), [])
-            died = how_it_died(value, [*sys.path, *roots], self._host.load_seconds)
+            died = crash_of(value, [*sys.path, *roots], self._host.load_seconds)
             died = died or ("twice in a row" if times > 1 else None)
             if died is not None:
                 self._left_out.add(path, time, died)

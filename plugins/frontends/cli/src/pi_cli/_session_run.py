@@ -140,16 +140,16 @@ def _trace(call: HookTrace) -> None:
 
 def _report_loop_error(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Report an error that no task awaits, in one line where asyncio would print a traceback."""
-    from pi_core.host.guarded import told
+    from pi_core.host.guarded import error_line
 
     error = context.get("exception")
-    warn(context["message"] if error is None else f"{context['message']}: {told(error)}")
+    warn(context["message"] if error is None else f"{context['message']}: {error_line(error)}")
 
 
 def _report_thread_error(failed: threading.ExceptHookArgs) -> None:
     """Report an error that ended a thread, as ``_report_loop_error`` does."""
-    from pi_core.host.guarded import told
+    from pi_core.host.guarded import error_line
 
     name = failed.thread.name if failed.thread is not None else "unknown"
     if failed.exc_value is not None:
-        warn(f"Thread {name!r} failed: {told(failed.exc_value)}")
+        warn(f"Thread {name!r} failed: {error_line(failed.exc_value)}")
