@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from pi_core.conversation.helper_session import DEEPEST, create_helper
+from pi_core.conversation.helper_session import MAX_DEPTH, create_helper
 from pi_core.create import create_agent_session
 from pi_hookspecs import AbortController, PiError
 
@@ -49,7 +49,7 @@ async def test_an_aborted_call_makes_no_session(parent_and_made):
 
 async def test_helpers_cannot_be_nested_without_end(parent_and_made):
     parent, made = parent_and_made
-    parent.front_end.depth = DEEPEST
+    parent.front_end.depth = MAX_DEPTH
 
     with pytest.raises(PiError, match="deeper"):
         create_helper(parent, {}, None)

@@ -31,7 +31,7 @@ class Parts:
     def abort_summaries(self):
         self.called.append("abort summaries")
 
-    async def left_stream_settled(self):
+    async def wait_for_abandoned_stream(self):
         self.called.append("left stream")
 
     async def summaries_settled(self):

@@ -68,6 +68,6 @@ async def test_leaving_a_stream_early_aborts_its_prompt(runtime):
 
 async def test_without_a_stream_there_is_nothing_to_wait_for(runtime):
     calls, lifecycle = calls_of(runtime)
-    await calls.left_stream_settled()
+    await calls.wait_for_abandoned_stream()
 
     assert not lifecycle.aborted.is_set()
