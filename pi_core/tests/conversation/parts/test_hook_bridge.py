@@ -1,0 +1,37 @@
+"""``HookBridge`` alone: what plugins get of the loop, and what their answers do."""
+
+from __future__ import annotations
+
+import pytest
+
+from pi_core.conversation.message_queue import user_message
+from pi_hookspecs import AbortSignal, ContextResult, NewEntry, PiError, TurnEndResult
+
+
+async def test_without_plugins_the_messages_are_not_copied(runtime):
+    messages = [user_message("hi")]
+
+    assert await runtime.bridge.transform_context(messages, AbortSignal()) is messages
+
+
+async def test_a_refused_request_is_an_error_with_the_reason(runtime_of, plugin):
+    runtime = runtime_of(plugin(context=lambda event: ContextResult(block=True, reason="over budget")))
+
+    with pytest.raises(PiError, match="over budget"):
+        await runtime.bridge.transform_context([user_message("hi")], AbortSignal())
+
+
+async def test_a_payload_that_no_plugin_answers_stays_itself(runtime_of, plugin, script):
+    runtime = runtime_of(plugin(before_provider_request=lambda event: None))
+    payload = {"model": "m"}
+
+    assert await runtime.bridge.on_payload(payload, script.model) is payload
+
+
+async def test_entries_of_a_turn_are_appended_though_the_loop_may_stop(runtime_of, plugin, answer):
+    result = TurnEndResult(entries=(NewEntry(custom_type="note", content="remember"),))
+    runtime = runtime_of(plugin(turn_end=lambda event: result))
+    decision = await runtime.bridge.finish_turn(answer("Hello"), (), 0)
+
+    assert decision is None
+    assert [entry.type for entry in runtime.manager.get_branch()] == ["custom_message"]
