@@ -59,7 +59,7 @@ class Llm:
                 yield event
         yield builder.done(stop)
 
-    def told(self, request=-1):
+    def request_roles(self, request=-1):
         """The roles of a request's messages."""
         return [message.role for message in self.contexts[request].messages]
 
@@ -94,12 +94,12 @@ class Log:
 
     @property
     def outline(self):
-        told = []
+        request_roles = []
         for event in self.events:
             short = _short(event)
-            if short != "mu" or told[-1:] != ["mu"]:
-                told.append(short)
-        return told
+            if short != "mu" or request_roles[-1:] != ["mu"]:
+                request_roles.append(short)
+        return request_roles
 
     def text(self):
         return " ".join(self.outline)

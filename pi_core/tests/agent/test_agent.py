@@ -166,7 +166,7 @@ async def test_running_on_leaves_a_failed_answer_out_of_the_context(agent, llm):
     await agent.run_on()
 
     assert texts(agent.state.messages) == ["hi", "Hello"]
-    assert llm.told() == ["user"]
+    assert llm.request_roles() == ["user"]
 
 
 # Queues
@@ -399,13 +399,13 @@ async def test_tools_and_prompt_set_during_a_run_reach_the_next_request(agent, l
     assert [context.system_prompt for context in llm.contexts] == ["", "now with u"]
 
 
-async def test_a_message_appended_during_a_run_is_told_in_the_next_request(agent, llm, tool, user):
+async def test_a_message_appended_during_a_run_is_sent_with_the_next_request(agent, llm, tool, user):
     agent.set_tools([tool("t")])
     agent.subscribe(lambda event: agent.append_message(user("note")) if event.type == "turn_end" else None)
     llm.turn(llm.call("t")).turn("done")
     await agent.prompt("hi")
 
-    assert llm.told() == ["user", "assistant", "toolResult", "user"]
+    assert llm.request_roles() == ["user", "assistant", "toolResult", "user"]
     assert [message.role for message in agent.state.messages] == [
         "user",
         "assistant",
@@ -560,7 +560,7 @@ async def test_unsubscribing_works_at_any_time_and_twice(agent, llm):
     assert after[:2] == ["agent_start", "turn_start"]
 
 
-async def test_one_listener_subscribed_twice_hears_twice_until_one_of_them_goes(agent, llm):
+async def test_a_listener_subscribed_twice_is_called_twice_until_one_subscription_ends(agent, llm):
     heard = []
 
     def listen(event, signal):

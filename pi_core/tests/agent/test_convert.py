@@ -1,4 +1,4 @@
-"""What the model is told of each role."""
+"""What the model is sent for each role."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_models_own_roles_stay_as_they_are(message):
     assert converted is message
 
 
-def test_a_command_is_told_with_its_output():
+def test_a_command_is_sent_with_its_output():
     assert said(BashExecutionMessage(command="ls", output="a\nb", exit_code=0)) == "Ran `ls`\n```\na\nb\n```"
 
 
@@ -62,13 +62,13 @@ def test_a_silent_command_says_so():
     assert said(BashExecutionMessage(command="true", output="")) == "Ran `true`\n(no output)"
 
 
-def test_a_failed_command_tells_its_exit_code():
+def test_a_failed_command_has_its_exit_code():
     told = said(BashExecutionMessage(command="false", output="", exit_code=1))
 
     assert told == "Ran `false`\n(no output)\n\nCommand exited with code 1"
 
 
-def test_a_cancelled_command_tells_that_and_not_its_exit_code():
+def test_a_cancelled_command_says_so_without_its_exit_code():
     told = said(BashExecutionMessage(command="sleep 9", output="z", exit_code=143, cancelled=True))
 
     assert told == "Ran `sleep 9`\n```\nz\n```\n\n(command cancelled)"
@@ -85,7 +85,7 @@ def test_truncated_output_names_the_file_with_the_rest():
     assert "Full output" not in said(evolve(message, full_output_path=None))
 
 
-def test_a_command_kept_from_the_context_is_not_told():
+def test_a_command_excluded_from_the_context_is_not_sent():
     assert convert_to_llm([BashExecutionMessage(command="ls", output="a", exclude_from_context=True)]) == []
 
 
@@ -103,14 +103,14 @@ def test_a_plugins_blocks_are_kept():
     assert converted.content == blocks
 
 
-def test_a_branch_summary_stands_between_its_tags():
+def test_a_branch_summary_is_between_its_tags():
     assert said(BranchSummaryMessage(summary="tried {x}", from_id="root")) == (
         "The following is a summary of a branch that this conversation came back from:\n\n"
         "<summary>\ntried {x}</summary>"
     )
 
 
-def test_a_compaction_summary_stands_between_its_tags():
+def test_a_compaction_summary_is_between_its_tags():
     assert said(CompactionSummaryMessage(summary="so far", tokens_before=9)) == (
         "The conversation history before this point was compacted into the following summary:\n\n"
         "<summary>\nso far\n</summary>"

@@ -237,7 +237,7 @@ async def test_steering_waits_for_the_whole_batch(llm, run, tool, user):
 
     calls = f"tes(c1) tes(c2) tee(c1) tee(c2) {RESULT} {RESULT} turn_end"
     assert ran.outline == outline(PROMPT, ANSWER, calls, "turn_start ms(user) me(user)", ANSWER, "turn_end agent_end")
-    assert llm.told() == ["user", "assistant", "toolResult", "toolResult", "user"]
+    assert llm.request_roles() == ["user", "assistant", "toolResult", "toolResult", "user"]
 
 
 async def test_steering_in_mode_skip_skips_the_rest_of_a_sequential_batch(llm, run, tool, user):
@@ -304,7 +304,7 @@ async def test_steering_before_the_first_request_joins_the_first_turn(llm, run, 
     ran = await run("hi", get_steering_messages=queue((user("and be quick"),)))
 
     assert ran.outline == outline(PROMPT, "ms(user) me(user)", ANSWER, "turn_end agent_end")
-    assert llm.told() == ["user", "user"]
+    assert llm.request_roles() == ["user", "user"]
 
 
 async def test_steering_after_an_answer_without_calls_goes_on_in_the_same_run(llm, run, user):

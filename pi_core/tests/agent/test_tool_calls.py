@@ -1,4 +1,4 @@
-"""One tool call from the model's wish to the result it reads."""
+"""One tool call from the model's call to the result it reads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_tool_that_is_not_there(llm, run):
     assert ran.results[0].is_error
     assert ran.results[0].tool_name == "nope"
     assert ran.results[0].details == {}
-    assert llm.told() == ["user", "assistant", "toolResult"]
+    assert llm.request_roles() == ["user", "assistant", "toolResult"]
 
 
 async def test_arguments_that_do_not_fit_the_schema(call):
@@ -176,7 +176,7 @@ async def test_asking_that_raises_refuses(call):
     assert ran.results[0].is_error
 
 
-async def test_the_question_tells_what_is_about_to_run(call):
+async def test_before_tool_call_gets_the_call_that_is_about_to_run(call):
     asked = []
 
     async def ask(question, signal):
@@ -300,7 +300,7 @@ async def test_a_plain_function_that_raises_before_it_awaits_is_a_failed_call(ll
     assert ran.results[0].text == "at once"
 
 
-async def test_an_execute_that_is_not_async_is_told_so(llm, run, tool):
+async def test_an_execute_that_is_not_async_is_a_failed_call(llm, run, tool):
     llm.turn(llm.call("t")).turn("done")
     ran = await run("go", tools=[evolve(tool("t"), execute=lambda *_: 5)])
 
@@ -341,7 +341,7 @@ async def test_a_tool_that_cancels_itself_is_a_failed_call(call):
     assert ran.answers[-1].text == "done"
 
 
-async def test_how_long_a_call_took_is_told(call):
+async def test_the_duration_of_a_call_is_reported(call):
     async def waits(params, signal, update):
         await asyncio.sleep(0.02)
         return ToolResult.text("ok")
@@ -375,7 +375,7 @@ async def test_the_context_of_a_call_is_made_for_it(llm, run, tool):
 # Updates
 
 
-async def test_updates_are_told_while_the_tool_runs(call):
+async def test_updates_are_emitted_while_the_tool_runs(call):
     told = asyncio.Event()
 
     async def talks(params, signal, update):
@@ -479,7 +479,7 @@ async def test_a_failed_call_does_not_end_the_run(llm, run, tool):
     assert len(llm.contexts) == 2
 
 
-async def test_queued_messages_outweigh_the_wish_to_end(llm, run, tool, user):
+async def test_queued_messages_outweigh_a_request_to_end(llm, run, tool, user):
     async def execute(params, signal, update):
         return ToolResult.text("x", terminate=True)
 

@@ -1,4 +1,4 @@
-"""Arguments of a tool call against the tool's schema: what passes, what is forgiven, what the model is told."""
+"""Arguments of a tool call against the tool's schema: what passes, what is forgiven, the error messages."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TestText:
             '{\n  "offset": 3,\n  "x": {\n    "ü": []\n  }\n}'
         )
 
-    def test_wrong_type_is_told_with_its_path(self):
+    def test_error_of_a_wrong_type_has_its_path(self):
         assert errors(READ, {"path": "a", "limit": "many"}) == ["limit: must be number"]
 
     def test_nested_paths_have_dots(self):
@@ -147,7 +147,7 @@ class TestText:
     def test_a_schema_that_nothing_fits_says_so(self):
         assert errors({"allOf": [False]}, {"x": 1}) == ["root: schema is false"]
 
-    def test_union_tells_what_each_branch_wants(self):
+    def test_error_of_a_union_has_the_errors_of_each_branch(self):
         schema = of(x={"anyOf": [{"type": "number"}, {"type": "array"}]})
 
         assert errors(schema, {"x": {}}) == [
@@ -156,7 +156,7 @@ class TestText:
             "x: must match a schema in anyOf",
         ]
 
-    def test_arguments_that_were_no_json_are_told_as_they_are(self):
+    def test_arguments_that_are_no_json_are_quoted_unchanged(self):
         call = ToolCall("1", "read", {}, arguments_error="arguments are not valid JSON: line 1")
 
         with pytest.raises(InvalidArguments) as caught:
@@ -440,7 +440,7 @@ class TestHostileArguments:
         except InvalidArguments:
             return
 
-    def test_half_a_surrogate_pair_can_be_told(self):
+    def test_half_a_surrogate_pair_can_be_sent(self):
         refusal(READ, {"x": "\ud800"}).encode("utf-8")
 
     @given(
@@ -488,7 +488,7 @@ class TestBrokenSchemas:
     def test_what_only_a_value_brings_to_light_is_told_the_same_way(self, schema):
         assert refusal(schema, {"x": 1}).startswith('Tool "read" cannot be called')
 
-    def test_a_reference_that_goes_round_in_circles_ends(self):
+    def test_a_cycle_of_references_ends(self):
         assert "nested so deeply" in refusal({"$ref": "#"}, {"x": 1})
 
     def test_schemas_elsewhere_are_never_fetched(self, monkeypatch):
