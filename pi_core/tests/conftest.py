@@ -94,12 +94,12 @@ class Log:
 
     @property
     def outline(self):
-        request_roles = []
+        steps = []
         for event in self.events:
             short = _short(event)
-            if short != "mu" or request_roles[-1:] != ["mu"]:
-                request_roles.append(short)
-        return request_roles
+            if short != "mu" or steps[-1:] != ["mu"]:
+                steps.append(short)
+        return steps
 
     def text(self):
         return " ".join(self.outline)
