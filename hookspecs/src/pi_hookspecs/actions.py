@@ -65,6 +65,11 @@ class ToolInfo(Value):
     exposure: ToolExposure = "direct"
     namespace: str | None = None
 
+    @property
+    def reference(self) -> str:
+        """The name for ``ctx.execute_tool`` that means this tool, whichever plugin's the model is offered."""
+        return self.name if self.plugin is None else f"{self.plugin}:{self.name}"
+
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionChange(Value):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_hookspecs.actions import ExecResult, ModelCatalog
+    from pi_hookspecs.actions import ExecResult, ModelCatalog, ToolInfo
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.operations import CommandOperations, FileOperations
@@ -335,7 +335,8 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
         """Run another tool, with the validation, hooks and limits of a call by the model.
 
         Args:
-            name: One of ``tools``.
+            name: One of ``tools``; a hidden tool; or ``plugin:name``, that plugin's tool also where the model is
+                offered another plugin's of the same name. Guards see the name without the plugin.
             arguments: For its schema.
             on_update: Called with its partial results; they are shown under this call when None.
 
@@ -343,8 +344,16 @@ class ToolContext(PiContext, Protocol[DepsT_co]):
             Its result; a refusal or an exception is a result with ``is_error``.
 
         Raises:
-            UnknownName: No such tool is active.
+            UnknownName: There is no such tool, it is not active, or the user excluded it.
             PiError: Calls of tools by tools are nested too deeply.
+        """
+        ...
+
+    def overridden_tool(self, name: str, /) -> ToolInfo | None:
+        """Return the tool that the running one has replaced, to delegate to it; None where there is none.
+
+        ``await ctx.execute_tool(overridden.reference, arguments)`` runs it. For a name that is not that of the running
+        tool it is the tool that the offered one of this name has replaced.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 Names are shared by all plugins. Two of one name are not an error: the later plugin in load order wins, settings can
 prefer another, and the other one is available as ``plugin:name`` where the user gives a name: in a slash command,
-``--mode``, ``--tools``. ``ctx.execute_tool`` accepts only active tools.
+``--mode``, ``--tools``; a tool delegates to it by ``ctx.execute_tool``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from pi_core.agent.safe_text import exception_message
 from pi_core.agent.tool_calls import BLOCKED
 from pi_core.agent.tool_run import failure, run_tool
@@ -33,18 +35,19 @@ async def execute_tool(
     """Return the result of a nested call; a refusal or failure is an error result, as for the model.
 
     Raises:
-        UnknownName: The model is not offered such a tool, and so no other tool is.
+        UnknownName: There is no such tool, it is not active, or the user excluded it.
         PiError: It would be one too deep.
     """
-    tools = {tool.name: tool for tool in runtime.toolbox.active()}
-    tool = tools.get(call.name)
+    offered = runtime.toolbox.active()
+    tool = runtime.toolbox.for_nested_call(call.name)
     if tool is None:
-        raise UnknownName("tool", call.name, tools)
+        raise UnknownName("tool", call.name, [each.name for each in offered])
+    call = evolve(call, name=tool.name)  # a guard of ``read`` is to see ``tools:read``, too
     if call.id.count("/") > MAX_DEPTH:
         raise PiError(f"Tools may call tools {MAX_DEPTH} deep, and this call of {call.name!r} would be deeper.")
     answer = runtime.transcript.last_answer()
     assert isinstance(answer, AssistantMessage)  # noqa: S101 - a tool runs because an answer called it
-    context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), tuple(tools.values()))
+    context = AgentContext(runtime.agent.state.system_prompt, list(runtime.agent.state.messages), offered)
     try:
         args: dict[str, Any] = ArgumentValidator().validate(tool, call)
         question = BeforeToolCall(assistant_message=answer, tool_call=call, tool=tool, args=args, context=context)
@@ -61,7 +64,7 @@ async def execute_tool(
         call,
         args,
         signal=signal,
-        make_context=lambda call, update: runtime.plugins.for_tool_call(call, update, signal),
+        make_context=lambda call, update: runtime.plugins.for_tool_call(call, update, signal, tool),
         on_update=on_update,
         on_raise=exit_if_child,
     )

@@ -37,6 +37,12 @@ class OfferedTools:
         toolbox, active = self._runtime.toolbox, set(self.names())
         return [toolbox.info(tool, active=tool.name in active) for tool in toolbox.all()]
 
+    def overridden(self, name: str, by: Tool | None) -> ToolInfo | None:
+        """Return the tool that the offered one of this name, or ``by`` if it has this name, has replaced."""
+        toolbox = self._runtime.toolbox
+        found = toolbox.overridden(name, by)
+        return toolbox.info(found, active=False) if found is not None else None
+
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool of a plugin at run time; return a function that removes it."""
         take_away = self._runtime.toolbox.add(tool, plugin)

@@ -9,7 +9,7 @@ from pi_core.plugin_api.handles import Handles
 
 if TYPE_CHECKING:
     from pi_core.plugin_api.port import SessionPort
-    from pi_hookspecs import AbortSignal, ToolCall, ToolUpdate
+    from pi_hookspecs import AbortSignal, Tool, ToolCall, ToolUpdate
 
 __all__ = ["PluginScope"]
 
@@ -39,6 +39,8 @@ class PluginScope:
         self.handles.retire(reason)
         self.ctx = PluginContext(self.port)
 
-    def for_tool_call(self, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> ToolCallContext:
-        """Return the ``ctx`` of a tool call."""
-        return ToolCallContext(self.port, call, update, signal)
+    def for_tool_call(
+        self, call: ToolCall, update: ToolUpdate, signal: AbortSignal, tool: Tool | None = None
+    ) -> ToolCallContext:
+        """Return the ``ctx`` of a tool call; ``tool`` where it is not the offered one of its name."""
+        return ToolCallContext(self.port, call, update, signal, tool)

@@ -89,6 +89,7 @@ class PluginPort:
     get_active_tools = Method("_parts.tools.names", lambda: OfferedTools.names)
     set_active_tools = Method("_parts.tools.select", lambda: OfferedTools.select)
     get_all_tools = Method("_parts.tools.infos", lambda: OfferedTools.infos)
+    overridden_tool = Method("_parts.tools.overridden", lambda: OfferedTools.overridden)
     add_tool = Method("_parts.tools.add", lambda: OfferedTools.add)
     get_commands = Method("_parts.commands.infos", lambda: PluginCommands.infos)
     emit = Method("_runtime.emit", lambda: Runtime.emit)

@@ -64,6 +64,35 @@ class Toolbox:
                 tools[tool.name] = tool
         return tuple(tool for tool in tools.values() if tool.exposure != "hidden")
 
+    def for_nested_call(self, name: str) -> Tool | None:
+        """Return the tool that another tool calls by this name; None where it may not be called.
+
+        What the model is offered may be called, also the tool of the same name of another plugin, as ``plugin:name``,
+        and hidden tools; nothing that the user excluded.
+        """
+        offered = {tool.name: tool for tool in self.active()}
+        if name in offered:
+            return offered[name]
+        tool = self._find(name)
+        if tool is None or not (self._selection.allows(tool.name) and self._selection.allows(name)):
+            return None
+        return tool if tool.name in offered or tool.exposure == "hidden" else None
+
+    def overridden(self, name: str, by: Tool | None = None) -> Tool | None:
+        """Return the tool of another plugin that a tool has replaced.
+
+        Args:
+            name: Its name.
+            by: The tool that has replaced it; the one that is offered when None, or of another name.
+        """
+        tools = self._by_precedence(name)
+        if by is None or by.name != name:
+            by = next((tool for tool in self.active() if tool.name == name), tools[0] if tools else None)
+        if by is None or by not in tools:
+            return None
+        owner = self.owner(by)
+        return next((each for each in tools[tools.index(by) + 1 :] if self.owner(each) != owner), None)
+
     def select(self, names: Sequence[str]) -> None:
         """Offer these and no others, in this order, whatever was selected before; what is excluded stays so."""
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
@@ -134,6 +163,15 @@ class Toolbox:
             registered: Tool = found.thing
             return registered
         return next((tool for tool in self._custom if tool.name == name), None)
+
+    def _by_precedence(self, name: str) -> list[Tool]:
+        """Return every tool of a name: the program's, those added at run time, those that plugins registered."""
+        found = self._host.find("register_tools", name)  # loads all plugins that register it
+        winner: list[Tool] = [found.thing] if found is not None else []
+        registered = [each.thing for each in reversed(self._host.registrations("register_tools"))]
+        added = [tool for _, tool in reversed(self._added)]
+        same = [tool for tool in (*self._custom, *added, *winner, *registered) if tool.name == name]
+        return list(dict.fromkeys(same))
 
     def _known(self) -> list[str]:
         records = self._host.registering("register_tools")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         ResourceLoader,
         SessionView,
         ThinkingLevel,
+        Tool,
+        ToolInfo,
         ToolUpdate,
         UserInterface,
         WidgetPlacement,
@@ -212,8 +214,16 @@ class PluginContext(CommandContext):
 class ToolCallContext(PluginContext):
     """``ctx`` of a running tool: the session's, and this call."""
 
-    def __init__(self, session: SessionPort, call: ToolCall, update: ToolUpdate, signal: AbortSignal) -> None:
+    def __init__(
+        self,
+        session: SessionPort,
+        call: ToolCall,
+        update: ToolUpdate,
+        signal: AbortSignal,
+        tool: Tool | None = None,
+    ) -> None:
         super().__init__(session)
+        self._tool = tool
         self._update = update
         self._abort_signal = signal
         self._relay: Relay | None = None
@@ -242,6 +252,10 @@ class ToolCallContext(PluginContext):
         self._nested += 1
         call = ToolCall(id=f"{self.call_id}/{self._nested}", name=name, arguments=dict(arguments))
         return await self._session.execute_tool(call, self._abort_signal, on_update or self._update)
+
+    def overridden_tool(self, name: str, /) -> ToolInfo | None:
+        """Return the tool that the running one has replaced; None where there is none."""
+        return self._session.overridden_tool(name, self._tool)
 
     async def relay(self, event: Any) -> None:
         """Report a helper's progress under this call: ``session.subscribe(ctx.relay)``."""

@@ -299,6 +299,10 @@ class SessionPort(ProviderPort, Protocol):
         """Return all tools that can be activated."""
         ...
 
+    def overridden_tool(self, name: str, by: Tool | None) -> ToolInfo | None:
+        """Return the tool that the offered one of this name, or ``by`` if it has this name, has replaced."""
+        ...
+
     def add_tool(self, tool: Tool, plugin: str) -> Callable[[], None]:
         """Add a tool of a plugin; return a function that removes it."""
         ...
