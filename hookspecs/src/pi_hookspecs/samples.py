@@ -74,6 +74,7 @@ _FOLDER = "/home/ada/tides"
 _FILE = "/home/ada/.pi/agent/sessions/--home-ada-tides--/2026-01-01T00-00-00-000Z_5f0c.jsonl"
 _MODEL = Model(id="rules", name="Rules", api="offline-rules", provider="offline")
 _OTHER_MODEL = Model(id="large", name="Large", api="acme-messages", provider="acme", context_window=200_000)
+_REQUEST = "5f0c3a91d27be846"
 _COMMAND = {"command": "rm -rf build"}
 _PROMPT = "Clean up the build folder"
 _SYSTEM_PROMPT = "You are a coding agent. Work with the tools that you have."
@@ -210,9 +211,14 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
     "before_provider_request": lambda: BeforeProviderRequestEvent(
         payload={"model": "large", "max_tokens": 8192, "messages": [{"role": "user", "content": _PROMPT}]},
         model=_OTHER_MODEL,
+        request_id=_REQUEST,
+        base_url="https://api.acme.example",
     ),
     "after_provider_response": lambda: AfterProviderResponseEvent(
-        status=200, headers={"content-type": "text/event-stream", "x-ratelimit-remaining-requests": "49"}
+        status=200,
+        headers={"content-type": "text/event-stream", "x-ratelimit-remaining-requests": "49"},
+        request_id=_REQUEST,
+        base_url="https://api.acme.example",
     ),
     "tool_call": lambda: ToolCallEvent(
         tool_call_id="call-1",

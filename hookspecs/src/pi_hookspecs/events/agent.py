@@ -68,18 +68,28 @@ class TurnEndEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class MessageStartEvent(ReprMixin):
-    """A message begins; an assistant message is still ``pending``."""
+    """A message begins; an assistant message is still ``pending``.
+
+    Attributes:
+        request_id: Id of the request that the message answers; empty for other messages.
+    """
 
     type: ClassVar[Literal["message_start"]] = "message_start"
     message: AgentMessage
+    request_id: str = field(default="", metadata={"wire": False})
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class MessageUpdateEvent(ReprMixin):
-    """The assistant's message grew by one stream event."""
+    """The assistant's message grew by one stream event.
+
+    Attributes:
+        request_id: Id of the request that the message answers.
+    """
 
     type: ClassVar[Literal["message_update"]] = "message_update"
     assistant_message_event: AssistantMessageEvent
+    request_id: str = field(default="", metadata={"wire": False})
 
     @property
     def message(self) -> AssistantMessage:
@@ -90,10 +100,15 @@ class MessageUpdateEvent(ReprMixin):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class MessageEndEvent(ReprMixin):
-    """A message is complete."""
+    """A message is complete.
+
+    Attributes:
+        request_id: Id of the request that the message answers; empty for other messages.
+    """
 
     type: ClassVar[Literal["message_end"]] = "message_end"
     message: AgentMessage
+    request_id: str = field(default="", metadata={"wire": False})
 
 
 AgentEvent: TypeAlias = (

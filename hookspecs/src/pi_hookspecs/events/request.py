@@ -60,17 +60,51 @@ class ContextResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BeforeProviderRequestEvent(ReprMixin):
-    """The request as the provider is about to send it. ``payload`` is in the API's own format."""
+    """The request as the provider is about to send it.
+
+    Attributes:
+        payload: What is sent, in the API's own format.
+        model: The model that is asked.
+        request_id: The request's id, 16 hexadecimal digits; the other events of the same request have it, too.
+        purpose: ``conversation``, or what a request outside it is for: ``compaction``, ``branch_summary``, the
+            ``purpose`` of ``ctx.complete``.
+        plugin: The plugin that makes the request; None for the conversation and for programs.
+        attempt: 1, and one more for each time that the request was repeated after a failure.
+        base_url: The address that it is sent to, without user name and password.
+        headers: HTTP headers to add to the request: empty at first, to be changed in place. They replace headers of the
+            same name. APIs that are not spoken over HTTP ignore them.
+    """
 
     type: ClassVar[Literal["before_provider_request"]] = "before_provider_request"
     payload: Any
     model: Model | None = None
+    request_id: str = ""
+    purpose: str = "conversation"
+    plugin: str | None = None
+    attempt: int = 1
+    base_url: str = ""
+    headers: dict[str, str] = field(factory=dict, repr=False)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AfterProviderResponseEvent(ReprMixin):
-    """The answer begins: HTTP status and headers."""
+    """The answer begins: HTTP status and headers.
+
+    Attributes:
+        status: HTTP status.
+        headers: The answer's headers, their names in lower case.
+        request_id: Id of the request, as in ``BeforeProviderRequestEvent``; so are the next four.
+        purpose: What the request is for.
+        plugin: The plugin that made it.
+        attempt: How often it was made, this time included.
+        base_url: The address that it was sent to.
+    """
 
     type: ClassVar[Literal["after_provider_response"]] = "after_provider_response"
     status: int
     headers: dict[str, str]
+    request_id: str = ""
+    purpose: str = "conversation"
+    plugin: str | None = None
+    attempt: int = 1
+    base_url: str = ""

@@ -35,10 +35,10 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
 @hookspec
 @answers(Rule.PIPE, into="payload")
 async def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiContext) -> Any:
-    """Change the request in the API's own format; return the whole payload.
+    """Change the request in the API's own format, returning the whole payload, or add HTTP headers to it.
 
     Args:
-        event: The payload and the model.
+        event: The payload, the model, and which request it is.
         ctx: The session.
 
     When: after the codec has made the payload, before it is sent.
@@ -54,7 +54,7 @@ async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiCont
     """Read the status and headers of a response, for example its rate limits.
 
     Args:
-        event: Status and headers.
+        event: Status and headers, and which request they answer.
         ctx: The session.
 
     When: when the head of the response has arrived, before its body.

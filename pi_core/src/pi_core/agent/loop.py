@@ -134,7 +134,7 @@ class _Run(ReprMixin):
         while True:
             for message in pending:
                 await self.emit_message(message)
-            answer = await self.append_message(await ask_model(self.context, self.config, self.signal, self.emit))
+            answer = await self.append_message(*await ask_model(self.context, self.config, self.signal, self.emit))
             if answer.stop_reason in ("error", "aborted"):
                 await self.end_turn(answer, ())
                 return False
@@ -179,11 +179,11 @@ class _Run(ReprMixin):
         await self.emit(MessageStartEvent(message=message))
         return await self.append_message(message)
 
-    async def append_message(self, message: M) -> M:
+    async def append_message(self, message: M, request_id: str = "") -> M:
         """Append a complete message to the transcript, as ``finish_message`` changed it, and emit ``message_end``."""
         if self.config.finish_message is not None:
             message = await self.config.finish_message(message)
         self.context.messages.append(message)
         self.new.append(message)
-        await self.emit(MessageEndEvent(message=message))
+        await self.emit(MessageEndEvent(message=message, request_id=request_id))
         return message

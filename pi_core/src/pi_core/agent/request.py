@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from os import urandom
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
@@ -49,8 +50,12 @@ def ask_model(
     config: LoopConfig,
     signal: AbortSignal,
     emit: Callable[[AgentEvent], Awaitable[None]],
-) -> Coroutine[Any, Any, AssistantMessage]:
-    """Send a request and return the model's answer, after emitting ``message_start`` and every ``message_update``."""
+) -> Coroutine[Any, Any, tuple[AssistantMessage, str]]:
+    """Send a request, and emit ``message_start`` and every ``message_update``.
+
+    Returns:
+        The model's answer and the request's id; the id is empty where no request was made.
+    """
     return _Request(context, config, signal, emit).run()
 
 
@@ -59,6 +64,7 @@ class _Request(ReprMixin):
     """One request and the state of its answer.
 
     Attributes:
+        id: The request's id, 16 hexadecimal digits; empty until nothing forbids the request.
         announced: Whether ``message_start`` was emitted.
         final: The answer; None until the stream has ended.
         latest: The provider's latest event, with the partial answer.
@@ -69,18 +75,25 @@ class _Request(ReprMixin):
     config: LoopConfig
     signal: AbortSignal
     emit: Callable[[AgentEvent], Awaitable[None]]
+    id: str = ""
     announced: bool = False
     final: AssistantMessage | None = None
     latest: Any = None
     complete_calls: list[ToolCall] = field(factory=list)
 
-    async def run(self) -> AssistantMessage:
+    async def run(self) -> tuple[AssistantMessage, str]:
         if not self.signal.aborted:
-            await self.receive()
+            try:
+                await self.receive()
+            except asyncio.CancelledError:
+                await self.report_end(self.failed_answer(ABORTED))
+                raise
         final = self.final or self.failed_answer("")
+        await self.report_end(final)
         if not self.announced:
-            await self.emit(MessageStartEvent(message=evolve(final, stop_reason="pending", error_message=None)))
-        return final
+            start = evolve(final, stop_reason="pending", error_message=None)
+            await self.emit(MessageStartEvent(message=start, request_id=self.id))
+        return final, self.id
 
     async def receive(self) -> None:
         """Receive the answer; an exception that is raised before it is complete becomes a failed answer."""
@@ -95,6 +108,10 @@ class _Request(ReprMixin):
             failure = exception_message(error)
         if self.final is None:
             self.final = self.failed_answer(failure)
+
+    async def report_end(self, answer: AssistantMessage) -> None:
+        if self.id and self.config.end_request is not None:
+            await self.config.end_request(answer)
 
     async def send(self) -> None:
         """Send the request and read the provider's stream; after an abort it has a grace period to end by itself."""
@@ -116,6 +133,10 @@ class _Request(ReprMixin):
             messages=tuple(config.convert_to_llm(messages)),
             tools=self.context.tools,
         )
+        request_id = urandom(8).hex()
+        if config.begin_request is not None:
+            await config.begin_request(request_id, config.model, context)
+        self.id = request_id
         model, options = config.model, evolve(config.options, signal=self.signal, api_key=key or config.options.api_key)
         if config.prepare_request is not None:
             model, options = await config.prepare_request(model, options)
@@ -134,9 +155,9 @@ class _Request(ReprMixin):
                     self.on_call_event(event)
                 if not self.announced:
                     self.announced = True
-                    await self.emit(MessageStartEvent(message=event.partial))  # type: ignore[union-attr]
+                    await self.emit(MessageStartEvent(message=event.partial, request_id=self.id))  # type: ignore[union-attr]
                 if kind != "start":
-                    await self.emit(MessageUpdateEvent(assistant_message_event=event))
+                    await self.emit(MessageUpdateEvent(assistant_message_event=event, request_id=self.id))
             elif kind == "done":
                 return self.end(event.message)  # type: ignore[union-attr]
             elif kind == "error":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         AgentEvent,
         AgentMessage,
         AssistantMessage,
+        Context,
         Message,
         Model,
         StreamFunction,
@@ -81,7 +82,9 @@ class LoopCallbacks(ReprMixin):
         transform_context: Returns the messages of one request; called before ``convert_to_llm``.
         get_api_key: Returns the key of a provider, by its id; called before every request. None means
             ``options.api_key``.
+        begin_request: Called with a request's id, model and context before ``prepare_request``; raising refuses it.
         prepare_request: Returns model and options of a request; called last before every request.
+        end_request: Called with the answer of each request that was begun, failed and aborted ones included.
         before_tool_call: May refuse a call or change its arguments; raising refuses.
         after_tool_call: May replace a result; raising makes it an error.
         finish_message: May replace a message by one of the same role, before it is appended to the transcript.
@@ -99,7 +102,9 @@ class LoopCallbacks(ReprMixin):
     convert_to_llm: Callable[[Sequence[AgentMessage]], Sequence[Message]] = default_convert_to_llm
     transform_context: Callable[[Sequence[AgentMessage], AbortSignal], Awaitable[Sequence[AgentMessage]]] | None = None
     get_api_key: Callable[[str], Awaitable[str | None]] | None = None
+    begin_request: Callable[[str, Model, Context], Awaitable[None]] | None = None
     prepare_request: Callable[[Model, StreamOptions], Awaitable[tuple[Model, StreamOptions]]] | None = None
+    end_request: Callable[[AssistantMessage], Awaitable[None]] | None = None
     before_tool_call: Callable[[BeforeToolCall, AbortSignal], Awaitable[ToolCallResult | None]] | None = None
     after_tool_call: Callable[[AfterToolCall, AbortSignal], Awaitable[ToolResult | None]] | None = None
     finish_message: Callable[[Any], Awaitable[Any]] | None = None

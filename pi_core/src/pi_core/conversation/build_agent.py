@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.hook_bridge import HookBridge
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.conversation.prompt_gate import PromptGate
+    from pi_core.conversation.request_hooks import RequestHooks
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.context import ToolCallContext
     from pi_core.session import SessionManager
@@ -39,7 +40,7 @@ def stream_answer(settings: Settings, models: ModelRegistry, model: Model, conte
 
 
 async def prepare_request(
-    models: ModelRegistry, gate: PromptGate, model: Model, options: StreamOptions
+    models: ModelRegistry, gate: PromptGate, requests: RequestHooks, model: Model, options: StreamOptions
 ) -> tuple[Model, StreamOptions]:
     """Return model and options for the provider; a request that exceeds a limit aborts the prompt.
 
@@ -52,7 +53,8 @@ async def prepare_request(
         except UsageLimitExceeded as error:
             gate.abort(str(error))
             raise
-    return await models.prepare(model, options)
+    model, options = await models.prepare(model, options)
+    return model, requests.bind(model, options)
 
 
 def build_agent(
@@ -76,7 +78,8 @@ def build_agent(
 
     async def prepare(model: Model, options: StreamOptions) -> tuple[Model, StreamOptions]:
         call = gate.call
-        return await prepare_request(models, gate, model, options if call is None else call.options(options))
+        options = options if call is None else call.options(options)
+        return await prepare_request(models, gate, bridge.requests, model, options)
 
     async def before_tool_call(question: BeforeToolCall, signal: AbortSignal) -> ToolCallResult | None:
         settings.refresh()
@@ -88,12 +91,13 @@ def build_agent(
         model=model,
         thinking_level=thinking_level,
         messages=manager.conversation(),
-        options=StreamOptions(session_id=manager.id, on_payload=bridge.on_payload, on_response=bridge.on_response),
+        options=StreamOptions(session_id=manager.id),
         steering_mode=choice("steeringMode", _QUEUE_MODES, "one-at-a-time"),
         follow_up_mode=choice("followUpMode", _QUEUE_MODES, "one-at-a-time"),
         callbacks=LoopCallbacks(
             convert_to_llm=convert_to_llm,
             transform_context=bridge.transform_context,
+            begin_request=bridge.requests.begin,
             prepare_request=prepare,
             before_tool_call=before_tool_call,
             after_tool_call=bridge.after_tool_call,

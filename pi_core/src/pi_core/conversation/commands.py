@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import safe_repr
+from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class PluginCommands:
 
     async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
         step, name = what
-        with reported(self._runtime.report_plugin_error, plugin, step, f"in {step} {name}", handler):
+        with acting(plugin), reported(self._runtime.report_plugin_error, plugin, step, f"in {step} {name}", handler):
             waiting: Any = handler(*arguments)
             if hasattr(waiting, "__await__"):  # other return values are ignored
                 await waiting

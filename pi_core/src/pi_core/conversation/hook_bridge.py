@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from attrs import evolve
 
 from pi_core.conversation.event_copies import Copies, copy_event
+from pi_core.conversation.request_hooks import RequestHooks
 from pi_core.session.copies import copy_data, copy_message
-from pi_hookspecs import PiError
+from pi_hookspecs import AssistantMessage, PiError
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AgentMessage,
-        AssistantMessage,
-        Model,
         NewEntry,
         Tool,
         ToolCallResult,
@@ -39,6 +38,9 @@ M = TypeVar("M", bound="AgentMessage")
 
 class HookBridge:
     """Calls hooks for the loop. A hook without an implementation costs one lookup and builds no event.
+
+    Attributes:
+        requests: Calls the hooks of the conversation's requests.
 
     Args:
         hooks: The session's dispatcher.
@@ -59,6 +61,7 @@ class HookBridge:
         self._append_entries = append_entries
         self._tool_info = tool_info
         self._copies = Copies()
+        self.requests = RequestHooks(hooks, plugins)
 
     async def transform_context(self, messages: Sequence[AgentMessage], _signal: AbortSignal) -> Sequence[AgentMessage]:
         """Call ``context`` with copies of all mutable data.
@@ -66,6 +69,7 @@ class HookBridge:
         Raises:
             PiError: A plugin refuses the request.
         """
+        self.requests.request_id = ""
         if "context" not in self._hooks.implemented:
             return messages
         from pi_hookspecs import ContextEvent
@@ -124,7 +128,10 @@ class HookBridge:
             return message
         from pi_hookspecs import MessageEndEvent
 
-        event = MessageEndEvent(message=copy_message(message))
+        request_id = ""
+        if isinstance(message, AssistantMessage):  # whose request is over: the next answer may need none
+            request_id, self.requests.request_id = self.requests.request_id, ""
+        event = MessageEndEvent(message=copy_message(message), request_id=request_id)
         answer = await self._hooks.call(agent_specs.message_end, event, self._plugins.ctx)
         return cast("M", answer.message) if answer is not None and answer.message is not None else message
 
@@ -142,22 +149,3 @@ class HookBridge:
             return None
         await self._append_entries(answer.entries)
         return "continue" if answer.continue_ else None
-
-    async def on_payload(self, payload: Any, model: Model) -> Any:
-        """Call ``before_provider_request`` and return the payload to send."""
-        if "before_provider_request" not in self._hooks.implemented:
-            return payload
-        from pi_hookspecs import BeforeProviderRequestEvent
-
-        event = BeforeProviderRequestEvent(payload=payload, model=model)
-        answer = await self._hooks.call(request_specs.before_provider_request, event, self._plugins.ctx)
-        return payload if answer is None else answer
-
-    async def on_response(self, status: int, headers: dict[str, str]) -> None:
-        """Call ``after_provider_response``."""
-        if "after_provider_response" in self._hooks.implemented:
-            from pi_hookspecs import AfterProviderResponseEvent
-
-            await self._hooks.notify(
-                AfterProviderResponseEvent(status=status, headers=dict(headers)), self._plugins.ctx
-            )

@@ -50,6 +50,7 @@ class Parts:
         self.tools = OfferedTools(runtime)
         self.queue = MessageQueue(runtime)
         self.retry = Retry(runtime, self._set_model)
+        runtime.bridge.requests.retries = lambda: self.retry.attempt
         self.record = PromptRecord(runtime)
         self.commands = PluginCommands(runtime)
         self.turns = PromptTurns(

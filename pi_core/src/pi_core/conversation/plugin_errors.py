@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pi_core.agent.safe_text import summary_and_traceback
+from pi_core.hooks.acting import acting
 from pi_core.hooks.containment import Contained
 from pi_hookspecs import PiError
 
@@ -37,5 +38,5 @@ def plugin_errors(runtime: Runtime, plugin: str, step: str, task: str) -> Iterat
         runtime.report_plugin_error(plugin, step, message, stack)
         raise PiError(message) from error
 
-    with Contained(report, passing=PiError):
+    with acting(plugin), Contained(report, passing=PiError):
         yield

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal, cast
 from pi_core.agent.request import ask_model
 from pi_core.agent.types import AgentContext, LoopConfig
 from pi_core.conversation.build_agent import prepare_request, stream_answer
+from pi_core.conversation.request_hooks import RequestHooks
 from pi_core.conversation.retry import wait_unless_aborted
+from pi_core.hooks.acting import acting_plugin
 from pi_hookspecs import AbortController, AssistantMessage, StreamOptions
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class SideRequests:
     ) -> AssistantMessage:
         attempt = 0
         while True:
-            answer = await self._ask(model, context, request, signal)
+            answer = await self._ask(model, context, request, signal, attempt)
             if self._runtime.gate.call is not None:
                 self._runtime.gate.call.add(answer)
             decision = self._retry.decide(answer, attempt + 1)
@@ -106,26 +108,29 @@ class SideRequests:
             event = getattr(pi_hookspecs, f"SummarizationRetry{step}Event")
             await self._runtime.emit(event(source=source, reason=request.reason))
 
-    async def _ask(self, model: Model, context: Context, request: SideRequest, signal: AbortSignal) -> AssistantMessage:
+    async def _ask(
+        self, model: Model, context: Context, request: SideRequest, signal: AbortSignal, retries: int
+    ) -> AssistantMessage:
         runtime = self._runtime
+        hooks = RequestHooks(runtime.hooks, runtime.plugins, request.purpose, acting_plugin())
+        hooks.retries = lambda: retries
         level = request.reasoning or runtime.agent.state.thinking_level
         options = StreamOptions(
             max_tokens=request.max_tokens,
             reasoning=None if level == "off" else level,
             cache_retention="none",
-            on_payload=runtime.bridge.on_payload,
-            on_response=runtime.bridge.on_response,
         )
         config = LoopConfig(
             model=model,
             stream=partial(stream_answer, runtime.settings, runtime.models),
             options=options,
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
-            prepare_request=partial(prepare_request, runtime.models, runtime.gate),
+            begin_request=hooks.begin,
+            prepare_request=partial(prepare_request, runtime.models, runtime.gate, hooks),
         )
-        return await ask_model(
-            AgentContext(context.system_prompt, list(context.messages), context.tools), config, signal, _ignore
-        )
+        content = AgentContext(context.system_prompt, list(context.messages), context.tools)
+        answer, _ = await ask_model(content, config, signal, _ignore)
+        return answer
 
     def _account(self, answer: AssistantMessage, request: SideRequest) -> None:
         if answer.usage.total_tokens or answer.usage.cost.total:

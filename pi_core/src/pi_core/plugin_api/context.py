@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pi_core.base.forwarding import attribute, forward_by_name
+from pi_core.hooks.acting import acting
 from pi_core.plugin_api.command_context import CommandContext
 from pi_core.plugin_api.plugin_ui import plugin_ui
 from pi_core.plugin_api.port import SessionPort
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
+        AssistantMessage,
         CommandOperations,
+        Context,
         ExecResult,
         FileOperations,
         Model,
         NoticeLevel,
         ResourceLoader,
         SessionView,
+        SideRequest,
         ThinkingLevel,
         Tool,
         ToolInfo,
@@ -235,6 +239,12 @@ class ToolCallContext(PluginContext):
     def signal(self) -> AbortSignal:
         """The abort of the run that made this call."""
         return self._abort_signal
+
+    async def complete(self, context: Context, request: SideRequest) -> AssistantMessage:
+        """Ask the model outside the conversation, in the name of the tool's plugin."""
+        tools = {each.name: each.plugin for each in self._session.get_all_tools()}
+        with acting(tools.get(self.tool_name)):
+            return await self._session.complete(context, request)
 
     def update(self, partial: ToolResult | str) -> None:
         """Emit a partial result."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_core.conversation.message_queue import user_message
-from pi_hookspecs import AbortSignal, ContextResult, NewEntry, PiError, TurnEndResult
+from pi_hookspecs import AbortSignal, Context, ContextResult, NewEntry, PiError, StreamOptions, TurnEndResult
 
 
 async def test_without_plugins_the_messages_are_not_copied(runtime):
@@ -23,9 +23,12 @@ async def test_a_refused_request_is_an_error_with_the_reason(runtime_of, plugin)
 
 async def test_a_payload_that_no_plugin_answers_stays_itself(runtime_of, plugin, script):
     runtime = runtime_of(plugin(before_provider_request=lambda event: None))
-    payload = {"model": "m"}
+    payload, requests = {"model": "m"}, runtime.bridge.requests
+    await requests.begin("0f", script.model, Context())
+    options = requests.bind(script.model, StreamOptions())
 
-    assert await runtime.bridge.on_payload(payload, script.model) is payload
+    assert options.on_payload is not None
+    assert await options.on_payload(payload, script.model) is payload
 
 
 async def test_entries_of_a_turn_are_appended_though_the_loop_may_stop(runtime_of, plugin, answer):

@@ -1,0 +1,133 @@
+"""The hooks of requests to models: who makes a request and what for, what it sends, how its answer begins.
+
+The conversation has one ``RequestHooks`` for all of its requests, which follow each other; a request outside the
+conversation has its own, because several may be made at once.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, evolve
+
+from pi_hookspecs import PiError
+from pi_hookspecs.specs import request as request_specs
+from pi_hookspecs.values import ReprMixin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pi_core.conversation.plugin_scope import PluginScope
+    from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_hookspecs import Context, Model, StreamOptions
+
+__all__ = ["RequestHooks"]
+
+_CONVERSATION = "conversation"
+"""The purpose of the conversation's own requests."""
+
+_HOOKS = frozenset({"before_provider_request", "after_provider_response"})
+
+
+@define(eq=False, repr=False)
+class _Origin(ReprMixin):
+    """What the events of one request have in common; the names are those of their fields."""
+
+    request_id: str
+    purpose: str
+    plugin: str | None
+    attempt: int
+    base_url: str = ""
+
+    def fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("request_id", "purpose", "plugin", "attempt", "base_url")}
+
+
+class RequestHooks:
+    """Calls the hooks of requests that have one origin and follow each other.
+
+    Args:
+        hooks: The session's dispatcher.
+        plugins: Has the ``ctx`` that implementations get.
+        purpose: What the requests are for.
+        plugin: The plugin that makes them; None for the conversation.
+
+    Attributes:
+        retries: Returns how often the present request was made before.
+        request_id: Id of the latest request, until its answer is complete.
+    """
+
+    def __init__(
+        self, hooks: HookDispatcher, plugins: PluginScope, purpose: str = _CONVERSATION, plugin: str | None = None
+    ) -> None:
+        self._hooks = hooks
+        self._plugins = plugins
+        self._purpose = purpose
+        self._plugin = plugin
+        self._origin: _Origin | None = None
+        self.retries: Callable[[], int] = int
+        self.request_id = ""
+
+    async def begin(self, request_id: str, model: Model, context: Context) -> None:
+        """Begin a request. Where no plugin implements one of its hooks, only its id is stored."""
+        del model, context
+        self.request_id, self._origin = request_id, None
+        if not self._hooks.implemented.isdisjoint(_HOOKS):
+            self._origin = _Origin(request_id, self._purpose, self._plugin, self.retries() + 1)
+
+    def bind(self, model: Model, options: StreamOptions) -> StreamOptions:
+        """Return the options of the present request with callbacks that call its hooks."""
+        if self._origin is None:
+            return options
+        self._origin.base_url = _without_user(model.base_url)
+        headers = dict(options.headers or {})
+        return evolve(
+            options,
+            headers=headers,
+            on_payload=partial(self._on_payload, self._origin, headers),
+            on_response=partial(self._on_response, self._origin),
+        )
+
+    async def _on_payload(self, origin: _Origin, headers: dict[str, str], payload: Any, model: Model) -> Any:
+        """Ask ``before_provider_request``, add its headers, and return the payload to send."""
+        if "before_provider_request" not in self._hooks.implemented:
+            return payload
+        from pi_hookspecs import BeforeProviderRequestEvent
+
+        event = BeforeProviderRequestEvent(payload=payload, model=model, **origin.fields())
+        answer = await self._hooks.call(request_specs.before_provider_request, event, self._plugins.ctx)
+        _add_headers(headers, event.headers)
+        return payload if answer is None else answer
+
+    async def _on_response(self, origin: _Origin, status: int, headers: dict[str, str]) -> None:
+        """Call ``after_provider_response``."""
+        if "after_provider_response" in self._hooks.implemented:
+            from pi_hookspecs import AfterProviderResponseEvent
+
+            event = AfterProviderResponseEvent(status=status, headers=dict(headers), **origin.fields())
+            await self._hooks.notify(event, self._plugins.ctx)
+
+
+def _add_headers(headers: dict[str, str], added: dict[Any, Any]) -> None:
+    """Add headers in place; each replaces one of the same name in other letters.
+
+    Raises:
+        PiError: A name or a value is no text.
+    """
+    for name, value in added.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise PiError(
+                f"A plugin added the HTTP header {name!r} in before_provider_request, and its value is of type"
+                f" {type(value).__name__}. Name and value must be texts."
+            )
+        for known in [each for each in headers if each.lower() == name.lower()]:
+            del headers[known]
+        headers[name] = value
+
+
+def _without_user(base_url: str) -> str:
+    """Return an address without the user name and the password in it."""
+    scheme, separator, rest = base_url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
