@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import attrs
 
 from pi_core.wire.names import keeps_unknown_fields, wire_name
+from pi_hookspecs.errors import PiError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,9 +95,7 @@ def from_wire(data: Any, cls: type[T]) -> T:
     Raises:
         PiError: A field is missing or of a wrong type; the message has its path.
     """
-    from pi_core.wire.reader import read
-
-    return cast("T", read(data, cls, cls.__name__))
+    return cast("T", _read(data, cls, cls.__name__))
 
 
 def content_from_wire(data: Any) -> Content:
@@ -119,12 +118,30 @@ def header_from_wire(data: Any) -> SessionHeader:
     return cast("SessionHeader", _READERS["SessionHeader"](data))
 
 
+def _read(data: Any, target: Any, what: str) -> Any:
+    """Return a value of type ``target`` from JSON data; ``what`` names it in error messages.
+
+    Raises:
+        PiError: The data does not fit; the message has the path of each problem.
+    """
+    from pi_core.wire.reader import InvalidData, reader_of
+
+    try:
+        return reader_of(target)(data)
+    except RecursionError as error:
+        raise PiError(f"Cannot read a {what}: nested too deeply") from error
+    except (InvalidData, TypeError, ValueError) as error:  # the latter two are of a class's own converters
+        from pi_core.wire.errors import explain
+
+        raise PiError(f"Cannot read a {what}: {explain(data, target) or error}") from error
+
+
 class _Readers(dict[str, "Callable[[Any], Any]"]):
     """Readers by the description of what they read; each is compiled when it is first used."""
 
     def __missing__(self, what: str) -> Callable[[Any], Any]:
         import pi_hookspecs
-        from pi_core.wire.reader import InvalidData, read, reader_of
+        from pi_core.wire.reader import InvalidData, reader_of
 
         target = getattr(pi_hookspecs, _TARGETS[what])
         fast_read = reader_of(target)
@@ -133,7 +150,7 @@ class _Readers(dict[str, "Callable[[Any], Any]"]):
             try:
                 return fast_read(data)
             except (InvalidData, RecursionError):
-                return read(data, target, what)
+                return _read(data, target, what)
 
         self[what] = read_or_explain
         return read_or_explain

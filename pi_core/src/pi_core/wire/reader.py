@@ -20,7 +20,6 @@ import attrs
 import pi_hookspecs
 from pi_core.wire.names import keeps_unknown_fields, wire_name
 from pi_hookspecs import messages
-from pi_hookspecs.errors import PiError
 from pi_hookspecs.values import nothing_more
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     Reader: TypeAlias = Callable[[Any], Any]
 
-__all__ = ["OLD_ROLES", "InvalidData", "json_type", "members_of", "read", "reader_of", "tags_of"]
+__all__ = ["OLD_ROLES", "InvalidData", "json_type", "members_of", "reader_of", "tags_of"]
 
 OLD_ROLES = {"hookMessage": "custom"}
 """Roles of session version 2, with their present names."""
@@ -47,22 +46,6 @@ _DEFAULTS_OF_OLD_FILES = {("SessionHeader", "version"): "1"}
 
 class InvalidData(Exception):
     """The data does not fit the fields of the class."""
-
-
-def read(data: Any, target: Any, what: str) -> Any:
-    """Return a value of type ``target`` from JSON data; ``what`` names it in error messages.
-
-    Raises:
-        PiError: The data does not fit; the message has the path of each problem.
-    """
-    try:
-        return reader_of(target)(data)
-    except RecursionError as error:
-        raise PiError(f"Cannot read a {what}: nested too deeply") from error
-    except (InvalidData, TypeError, ValueError) as error:  # the latter two are of a class's own converters
-        from pi_core.wire.errors import explain
-
-        raise PiError(f"Cannot read a {what}: {explain(data, target) or error}") from error
 
 
 @cache
