@@ -1,4 +1,4 @@
-"""``create_agent_session``: from options to a session."""
+"""``create_agent_session``: creates a session from its options."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def create_agent_session(
     environ: Mapping[str, str] | None = None,
     trace: Callable[[HookTrace], None] | None = None,
 ) -> AgentSession:
-    """Return a session, to be used as ``async with``; call it inside a running event loop.
+    """Return a session for use with ``async with``; call it inside a running event loop.
 
     Args:
         cwd: Where tools work; the current directory when None.
@@ -87,11 +87,11 @@ def create_agent_session(
         scoped_models: The models to cycle through, each with its thinking level; all that can be used when none.
         tools: Names and patterns of the tools to offer, ``+name`` and ``-name`` change what is active by default;
             those that are active by default when None.
-        exclude_tools: Names and patterns of tools that are not offered.
+        exclude_tools: Names and patterns of tools that are never active.
         read_only_tools: Offers read, grep, find and ls.
-        custom_tools: Further tools of the program.
+        custom_tools: Additional tools of the program.
         system_prompt: Replaces pi's own: a text, or the path of a file that holds it.
-        append_system_prompt: Further paragraphs of the system prompt, likewise.
+        append_system_prompt: Additional paragraphs of the system prompt, texts or files.
         resource_loader: Finds skills, prompt templates, themes and context files; a ``DefaultResourceLoader`` when
             None. One that is given may bring a system prompt, too.
         session_manager: The conversation; a new one that is stored, ``SessionManager.create(cwd)``, when None.
@@ -200,7 +200,7 @@ def build_runtime(
     front_end: FrontEnd | None = None,
     trace: Callable[[HookTrace], None] | None = None,
 ) -> Runtime:
-    """Return what a conversation is made of, put together of what is given; call it inside a running event loop."""
+    """Return a runtime built from these objects; call it inside a running event loop."""
     events = Subscribers()
 
     def report(plugin: str, step: str, message: str, stack: str | None = None) -> None:
@@ -257,7 +257,7 @@ def build_runtime(
 
 
 def _debug_log(environ: Mapping[str, str]) -> DebugLog | None:
-    """Return the debug log where the environment asks for one."""
+    """Return the debug log if ``PI_LOG`` is set, else None."""
     if not environ.get("PI_LOG"):
         return None
     from pi_core.conversation.debug_log import open_debug_log
@@ -277,7 +277,7 @@ def prepare_host(
     environ: Mapping[str, str] | None,
     on_load: Callable[[str, float | None], None] | None = None,
 ) -> PluginHost:
-    """Return the plugins of a session, all that listen loaded; a new host looks for local extensions, too."""
+    """Return the plugin host of a session with all listeners loaded; a new host loads local extensions, too."""
     host = given or PluginHost(settings, on_load=on_load)
     for name, plugin in plugins.items():
         host.add(plugin, name)
@@ -299,7 +299,7 @@ class _Factory:
 
     @hookimpl
     def activate(self, pi: PiAPI) -> None:
-        """Hand ``pi`` on."""
+        """Call the function with ``pi``."""
         self._factory(pi)
 
 

@@ -59,9 +59,9 @@ async def arun(
 
     Args:
         prompt: The text.
-        output_type: The data that the answer is to be, see ``AgentSession.ask``; ``output`` of the answer has it.
+        output_type: The type of the answer's ``output``, see ``AgentSession.ask``.
         images: Images that belong to the text.
-        limits: What the prompt may use.
+        limits: Usage limits of the prompt.
         options: Those of ``create_agent_session``. Programs that call this often share a ``host``.
 
     Raises:

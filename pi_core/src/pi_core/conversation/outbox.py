@@ -1,4 +1,4 @@
-"""Messages from programs and plugins in place of the user's prompt: answered at once, or queued."""
+"""Sends messages of programs and plugins: answered immediately, or queued."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Outbox:
 
     Args:
         runtime: The objects that all parts share.
-        queue: The messages that wait.
+        queue: The message queues.
         turns: Answers messages.
         is_starting: Whether ``session_start`` is being emitted, so that no prompt can be answered yet.
     """
@@ -45,7 +45,7 @@ class Outbox:
     async def send_user_message(
         self, content: str | Sequence[UserContent], *, deliver_as: Literal["steer", "followUp"] | None = None
     ) -> AssistantMessage | None:
-        """Send a message in the user's place: always a turn of its own, no command, no template.
+        """Send a message on behalf of the user; commands and templates in it are not expanded.
 
         Raises:
             AgentBusy: A run is going on and ``deliver_as`` does not say how to queue.
@@ -72,7 +72,7 @@ class Outbox:
     def send_user_message_of(
         self, plugin: str, content: str | Sequence[UserContent], deliver_as: Literal["steer", "followUp"] | None
     ) -> Awaitable[AssistantMessage | None]:
-        """Send a message in the user's place for a plugin that may not wait; during a run it is queued at once."""
+        """Send a user message for a plugin that may not await the result; during a run it is queued immediately."""
         _check_thread("send_user_message")
         if self._runtime.is_streaming:
             if deliver_as is None:
@@ -84,7 +84,7 @@ class Outbox:
     def send_message_of(
         self, plugin: str, message: CustomMessage, *, trigger_turn: bool, deliver_as: Delivery | None
     ) -> Awaitable[AssistantMessage | None]:
-        """Add a message for a plugin that may not wait; queued at once where it is to be queued."""
+        """Send a message for a plugin that may not await the result; queued immediately if it is to be queued."""
         _check_thread("send_message")
         if self._is_queued(message, deliver_as):
             return _Sent(None)
@@ -102,7 +102,7 @@ class Outbox:
         return self._queue_text(text, images, "steer")
 
     def follow_up(self, text: str, images: Sequence[ImageContent] = ()) -> Awaitable[None]:
-        """Queue a text for the time when the agent would otherwise stop; otherwise as ``steer``."""
+        """Queue a text for when the agent would otherwise stop; otherwise like ``steer``."""
         return self._queue_text(text, images, "followUp")
 
     def _queue_text(
@@ -128,7 +128,7 @@ class Outbox:
         return _Queued(self._queueing)
 
     def _is_queued(self, message: CustomMessage, deliver_as: Delivery | None) -> bool:
-        """Queue a plugin's message where that is to be done; whether it was."""
+        """Queue a plugin's message if it is to be queued; return whether it was."""
         if deliver_as == "nextTurn":
             self._queue.add_for_next_turn(message)
             return True
@@ -195,7 +195,7 @@ def _in_a_hook() -> bool:
 
 
 def _check_thread(method: str) -> None:
-    """Raise where there is no event loop, in a thread of a plugin: nothing there could send."""
+    """Raise if there is no running event loop, as in a thread of a plugin."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""The parts of a conversation, each made of the runtime and of the parts that it calls.
+"""The parts of a conversation, each created from the runtime and the parts that it calls.
 
 Those that most runs do not use are imported when they are first used: start-up is a feature.
 """
@@ -87,21 +87,21 @@ class Parts:
 
     @cached_property
     def compaction(self) -> CompactionRunner:
-        """Makes the conversation short."""
+        """Compacts the conversation."""
         from pi_core.conversation.compaction import CompactionRunner
 
         return CompactionRunner(self.runtime, self.requests, self.lifecycle)
 
     @cached_property
     def tree(self) -> TreeNavigator:
-        """Moves to another place in the tree."""
+        """Navigates the tree."""
         from pi_core.conversation.tree import TreeNavigator
 
         return TreeNavigator(self.runtime, self.requests)
 
     @cached_property
     def switcher(self) -> SessionSwitcher:
-        """Puts another conversation in place."""
+        """Switches to other conversations."""
         from pi_core.conversation.switching import SessionSwitcher
 
         return SessionSwitcher(self.runtime, self.lifecycle, self.queue, self.models)
@@ -122,7 +122,7 @@ class Parts:
 
     @cached_property
     def activations(self) -> Activations:
-        """Holds what plugins have as ``pi``."""
+        """Activates plugins and keeps their ``pi`` objects."""
         from pi_core.plugin_api.activation import Activations
 
         return Activations(self.runtime.plugins.port)

@@ -29,7 +29,7 @@ async def discover_resources(runtime: Runtime, reason: Literal["startup", "reloa
 
 
 async def reload_resources(runtime: Runtime) -> None:
-    """Look for everything anew."""
+    """Load all resources again."""
     await runtime.resources.reload()
     await discover_resources(runtime, "reload")
 

@@ -1,4 +1,4 @@
-"""What a stored session says of its model and thinking level, and what becomes of that today."""
+"""Restores the model and thinking level of a stored session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def restored_model(session: SessionManager, models: ModelRegistry) -> Model | No
 
 
 def restored_level(session: SessionManager) -> ThinkingLevel | None:
-    """Return the thinking level that a session was left with; None when it says nothing of it."""
+    """Return the last thinking level of a session; None if it has none."""
     context = session.build_session_context()
     if not context.has_thinking_level:
         return None
@@ -41,7 +41,7 @@ def restored_level(session: SessionManager) -> ThinkingLevel | None:
 
 
 def append_initial_settings(session: SessionManager, model: Model | None, level: ThinkingLevel) -> None:
-    """Begin a new session with what it is begun with: model, then thinking level."""
+    """Record the initial model and thinking level of a new session."""
     if session.get_leaf_entry() is None:
         if model is not None:
             session.append_model_change(model.provider, model.id)
@@ -49,7 +49,7 @@ def append_initial_settings(session: SessionManager, model: Model | None, level:
 
 
 def report_interruption(session: SessionManager) -> None:
-    """Tell the user which tool calls a session ends in: the program was stopped while they ran."""
+    """Add a notice about tool calls that were interrupted when the program was killed."""
     calls = session.interrupted_tool_calls()
     if calls:
         names = ", ".join(call.name for call in calls)

@@ -1,4 +1,4 @@
-"""What follows a request that failed: another try, as the installed ``Retrier`` decides.
+"""Retries of failed requests, as the installed ``Retrier`` decides.
 
 The policy is the plugin's: which errors, how often, how long to wait. The mechanics are here: events, a wait that an
 abort ends, and the failed answer out of the model's context, though not out of the session.
@@ -27,10 +27,10 @@ class Retry:
 
     Args:
         runtime: The objects that all parts share.
-        set_model: Selects the model that the policy goes on with.
+        set_model: Selects the fallback model of the policy.
 
     Attributes:
-        attempt: Which retry is going on, from 1; 0 when none is.
+        attempt: The number of the current retry, from 1; 0 when there is none.
         enabled: Whether failed requests are repeated at all.
     """
 
@@ -45,7 +45,7 @@ class Retry:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the time before the next try is running."""
+        """Whether the delay before the next attempt is running."""
         return self._wait is not None
 
     def set_enabled(self, enabled: bool) -> None:  # noqa: FBT001 - the contract's shape
@@ -53,12 +53,12 @@ class Retry:
         self.enabled = enabled
 
     def abort(self) -> None:
-        """Give up the retry that is being waited for."""
+        """Cancel the pending retry."""
         if self._wait is not None:
             self._wait.abort("Retry cancelled")
 
     def decide(self, answer: AssistantMessage, attempt: int) -> RetryDecision | None:
-        """Ask the installed policy about a failed answer; without one, or when it fails, there is no other try."""
+        """Return the policy's decision on a failed answer; no retry without a policy, or when the policy fails."""
         if not self.enabled or answer.stop_reason != "error":
             return None
         runtime = self._runtime
@@ -71,20 +71,20 @@ class Retry:
         return None
 
     def plan_retry(self, answer: AssistantMessage | None) -> bool:
-        """Decide on a run that has ended in an answer; whether it will be tried again."""
+        """Decide on a finished run; return whether it will be retried."""
         failed = answer is not None and answer.stop_reason in ("error", "aborted")
         self._failed = answer if failed else None
         self._decision = self.decide(answer, self.attempt + 1) if answer is not None and failed else None
         return self._decision is not None
 
     async def on_answer(self, answer: AssistantMessage) -> None:
-        """End the retries that have brought an answer."""
+        """End the retries after a successful answer."""
         if self.attempt and answer.stop_reason not in ("error", "aborted"):
             attempt, self.attempt = self.attempt, 0
             await self._runtime.emit(pi_hookspecs.AutoRetryEndEvent(success=True, attempt=attempt))
 
     async def wait_for_retry(self, stop: AbortSignal) -> bool:
-        """Wait for the try that was decided on and make the context ready for it; False when there is none."""
+        """Wait for the planned retry and prepare the context for it; return False when there is none."""
         decision, self._decision = self._decision, None
         failed, self._failed = self._failed, None
         if decision is None or failed is None:
@@ -125,7 +125,7 @@ class Retry:
             self._wait = None
 
     async def _change_model(self, name: str) -> bool:
-        """Let another model answer; False when it cannot: the one that failed would be asked again for ever."""
+        """Switch to the fallback model; return False if that fails, since retrying the failed model would never end."""
         runtime = self._runtime
         try:
             model = runtime.ctx.find_model(name)
@@ -137,7 +137,7 @@ class Retry:
 
 
 async def wait_unless_aborted(delay_ms: int, signal: AbortSignal) -> bool:
-    """Wait; False as soon as the signal is aborted."""
+    """Sleep; return False as soon as the signal is aborted."""
     if not signal.aborted:
         try:
             async with asyncio.timeout(delay_ms / 1000):

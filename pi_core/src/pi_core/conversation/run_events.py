@@ -1,4 +1,4 @@
-"""What happens at each event of a run: hooks first, then the transcript, then the subscribers."""
+"""Handles each event of a run: hooks first, then the transcript, then the subscribers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RunEvents"]
 
 _CALLED_BY_BRIDGE = frozenset({"message_end", "turn_end"})
-"""Hooks that have an answer, called while the loop waits for it."""
+"""Hooks with a result, which the bridge calls while the loop waits."""
 
 
 class RunEvents:

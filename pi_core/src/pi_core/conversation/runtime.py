@@ -61,24 +61,24 @@ class FrontEnd:
 
 @frozen(kw_only=True, eq=False)
 class Runtime:
-    """What a conversation is made of.
+    """The objects that all parts of a conversation share.
 
     Attributes:
         host: The plugins.
-        settings: What the user has set.
+        settings: The user's settings.
         models: The models and their keys.
         resources: Skills, prompt templates, themes, context files.
         cwd: The working directory.
         manager: The session's tree and its store.
         registrations: What plugins registered, for every session of the host or for this one.
         hooks: Calls the plugins' hooks.
-        plugins: What plugins hold of the session: ``ctx`` and ``pi``.
+        plugins: The ``ctx`` and ``pi`` objects of plugins.
         events: The subscribers of the session's events.
         gate: The prompt that is being answered.
         agent: The loop with its state and queues.
         transcript: Writes messages to the agent, the tree and the subscribers.
         bridge: Answers the loop's callbacks by calling hooks.
-        toolbox: The tools that there are.
+        toolbox: All tools.
         prompts: Builds the system prompt.
         front_end: The program around the session.
         create_session: Makes another session, of a helper, with the options of ``create_agent_session``.

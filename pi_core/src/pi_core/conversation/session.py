@@ -282,7 +282,7 @@ class AgentSession:
         Args:
             prompt: As in ``prompt``.
             images: Images that belong to the text.
-            limits: What the prompt may use.
+            limits: Usage limits of the prompt.
 
         Raises:
             AgentBusy: Another prompt is being answered; raised by the first step.

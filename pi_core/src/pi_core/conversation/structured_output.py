@@ -1,4 +1,4 @@
-"""Answers that are data: the schema of an ``output_type``, how it is asked for, and the value that a text says."""
+"""Structured output: the schema of an ``output_type``, the instruction for the model, and parsing of the answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)\n\s*```", re.DOTALL | re.IGNORECAS
 
 
 class OutputFormat:
-    """The data that an answer is to be.
+    """The format of an answer's data.
 
     Args:
         output_type: A JSON schema as a dict, a pydantic model, a type that ``pi_hookspecs.shape_of`` knows, or
@@ -69,11 +69,11 @@ class OutputFormat:
 
     @property
     def instruction(self) -> str:
-        """What the system prompt says about it."""
+        """The instruction in the system prompt."""
         return _INSTRUCTION.format(schema=json.dumps(self.schema, ensure_ascii=False))
 
     def value_of(self, text: str) -> Any:
-        """Return the data that an answer is.
+        """Return the value parsed from an answer.
 
         Raises:
             InvalidOutput: It is none, or does not fit; the message says what is wrong.
@@ -96,7 +96,7 @@ class OutputFormat:
 
     @staticmethod
     def correction(error: InvalidOutput) -> str:
-        """Return what the model is asked after an answer that does not fit."""
+        """Return the message that asks for a correction of an invalid answer."""
         return _CORRECTION.format(problem=error)
 
 
@@ -132,7 +132,7 @@ def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _json_in(text: str) -> Iterator[Any]:
-    """Yield the JSON that a text may mean: as a whole, in a code fence, between its outer braces."""
+    """Yield candidates for the JSON in a text: the whole text, a code fence, the outer braces."""
     fenced = _FENCED.findall(text)
     for candidate in (text, *fenced[-1:], text[text.find("{") : text.rfind("}") + 1]):
         with suppress(ValueError, RecursionError):

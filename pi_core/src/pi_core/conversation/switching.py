@@ -1,4 +1,4 @@
-"""Another session in place of the present one: new, stored, forked or cloned, with plugins asked and told.
+"""Switches sessions: new, stored, forked or cloned; hooks can cancel a switch and are notified of it.
 
 The ``AgentSession`` stays, its listeners and plugins with it; what is replaced is the conversation. Plugins are
 asked, then the old conversation is shut down, then it is replaced, then the new one begins.
@@ -31,19 +31,19 @@ __all__ = ["ForkOutcome", "SessionSwitcher"]
 
 @frozen(kw_only=True)
 class ForkOutcome:
-    """What came of a fork: what the user had said there, for editing, unless a plugin ``cancelled`` it."""
+    """The result of a fork: the user's text at the fork, for editing; or ``cancelled`` by a plugin."""
 
     selected_text: str = ""
     cancelled: bool = False
 
 
 class SessionSwitcher:
-    """Puts another conversation in place of the present one.
+    """Switches to another conversation.
 
     Args:
         runtime: The objects that all parts share.
         lifecycle: Starts the session, and stops what runs.
-        queue: Messages that were meant for the conversation that ends.
+        queue: The message queues, which are cleared.
         models: Selects the model of the conversation that begins.
     """
 
@@ -59,7 +59,7 @@ class SessionSwitcher:
         parent_session: str | None = None,
         setup: Callable[[SessionManager], Awaitable[None] | None] | None = None,
     ) -> bool:
-        """Begin a new conversation; a run that is going on is aborted. Subscribers and plugins stay.
+        """Begin a new conversation; a running prompt is aborted. Subscribers and plugins stay.
 
         Args:
             parent_session: File that the new session names as its parent.
@@ -99,7 +99,7 @@ class SessionSwitcher:
         return True
 
     async def import_file(self, path: str | Path) -> bool:
-        """Copy a session file to where sessions are kept and open it; False when a plugin cancelled it.
+        """Copy a session file into the store and open it; False when a plugin cancelled it.
 
         Raises:
             UserError: It is no session, one of its id is stored already, or it cannot be stored.
@@ -188,7 +188,7 @@ class SessionSwitcher:
         await self._notify(reason, before)
 
     async def _restore(self, reason: Literal["new", "resume", "fork"]) -> None:
-        """Take over model and thinking level of a stored conversation, as far as they can be had."""
+        """Restore model and thinking level of a stored conversation, if they are available."""
         runtime = self._runtime
         if reason == "new":
             return

@@ -1,4 +1,4 @@
-"""A session's system prompt: what it is built from, and the hook that plugins answer."""
+"""Builds a session's system prompt, and calls the hook ``system_prompt``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class SystemPrompts:
     """The system prompts of one session.
 
     Args:
-        builder: Keeps what the user gave and what plugins answered.
-        inputs: Returns what the prompt is to be built from now.
-        hooks: Ask the plugins.
+        builder: Has the user's options and the plugins' last results.
+        inputs: Returns the current inputs of the prompt.
+        hooks: Calls the hooks.
         ctx: Returns the ``ctx`` that they get.
     """
 
@@ -39,12 +39,12 @@ class SystemPrompts:
         self._ctx = ctx
 
     async def build(self) -> SystemPrompt:
-        """Ask the plugins and return the prompt for the active tools; the same object while nothing changed."""
+        """Call the plugins and return the prompt for the active tools; the same object while nothing changed."""
         listens = self._hooks.listens(agent_specs.system_prompt.__name__)
         return await self._builder.build(self._inputs(), self._ask if listens else None)
 
     def build_cached(self) -> SystemPrompt:
-        """Return the prompt for the active tools, with what plugins answered when they were last asked."""
+        """Return the prompt for the active tools with the last results of the plugins, without calling them."""
         return self._builder.build_cached(self._inputs())
 
     async def _ask(self, event: SystemPromptEvent) -> Sequence[tuple[str, SystemPromptResult]]:

@@ -1,4 +1,4 @@
-"""Which tools a selection means: names, patterns, changes of what is active by default."""
+"""Resolves a selection of tools: names, patterns, and changes to the default tools."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ToolSelection(Value):
     excluded: tuple[str, ...] = field(default=(), converter=_once)
 
     def names(self, known: Sequence[str], default: Sequence[str]) -> list[str]:
-        """Return the names that are meant, in the order in which they were said.
+        """Return the selected names, in order of the selection.
 
         Args:
             known: The tools that there are.
@@ -55,7 +55,7 @@ class ToolSelection(Value):
         return not any(fnmatchcase(name, each) for each in self.excluded)
 
     def exact_names(self) -> list[str]:
-        """Return the names that were said in full: of each there should be a tool."""
+        """Return the names without wildcards, each of which should be that of a tool."""
         return [name for item in (*(self.wanted or ()), *self.excluded) if not _is_pattern(name := item.lstrip("+-"))]
 
 

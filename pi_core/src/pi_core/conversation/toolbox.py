@@ -1,4 +1,4 @@
-"""Which tools a session has and which of them the model is offered."""
+"""The tools of a session, and which of them are active."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Toolbox:
 
     @property
     def warnings(self) -> list[str]:
-        """What to tell the user: selected names that no tool has, now that plugins had their chance to add it."""
+        """Warnings about selected names without a tool, after plugins have added theirs."""
         exact_names = self._selection.exact_names()
         return [str(UnknownName("tool", name, self._known())) for name in exact_names if self._find(name) is None]
 
     def active(self) -> tuple[Tool, ...]:
-        """Return what the model is offered."""
+        """Return the active tools."""
         tools: dict[str, Tool] = {}
         wanted = named = self._chosen
         if wanted is None or named is None:
@@ -94,7 +94,7 @@ class Toolbox:
         return next((each for each in tools[tools.index(by) + 1 :] if self.owner(each) != owner), None)
 
     def select(self, names: Sequence[str]) -> None:
-        """Offer these and no others, in this order, whatever was selected before; what is excluded stays so."""
+        """Activate these tools, and no others, in this order; excluded tools stay excluded."""
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
 
     def all(self) -> list[Tool]:
@@ -125,7 +125,7 @@ class Toolbox:
         )
 
     def add(self, tool: Tool, plugin: str) -> Callable[[], None]:
-        """Add a tool; returns how to take it away."""
+        """Add a tool; return a function that removes it."""
         entry = (plugin, tool)
         self._added.append(entry)
 

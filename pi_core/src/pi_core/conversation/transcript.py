@@ -18,7 +18,7 @@ __all__ = ["Transcript"]
 
 
 class Transcript:
-    """Adds messages to a conversation, and takes them out of the model's context.
+    """Adds messages to a conversation, and removes them from the model's context.
 
     Args:
         agent: Sends the messages to the model.

@@ -29,7 +29,7 @@ NO_SUMMARIZER = (
 
 
 class TreeNavigator:
-    """Moves to other places in a session's tree.
+    """Moves the leaf of a session's tree.
 
     Args:
         runtime: The objects that all parts share.

@@ -99,7 +99,7 @@ class PromptTurns:
         return runtime.transcript.last_answer()
 
     async def resume(self) -> AssistantMessage | None:
-        """Go on from the transcript until that has settled; see ``AgentSession.continue_``."""
+        """Continue from the transcript until the run has settled; see ``AgentSession.continue_``."""
         runtime = self._runtime
         await self._ready()
         if runtime.is_streaming:
@@ -114,7 +114,7 @@ class PromptTurns:
         return runtime.transcript.last_answer()
 
     async def expand(self, text: str) -> str:
-        """Return what a text that begins with a slash stands for: a skill, a template."""
+        """Return the expansion of a text that begins with a slash: of a skill, a template."""
         runtime = self._runtime
         if not text.startswith("/") or not runtime.hooks.listens("expand_prompt"):
             return text
@@ -134,7 +134,7 @@ class PromptTurns:
         *,
         expand: bool,
     ) -> tuple[str, tuple[ImageContent, ...]] | None:
-        """Return the user's text as plugins left it; None when a command or a plugin dealt with it."""
+        """Return the user's text as changed by plugins; None when a command or a plugin handled it."""
         if expand and text.startswith("/") and await self._commands.run(text):
             return None
         with self._kept([user_message(text, images)]):
@@ -146,7 +146,7 @@ class PromptTurns:
     async def _input(
         self, text: str, images: tuple[ImageContent, ...], source: str, behavior: Literal["steer", "followUp"] | None
     ) -> tuple[str, tuple[ImageContent, ...]] | None:
-        """Call the ``input`` hook; None when a plugin dealt with the text."""
+        """Call the ``input`` hook; None when a plugin handled the text."""
         runtime = self._runtime
         if not runtime.hooks.listens("input"):
             return text, images

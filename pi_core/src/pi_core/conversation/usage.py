@@ -1,4 +1,4 @@
-"""How large a conversation is: tokens of its context, and tokens and cost of all its branches."""
+"""Usage of a conversation: tokens of its context, and tokens and cost of all branches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SessionUsage"]
 
 
 class SessionUsage:
-    """Counts what a conversation has used.
+    """Computes the usage of a conversation.
 
     Args:
         runtime: The objects that all parts share.

@@ -1,4 +1,4 @@
-"""What one call of a program may use, what it has used, and when its run has to end."""
+"""Usage limits of one call of a program, and the meter that enforces them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class UsageLimits(Value):
 
 @define(eq=False, repr=False)
 class UsageMeter(ReprMixin):
-    """Counts what a prompt uses, and says when it may use no more.
+    """Counts the usage of a prompt and checks it against the limits.
 
     Attributes:
         exceeded: Set when something was not begun because of a limit.

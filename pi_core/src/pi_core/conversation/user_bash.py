@@ -1,4 +1,4 @@
-"""Commands that the user runs with ``!``: asked about, run by the installed runner, told to the model in good time.
+"""Runs commands of the user (``!``): calls the hook, uses the installed runner, and adds results to the conversation.
 
 What a command printed becomes part of the conversation. While an answer is being made it waits until that is done, so
 that no tool call is parted from its result.
@@ -108,7 +108,7 @@ class UserBash:
         return result
 
     async def _asked(self, request: CommandRequest) -> UserBashResult | None:
-        """Ask plugins whether it may run; one that fails refuses."""
+        """Call the hook that may refuse the command; a plugin that fails refuses it."""
         runtime = self._runtime
         if not runtime.hooks.listens("user_bash"):
             return None
