@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pi_core.base.forwarding import forward
+from pi_core.base.forwarding import attribute, forward
 from pi_core.hooks.combining import combine_by
 from pi_core.hooks.invoker import Invoker
 from pi_core.hooks.order import sort_implementations
@@ -133,14 +133,9 @@ class HookDispatcher:
         finally:
             call.resume()
 
-    @property
-    def trace(self) -> Callable[[HookTrace], None] | None:
-        """Called after every call; None if there is no trace."""
-        return self._invoker.trace
-
-    @trace.setter
-    def trace(self, trace: Callable[[HookTrace], None] | None) -> None:
-        self._invoker.trace = trace
+    trace: Callable[[HookTrace], None] | None = attribute(
+        "_invoker.trace", "Called after every call; None if there is no trace.", writable=True
+    )
 
     @property
     def last_hook(self) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from attrs import evolve
 
-from pi_core.base.forwarding import forward
+from pi_core.base.forwarding import attribute, forward
 from pi_core.models.auth import ModelAuth, RequestAuth
 from pi_core.models.auth_storage import AuthStorage
 from pi_core.models.models_file import ModelsFile
@@ -88,14 +88,11 @@ class ModelRegistry:
             host = PluginHost(Settings.load(Path.cwd(), environ=environ))
         return cls(host, host.settings, environ, auth=auth)
 
-    @property
-    def on_secret(self) -> Callable[[str], None] | None:
-        """Called with the value of every key and configured header of a request; None by default."""
-        return self._keys.on_secret
-
-    @on_secret.setter
-    def on_secret(self, callback: Callable[[str], None] | None) -> None:
-        self._keys.on_secret = callback
+    on_secret: Callable[[str], None] | None = attribute(
+        "_keys.on_secret",
+        "Called with the value of every key and configured header of a request; None by default.",
+        writable=True,
+    )
 
     @property
     def warnings(self) -> list[str]:
