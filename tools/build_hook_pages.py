@@ -98,6 +98,7 @@ pi starts
  |  model_select, thinking_level_select       when the user or a plugin changes them
  |  commands_discover                         when a front end lists what begins with a slash
  |  user_bash                                 a command of the user's own: !ls
+ |  child_environment                         before a program is started: by a tool, the user, a plugin
  |
  |  /compact, or the window is nearly full
  |     session_before_compact -> session_compact, or session_compact_failed

@@ -57,7 +57,7 @@ IMPLEMENTED |= {
     "CommandRunner",
     "ToolOperations",
 }
-IMPLEMENTED |= {"FileOperations", "CommandOperations"}
+IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher"}
 
 MODES = """\
 ## What a mode gets: options

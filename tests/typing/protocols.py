@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CommandOperations,
         EventBus,
         FileOperations,
+        Launcher,
         ModelCatalog,
         PiAPI,
         PiContext,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         ToolOperations,
         UserInterface,
     )
-    from pi_testing import EventRecorder, FakeTool, FakeUI, FakeWorkspace, ScriptedProvider
+    from pi_testing import EventRecorder, FakeLauncher, FakeTool, FakeUI, FakeWorkspace, ScriptedProvider
 
 
 def scripted_provider_is_a_provider(script: ScriptedProvider) -> tuple[Provider, StreamFunction]:
@@ -94,3 +95,7 @@ def a_fake_workspace_redirects_all_tools(
     fake: FakeWorkspace,
 ) -> tuple[ToolOperations, FileOperations, CommandOperations]:
     return fake, fake, fake
+
+
+def a_fake_launcher_is_one(fake: FakeLauncher) -> Launcher:
+    return fake

@@ -89,8 +89,8 @@ _HOMES: dict[str, str] = {
     ),
     "events.project": "ProjectTrustEvent ProjectTrustResult ResourcesDiscoverEvent ResourcesDiscoverResult",
     "events.tools": (
-        "ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent ToolExecutionUpdateEvent "
-        "ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
+        "ChildEnvironmentEvent ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent "
+        "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
     "front_ends": "Mode Subcommand",
     "messages": (
@@ -117,9 +117,9 @@ _HOMES: dict[str, str] = {
     ),
     "service_values": (
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
-        "CompactionReason CompactionRequest RetryDecision"
+        "CompactionReason CompactionRequest RetryDecision SpawnRequest"
     ),
-    "services": "BranchSummarizer CommandRunner Compactor Retrier Service ToolOperations",
+    "services": "BranchSummarizer CommandRunner Compactor Launcher Retrier Service ToolOperations",
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"

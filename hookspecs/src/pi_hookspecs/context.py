@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.operations import CommandOperations, FileOperations
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
-    from pi_hookspecs.service_values import Compaction, CompactionReason
+    from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
     from pi_hookspecs.views import ContextUsage, SessionView, SettingsView
@@ -237,6 +237,31 @@ class PiContext(CommandActions, Protocol):
 
     def command_operations(self) -> CommandOperations | None:
         """Return where plugins redirect commands; as ``file_operations``."""
+        ...
+
+    async def child_environment(self, env: Mapping[str, str], *, purpose: str, command: str) -> Mapping[str, str]:
+        """Return the environment for a program after the hook ``child_environment``; call it before you start one.
+
+        ``ctx.exec`` does it itself.
+
+        Args:
+            env: All variables.
+            purpose: As in ``ChildEnvironmentEvent``.
+            command: What will run.
+
+        Raises:
+            PiError: A plugin failed; do not start the program.
+        """
+        ...
+
+    async def prepare_spawn(self, request: SpawnRequest) -> SpawnRequest:
+        """Return the program to start instead, after all ``Launcher`` services; call it before you start one.
+
+        ``ctx.exec`` does it itself.
+
+        Raises:
+            PiError: A plugin refuses the start, or failed; do not start the program.
+        """
         ...
 
     def create_session(self, **options: Any) -> Any:

@@ -17,6 +17,7 @@ from pi_hookspecs import (
     AssistantMessage,
     BeforeAgentStartEvent,
     BeforeProviderRequestEvent,
+    ChildEnvironmentEvent,
     CommandsDiscoverEvent,
     CompactionEntry,
     CompactionPreparation,
@@ -246,4 +247,9 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
         tool_call_id="call-1", tool_name="bash", result=ToolResult.text("(no output)"), is_error=False, duration_ms=12
     ),
     "user_bash": lambda: UserBashEvent(command="git status", exclude_from_context=False, cwd=_FOLDER),
+    "child_environment": lambda: ChildEnvironmentEvent(
+        env={"HOME": "/home/user", "PATH": "/usr/bin:/bin", "GITHUB_TOKEN": "ghp_example"},
+        purpose="bash",
+        command="git push",
+    ),
 }

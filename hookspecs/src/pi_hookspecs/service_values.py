@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from attrs import frozen
+from attrs import field, frozen
 
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.messages import Usage
@@ -24,6 +24,7 @@ __all__ = [
     "CompactionReason",
     "CompactionRequest",
     "RetryDecision",
+    "SpawnRequest",
 ]
 
 
@@ -133,3 +134,31 @@ class CommandRequest(ReprMixin):
     on_output: Callable[[str], None]
     operations: Any = None
     exclude_from_context: bool = False
+
+
+def _words(argv: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(argv, str):
+        raise TypeError(f"argv is {argv!r}; give the program and its arguments one by one, as ('sh', '-c', {argv!r})")
+    words = tuple(argv)
+    if not words:
+        raise ValueError("argv is empty; its first element is the program")
+    return words
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class SpawnRequest(Value):
+    """A program that is about to be started on this machine.
+
+    Attributes:
+        argv: The program and its arguments; a program without a folder is looked up on the ``PATH`` of ``env``.
+        cwd: Where it runs, absolute.
+        env: The whole environment.
+        purpose: What starts it: as in ``ChildEnvironmentEvent``, or ``search`` for ripgrep.
+        call_id: Id of the tool call that starts it; None outside of one.
+    """
+
+    argv: tuple[str, ...] = field(converter=_words)
+    cwd: str
+    env: Mapping[str, str] = field(repr=False)
+    purpose: str
+    call_id: str | None = None

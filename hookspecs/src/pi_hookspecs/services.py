@@ -1,7 +1,8 @@
 """Policies that a plugin provides and core calls through a protocol (``register_services``).
 
 Of most kinds the later one in load order wins; without one, the session's method raises an error that names the plugin
-to install. Of ``ToolOperations`` all are asked, because each may leave a call to the others.
+to install. Of ``ToolOperations`` all are asked, because each may leave a call to the others, and of ``Launcher``, too:
+each gets the request as the one before has changed it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
         Compaction,
         CompactionRequest,
         RetryDecision,
+        SpawnRequest,
     )
 
 __all__ = [
     "BranchSummarizer",
     "CommandRunner",
     "Compactor",
+    "Launcher",
     "Retrier",
     "Service",
     "ToolOperations",
@@ -114,5 +117,22 @@ class ToolOperations(Protocol):
         ...
 
 
-Service = Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations
+@runtime_checkable
+class Launcher(Protocol):
+    """Decides how programs are started on this machine: in a sandbox, with limits, or not at all.
+
+    Asked before every start: of commands of ``bash`` and of the user, of ``ctx.exec``, ripgrep, key commands and
+    servers. All providers are asked in load order. One that raises refuses: the program is not started.
+    """
+
+    async def prepare(self, request: SpawnRequest, ctx: PiContext) -> SpawnRequest:
+        """Return the request, or a changed one: ``attrs.evolve(request, argv=("bwrap", ..., *request.argv))``.
+
+        Raises:
+            PiError: It must not be started; the message says why, to the model or the user.
+        """
+        ...
+
+
+Service = Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations | Launcher
 """Types that ``register_services`` may return."""

@@ -20,6 +20,7 @@ from pi_hookspecs import (
     AssistantMessage,
     BeforeAgentStartEvent,
     BeforeAgentStartResult,
+    ChildEnvironmentEvent,
     ContextEvent,
     ContextResult,
     InputEvent,
@@ -286,7 +287,8 @@ PAIRS: dict[str, tuple[Any, Any]] = {
     "turn_end": (agent.turn_end, TurnEndEvent(message=ANSWER)),
     "agent_before_settle": (agent.agent_before_settle, AgentBeforeSettleEvent(outcome="completed")),
 }
-REFUSING = ("tool_call", "user_bash")
+STARTING = ChildEnvironmentEvent(env={"PATH": "/bin"}, purpose="exec", command="ls")
+REFUSING = ("tool_call", "user_bash", "child_environment")
 
 
 class Opaque:
@@ -327,11 +329,16 @@ async def test_an_answer_of_a_wrong_type_is_a_failure(hook, answer):
         ("turn_end", TurnEndResult(entries=["text"])),  # type: ignore[list-item]
         ("agent_before_settle", AgentBeforeSettleResult(entries=["text"])),  # type: ignore[list-item]
         ("context", ContextResult(messages=[Opaque()])),  # type: ignore[list-item]
+        ("child_environment", {"A": 1}),
+        ("child_environment", {"A": "\0"}),
+        ("child_environment", {"A=B": "1"}),
+        ("child_environment", {7: "1"}),
+        ("child_environment", ["A=1"]),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 async def test_an_answer_with_wrong_values_inside_is_a_failure(hook, answer):
-    spec, event = PAIRS[hook]
+    spec, event = {**PAIRS, "child_environment": (tools.child_environment, STARTING)}[hook]
     asked = Asked(hook, broken=lambda: answer)
 
     if hook in REFUSING:

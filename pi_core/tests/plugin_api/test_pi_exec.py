@@ -37,8 +37,10 @@ async def test_no_shell_sees_the_arguments(python):
     assert done.stdout == "$HOME; echo hi\n"
 
 
-async def test_variables_come_beside_those_of_the_process(python):
-    done = await python("import os; print(os.environ['PI_NOTE'], 'PATH' in os.environ)", env={"PI_NOTE": "here"})
+async def test_variables_come_beside_those_of_the_process(pi_session):
+    code = "import os; print(os.environ['PI_NOTE'], 'PATH' in os.environ)"
+
+    done = await pi_session.ctx.exec(sys.executable, ["-c", code], env={"PI_NOTE": "here"})
 
     assert done.stdout == "here True\n"
 

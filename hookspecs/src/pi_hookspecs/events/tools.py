@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from pi_hookspecs.events._listed import listed
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pi_hookspecs.actions import ToolInfo
     from pi_hookspecs.content import ImageContent, TextContent
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.tools import ToolResult
 
 __all__ = [
+    "ChildEnvironmentEvent",
     "ToolCallEvent",
     "ToolCallResult",
     "ToolExecutionEndEvent",
@@ -157,3 +158,35 @@ class UserBashResult(Value):
 
     result: BashExecutionMessage | None = None
     operations: Any = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ChildEnvironmentEvent(ReprMixin):
+    """A program is about to be started.
+
+    Attributes:
+        env: Its environment so far: all variables, changes by the plugins before included.
+        purpose: What starts it: ``bash``, ``user_bash``, ``exec``, ``key``, ``mcp``, ``lsp`` or ``process``.
+        command: What runs, as a user would type it.
+    """
+
+    type: ClassVar[Literal["child_environment"]] = "child_environment"
+    env: dict[str, str] = field(repr=False)
+    purpose: str
+    command: str
+
+    def problem_of(self, changes: Mapping[str, str | None]) -> str | None:
+        """Return what is wrong with an answer; None if nothing is."""
+        for name, value in changes.items():
+            key: object = name
+            if not isinstance(key, str) or not key or "=" in key or "\0" in key:
+                return f"answered a variable named {name!r:.60}, which no environment can have"
+            text: object = value
+            if text is not None and (not isinstance(text, str) or "\0" in text):
+                return f"answered a value of {name!r:.60} that is no text without NUL characters, nor None"
+        return None
+
+    def changed_by(self, changes: Mapping[str, str | None]) -> ChildEnvironmentEvent:
+        """Return the event after an answer: variables set, those with None removed."""
+        merged = {**self.env, **changes}
+        return evolve(self, env={name: value for name, value in merged.items() if value is not None})

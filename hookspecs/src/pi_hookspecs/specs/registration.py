@@ -130,12 +130,13 @@ def register_session_stores() -> Sequence[type[SessionStore]]:  # type: ignore[e
 
 @hookspec
 def register_services() -> Sequence[Service]:  # type: ignore[empty-body]
-    """Provide a policy: a ``Compactor``, ``BranchSummarizer``, ``Retrier``, ``CommandRunner`` or ``ToolOperations``.
+    """Provide a policy, such as a ``Compactor``, a ``Retrier`` or ``ToolOperations``.
 
-    One object is one of them: return several objects to provide several.
+    One object is one of the kinds below: return several objects to provide several.
 
     When: once per load of the plugin.
-    Answers: collect; of each kind the later wins, but every ``ToolOperations`` is asked, the later first.
+    Answers: collect; of each kind the later wins, but every ``ToolOperations`` (the later first) and every
+        ``Launcher`` is asked.
     On error: reported; the plugin provides nothing.
     Since: 1.0
     """

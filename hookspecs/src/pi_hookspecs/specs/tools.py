@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.events.tools import (
+        ChildEnvironmentEvent,
         ToolCallEvent,
         ToolCallResult,
         ToolExecutionEndEvent,
@@ -119,4 +122,23 @@ async def user_bash(event: UserBashEvent, ctx: PiContext) -> UserBashResult | No
     Answers: first; later plugins are not asked. ``None`` is no opinion.
     On error: the command is not run.
     Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.PIPE, into="env", on_failure=OnFailure.REFUSE)
+async def child_environment(event: ChildEnvironmentEvent, ctx: PiContext) -> Mapping[str, str | None] | None:
+    """Change the environment of a program that pi starts: of ``bash``, ``!``, ``ctx.exec``, key commands and servers.
+
+    Return the variables to set, and None for those to remove; all others stay as they are.
+
+    Args:
+        event: The environment so far, what the program is for, and its command.
+        ctx: The tool's context where a tool starts it, else the session's.
+
+    When: before each start, also of commands that run in another place; not for programs that plugins start by
+        themselves.
+    Answers: piped; each plugin gets the environment with the changes of those before. ``None`` changes nothing.
+    On error: the program is not started. A plugin that removes secrets must not leak them when it crashes.
+    Since: 1.1
     """

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import UserError
+from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pi_core.base.process.start_policies import StartPolicies
 
 __all__ = ["SecretValues"]
 
@@ -35,10 +37,12 @@ class SecretValues:
 
     Args:
         environ: The environment variables; the process's when None.
+        policies: What is asked before a command is started; None for nothing.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None, policies: StartPolicies | None = None) -> None:
         self._environ = os.environ if environ is None else environ
+        self._policies = policies
         self._outputs: dict[str, asyncio.Task[str]] = {}
 
     async def resolve(self, value: str) -> str | None:
@@ -78,25 +82,34 @@ class SecretValues:
     async def _output_of(self, command: str) -> str:
         output = self._outputs.get(command)
         if output is None or output.cancelled():  # its event loop ended before it did
-            output = self._outputs[command] = asyncio.ensure_future(_run(command, self._environ))
+            output = self._outputs[command] = asyncio.ensure_future(_run(command, self._environ, self._policies))
         try:
             return await asyncio.shield(output)
-        except UserError:
+        except PiError:
             self._outputs.pop(command, None)  # the next request may find the password store unlocked
             raise
 
 
-async def _run(command: str, environ: Mapping[str, str]) -> str:
+async def _start(
+    command: str, environ: Mapping[str, str], policies: StartPolicies | None
+) -> tuple[asyncio.SubprocessTransport, _Output]:
     loop = asyncio.get_running_loop()
+    options: dict[str, Any] = {
+        "stdin": asyncio.subprocess.DEVNULL,
+        "stderr": asyncio.subprocess.DEVNULL,
+        "start_new_session": True,
+    }
+    if policies is None or not policies.present:
+        return await loop.subprocess_shell(lambda: _Output(loop), command, env=dict(environ), **options)
+    request = await policies.prepare(command, environ)
+    return await loop.subprocess_exec(
+        lambda: _Output(loop), *request.argv, cwd=request.cwd, env=dict(request.env), **options
+    )
+
+
+async def _run(command: str, environ: Mapping[str, str], policies: StartPolicies | None) -> str:
     try:
-        transport, output = await loop.subprocess_shell(
-            lambda: _Output(loop),
-            command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=dict(environ),
-            start_new_session=True,
-        )
+        transport, output = await _start(command, environ, policies)
     except (OSError, ValueError) as error:  # ValueError: it has a NUL in it
         message = f"The key command {command!r} cannot be started: {error}."
         raise UserError(message) from error

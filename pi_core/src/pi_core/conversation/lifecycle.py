@@ -11,11 +11,12 @@ from pi_core.plugin_api.handles import ENDED
 from pi_hookspecs import PiError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from pi_core.conversation.offered_tools import OfferedTools
     from pi_core.conversation.runtime import Runtime
     from pi_core.plugin_api.activation import Activations
+    from pi_hookspecs import SpawnRequest
 
 __all__ = ["Lifecycle"]
 
@@ -74,6 +75,7 @@ class Lifecycle:
         self._starting = asyncio.Lock()
         self._started = self._ended = False
         self._shutdowns: set[asyncio.Task[None]] = set()
+        self._forget_policy: Callable[[], None] = lambda: None
 
     @property
     def is_starting(self) -> bool:
@@ -93,6 +95,7 @@ class Lifecycle:
             if self._started:
                 return
             self._started = True
+            self._forget_policy = self._runtime.models.auth.start_policies.add(self._prepare_key_command)
             self._parts.activations.begin()
             self._parts.tools.offer()
             await self._notify("session_start", lambda events: events.SessionStartEvent())
@@ -101,6 +104,13 @@ class Lifecycle:
             import pi_hookspecs
 
             await self._runtime.emit(pi_hookspecs.SessionStartEvent())
+
+    async def _prepare_key_command(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], command: str
+    ) -> SpawnRequest:
+        from pi_core.plugin_api.spawning import prepare_program
+
+        return await prepare_program(self._runtime.ctx, argv, cwd, env, purpose="key", command=command)
 
     async def ready(self) -> None:
         """Return when a prompt may begin: after start, compaction, change of branch and reload."""
@@ -127,6 +137,7 @@ class Lifecycle:
         runtime.manager.close()
         self._parts.activations.end(ENDED)
         await runtime.events.settled()
+        self._forget_policy()
         runtime.hooks.close()
         runtime.plugins.handles.retire(ENDED)
         self._fork_guard.release()

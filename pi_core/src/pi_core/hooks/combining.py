@@ -60,13 +60,15 @@ def _first(invoke: Invoke) -> Combine:
 def _piping(invoke: Invoke) -> Combine:
     async def pipe(hook: CompiledHook, event: Any, ctx: Any) -> Any:
         call = HookCall(hook, ctx)
-        latest = None
+        into, answered = cast("str", hook.answers.into), False
         for implementation in hook.implementations:
             answer = await invoke(call, implementation, event)
             if answer is not None:
-                latest = answer
-                event = attrs.evolve(event, **{cast("str", hook.answers.into): answer})
-        return latest
+                answered = True
+                event = (
+                    event.changed_by(answer) if hasattr(event, "changed_by") else attrs.evolve(event, **{into: answer})
+                )
+        return getattr(event, into) if answered else None
 
     return pipe
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import Factory, define, field, frozen
@@ -13,7 +14,7 @@ from pi_hookspecs import OnFailure, Order, PiError, Rule
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine
 
     from pi_hookspecs import AbortSignal, Answers
 
@@ -28,6 +29,10 @@ __all__ = [
     "adapt",
     "parameters",
 ]
+
+
+_OPEN_TYPES: dict[str, type] = {"Any": object, "Mapping": Mapping}
+"""Results that are no class of the contract; the event of a hook that takes a mapping checks it (``problem_of``)."""
 
 
 class HookRefused(PiError):
@@ -104,7 +109,7 @@ class CompiledHook(ReprMixin):
         """Return the class of the answer, by the specification's annotation; imported for the first answer."""
         if self._answer_type is None:
             name = self.spec.__annotations__["return"].split("|")[0].strip()
-            self._answer_type = object if name == "Any" else getattr(pi_hookspecs, name)
+            self._answer_type = _OPEN_TYPES.get(name.partition("[")[0]) or getattr(pi_hookspecs, name)
         return self._answer_type
 
     def problem(self, answer: Any, event: Any) -> str | None:
@@ -112,8 +117,10 @@ class CompiledHook(ReprMixin):
         expected = self.answer_type()
         if not isinstance(answer, expected):
             return f"answered {safe_repr(answer)}, which is no {expected.__name__} and not None"
-        check = getattr(answer, "problem", None) if expected is not object else None
         try:
+            if expected is Mapping:
+                return str(found) if (found := event.problem_of(answer)) is not None else None
+            check = getattr(answer, "problem", None) if expected is not object else None
             return check(event) if check is not None else None
         except Exception as error:  # noqa: BLE001 - the check reads values of the plugin
             return f"answered with a {expected.__name__} that cannot be read: {format_exception(error)}"

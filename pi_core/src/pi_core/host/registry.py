@@ -38,7 +38,7 @@ class Registry:
     """
 
     def __init__(
-        self, prefer: Mapping[str, str], rank: Callable[[str], int], on_change: Callable[[], object] = int
+        self, prefer: Mapping[str, str], rank: Callable[[str], int], on_change: Callable[[], None] = lambda: None
     ) -> None:
         self._on_change = on_change
         self._prefer = prefer

@@ -63,7 +63,7 @@ class ModelAuth:
         self._tables = tables
         self._warn = warn
         self._storage = storage
-        self._values = SecretValues(environ)
+        self._values = SecretValues(environ, storage.start_policies)
         self.on_secret: Callable[[str], None] | None = None
         """Called with the value of every key and configured header of a request, so that it can be redacted."""
 

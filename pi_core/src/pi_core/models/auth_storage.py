@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.process.start_policies import StartPolicies
 from pi_core.base.secret_values import SecretValues
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
@@ -47,7 +48,9 @@ class AuthStorage:
         self.file = file
         self._environ = os.environ if environ is None else environ
         self._login = login
-        self._values = SecretValues(self._environ)
+        self.start_policies = StartPolicies()
+        """What is asked before a key command is started."""
+        self._values = SecretValues(self._environ, self.start_policies)
         self._scoped: dict[str, SecretValues] = {}
         self._runtime: dict[str, str] = {}
         self._stored: dict[str, dict[str, Any]] = {}
@@ -171,7 +174,9 @@ class AuthStorage:
         if entry.get("type") == "api_key":
             key, values = entry.get("key"), self._values
             if "env" in entry:
-                values = self._scoped.setdefault(repr(entry), SecretValues(self.environ_of(provider)))
+                values = self._scoped.setdefault(
+                    repr(entry), SecretValues(self.environ_of(provider), self.start_policies)
+                )
             return await values.resolve(key) if isinstance(key, str) and key else None
         if entry.get("type") != "oauth":
             return None

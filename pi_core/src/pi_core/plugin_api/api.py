@@ -337,10 +337,11 @@ class PluginAPI(Handle):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program, without a shell, and return what it printed and how it ended."""
-        from pi_core.base.process.program import run_program
+        from pi_core.plugin_api.spawning import exec_program
 
-        args, folder = texts("pi.exec", "arguments", args), self._session.cwd / (cwd or "")
-        return await run_program(command, args, cwd=folder, signal=signal, timeout=timeout, env=env)
+        session = self._session
+        args, folder = texts("pi.exec", "arguments", args), session.cwd / (cwd or "")
+        return await exec_program(session.ctx, command, args, folder, env, signal=signal, timeout=timeout)
 
     # Tools, commands and models
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ResourceLoader,
         SessionView,
         SideRequest,
+        SpawnRequest,
         ThinkingLevel,
         Tool,
         ToolInfo,
@@ -170,11 +171,27 @@ class PluginContext(CommandContext):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program; an abort of the run kills it."""
-        from pi_core.base.process.program import run_program
         from pi_core.plugin_api.arguments import texts
+        from pi_core.plugin_api.spawning import exec_program
 
         args, folder = texts("ctx.exec", "arguments", args), self.cwd / (cwd or "")
-        return await run_program(command, args, cwd=folder, signal=signal or self.signal, timeout=timeout, env=env)
+        return await exec_program(self, command, args, folder, env, signal=signal or self.signal, timeout=timeout)
+
+    async def child_environment(self, env: Mapping[str, str], *, purpose: str, command: str) -> Mapping[str, str]:
+        """Return the environment for a program, after the plugins' changes."""
+        if "child_environment" not in self._session.hooks.implemented:
+            return env
+        from pi_core.plugin_api.spawning import ask_environment
+
+        return await ask_environment(self._session, self, env, purpose, command)
+
+    async def prepare_spawn(self, request: SpawnRequest) -> SpawnRequest:
+        """Return the program to start instead, after all ``Launcher`` services."""
+        if "Launcher" not in self._session.host.service_kinds:
+            return request
+        from pi_core.plugin_api.spawning import ask_launchers
+
+        return await ask_launchers(self._session, self, request)
 
     def file_operations(self) -> FileOperations | None:
         """Return where plugins redirect file access; None for this machine."""

@@ -36,7 +36,10 @@ async def run_program(
     timeout: float | None = None,  # noqa: ASYNC109 - the program is killed, not only abandoned
     env: Mapping[str, str] | None = None,
 ) -> ExecResult:
-    """Run a program and return what it printed and how it ended; see ``PiAPI.exec``."""
+    """Run a program and return what it printed and how it ended; see ``PiAPI.exec``.
+
+    Unlike there ``env`` is the whole environment; this process's when None.
+    """
     if signal is not None and signal.aborted:
         return ExecResult(stdout="", stderr="", code=128 + signals.SIGTERM, killed=True)
     program = _Program()
@@ -46,7 +49,7 @@ async def run_program(
             os.fspath(command),
             *map(os.fspath, args),
             cwd=cwd,
-            env=None if env is None else {**os.environ, **env},
+            env=None if env is None else dict(env),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -12,6 +12,7 @@ from pi_hookspecs.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from pi_testing.cassettes import Cassette
+    from pi_testing.fake_launcher import FakeLauncher
     from pi_testing.fake_ui import Dialog, FakeUI, Notice
     from pi_testing.fake_workspace import FakeWorkspace
     from pi_testing.faults import failing_hook, slow_hook
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "cassettes": "Cassette",
+    "fake_launcher": "FakeLauncher",
     "fake_ui": "Dialog FakeUI Notice",
     "fake_workspace": "FakeWorkspace",
     "faults": "failing_hook slow_hook",
@@ -57,6 +59,7 @@ __all__ = [
     "Cassette",
     "Dialog",
     "EventRecorder",
+    "FakeLauncher",
     "FakeTool",
     "FakeUI",
     "FakeWorkspace",

@@ -47,7 +47,7 @@ def bash_tool(cwd: str | None = None, options: BashOptions | None = None) -> Too
         timeout = _timeout(params.get("timeout"))
         if signal.aborted:
             raise ToolFailure("Command aborted")
-        spawn = prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options)
+        spawn = await prepare(clean(params["command"]), cwd or str(ctx.cwd), ctx, options, purpose="bash")
         return await _run(spawn, timeout, signal=signal, on_update=on_update, ctx=ctx, options=options)
 
     return Tool(
@@ -75,15 +75,18 @@ def _timeout(value: float | None) -> float | None:
     return value
 
 
-def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None) -> SpawnContext:
-    """Return command, directory and environment, after applying settings and the spawn hook."""
+async def prepare(command: str, cwd: str, ctx: Any, options: BashOptions | None, *, purpose: str) -> SpawnContext:
+    """Return command, directory and environment, after settings, the hook ``child_environment`` and the spawn hook."""
     from pi_tools._commands.shell import environment
     from pi_tools._operations import SpawnContext
 
     if "\0" in command:
         raise ToolFailure("Invalid command: it contains a NUL character, which no program can be given.")
     prefix = setting(ctx, "shellCommandPrefix", options and options.command_prefix)
-    spawn = SpawnContext(f"{prefix}\n{command}" if prefix else command, cwd, environment(ctx))
+    env, ask = environment(ctx), getattr(ctx, "child_environment", None)
+    if ask is not None:
+        env = await ask(env, purpose=purpose, command=command)
+    spawn = SpawnContext(f"{prefix}\n{command}" if prefix else command, cwd, env)
     return spawn if options is None or options.spawn_hook is None else options.spawn_hook(spawn)
 
 
@@ -106,7 +109,7 @@ async def _run(
     updates = _Updates(output, on_update)
     code, verdict = None, ""
     try:
-        code = await operations_for(ctx, options).exec(
+        code = await operations_for(ctx, options, "bash").exec(
             spawn.command, spawn.cwd, on_data=updates.take, signal=signal, timeout=seconds, env=spawn.env
         )
     except TimeoutError:
@@ -127,18 +130,20 @@ def _result(output: Output, verdict: str, silent: str) -> ToolResult:
     return ToolResult.text("\n\n".join(parts), details=details, is_error=bool(verdict))
 
 
-def operations_for(ctx: Any, options: BashOptions | None) -> BashOperations:
+def operations_for(ctx: Any, options: BashOptions | None, purpose: str) -> BashOperations:
     """Return the operations of the options or a plugin, else those of this machine, configured by the settings."""
     operations: BashOperations | None = command_operations(ctx, options)
     if operations is not None:
         return operations
     from pi_tools._commands.local import LocalBashOperations
+    from pi_tools._workspace import StartPolicy
 
     keep = setting(ctx, "bash.keepBackground", options and options.keep_background)
     return LocalBashOperations(
         shell_path=setting(ctx, "shellPath", options and options.shell_path),
         keep_background=keep if isinstance(keep, bool) else None,
         session=str(getattr(getattr(ctx, "session", None), "id", "")),
+        start_policy=StartPolicy(ctx, purpose),
     )
 
 

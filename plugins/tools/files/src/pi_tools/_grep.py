@@ -12,7 +12,7 @@ from pi_tools._failure import ToolFailure
 from pi_tools._paths import resolve
 from pi_tools._text import as_count, clean
 from pi_tools._threads import check
-from pi_tools._workspace import file_operations
+from pi_tools._workspace import StartPolicy, file_operations
 
 if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
@@ -49,7 +49,8 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
     ) -> ToolResult:
         check(signal)
         where = cwd or str(ctx.cwd)
-        return await _grep(file_operations(ctx, options), params, where, signal)
+        redirected = file_operations(ctx, options)
+        return await _grep(redirected, params, where, signal, StartPolicy(ctx, "search"))
 
     return Tool(
         name="grep",
@@ -66,11 +67,13 @@ def grep_tool(cwd: str | None = None, options: GrepOptions | None = None) -> Too
     )
 
 
-async def _grep(redirected: GrepOperations | None, params: dict[str, Any], cwd: str, signal: AbortSignal) -> ToolResult:
+async def _grep(
+    redirected: GrepOperations | None, params: dict[str, Any], cwd: str, signal: AbortSignal, policy: StartPolicy
+) -> ToolResult:
     from pi_tools._searching.matches import Matches
     from pi_tools._searching.ripgrep import LocalGrepOperations
 
-    operations = redirected or LocalGrepOperations()
+    operations = redirected or LocalGrepOperations(policy)
     path = resolve(params.get("path") or ".", cwd)
     try:
         directory = await operations.is_directory(path)

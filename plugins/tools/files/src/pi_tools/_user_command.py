@@ -34,7 +34,7 @@ class ShellRunner:
         from pi_tools._commands.output import Output
 
         options = BashOptions(operations=request.operations)
-        spawn = prepare(request.command, request.cwd, ctx, options)
+        spawn = await prepare(request.command, request.cwd, ctx, options, purpose="user_bash")
         output, heard = Output(), _TextDecoder(request.on_output)
         code: int | None = None
         cancelled = False
@@ -44,7 +44,7 @@ class ShellRunner:
             heard.feed(chunk)
 
         try:
-            code = await operations_for(ctx, options).exec(
+            code = await operations_for(ctx, options, "user_bash").exec(
                 spawn.command, spawn.cwd, on_data=take, signal=request.signal, timeout=None, env=spawn.env
             )
         except Aborted:

@@ -1,10 +1,19 @@
-"""Where a tool works: what its options say, else where a plugin redirects it to, else this machine."""
+"""Where a tool works, on this machine or where a plugin redirects it to, and how programs are started there."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["command_operations", "file_operations"]
+from pi_tools._failure import ToolFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pi_hookspecs import SpawnRequest
+
+__all__ = ["StartPolicy", "command_operations", "file_operations"]
 
 
 def file_operations(ctx: Any, options: Any) -> Any:
@@ -26,3 +35,43 @@ def _operations(ctx: Any, options: Any, method: str) -> Any:
         return options.operations
     ask = getattr(ctx, method, None)  # a program may call a tool with a context of its own
     return None if ask is None else ask()
+
+
+class StartPolicy:
+    """Asks the plugins of a session (``Launcher``) how a program is started on this machine.
+
+    Args:
+        ctx: The context of the call.
+        purpose: As in ``SpawnRequest``.
+    """
+
+    def __init__(self, ctx: Any, purpose: str) -> None:
+        self._ask = getattr(ctx, "prepare_spawn", None)  # a program may call a tool with a context of its own
+        self._purpose = purpose
+        self._call_id = getattr(ctx, "call_id", None)
+
+    async def prepare(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> SpawnRequest:
+        """Return what to start, the program with its folder.
+
+        Raises:
+            PiError: It must not be started.
+            ToolFailure: A plugin starts it with a program that does not exist.
+        """
+        from pi_hookspecs.service_values import SpawnRequest
+
+        asked = SpawnRequest(argv=argv, cwd=cwd, env=env, purpose=self._purpose, call_id=self._call_id)
+        request: SpawnRequest = asked if self._ask is None else await self._ask(asked)
+        return request if request is asked else _with_folder(request)
+
+
+def _with_folder(request: SpawnRequest) -> SpawnRequest:
+    from attrs import evolve
+
+    program, *rest = request.argv
+    if os.path.isabs(program):
+        return request
+    found = shutil.which(program, path=request.env.get("PATH", os.defpath))
+    if found is None:
+        message = f"A plugin starts commands with {program!r}, which is not on PATH. Install it, or change the plugin."
+        raise ToolFailure(message)
+    return evolve(request, argv=(os.path.abspath(found), *rest))

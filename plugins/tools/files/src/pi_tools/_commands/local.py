@@ -12,6 +12,7 @@ from pi_tools._commands.pump import Pump, output_pipe
 from pi_tools._commands.shell import find_shell
 from pi_tools._failure import ToolFailure, system_failure
 from pi_tools._threads import finish
+from pi_tools._workspace import StartPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ class LocalBashOperations:
         keep_background: As in ``BashOptions``.
         session: Id of the session that owns the background processes.
         start: Starts the programs; None for the default of this machine.
+        start_policy: What plugins want done before a program is started; None for nothing.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class LocalBashOperations:
         keep_background: bool | None = None,
         session: str = "",
         start: Launcher | None = None,
+        start_policy: StartPolicy | None = None,
     ) -> None:
         self._shell_path = shell_path
         self._keep = keep_background
         self._session = session
         self._start = start
+        self._policy = start_policy or StartPolicy(None, "bash")
 
     async def exec(
         self,
@@ -77,7 +81,9 @@ class LocalBashOperations:
     async def _launch(self, argv: list[str], cwd: str, env: Mapping[str, str], *, out: int, into: int) -> Process:
         start = self._start or launcher()
         try:
-            return await start.launch(argv, cwd, env, out=into, error=into, drain=out)
+            request = await self._policy.prepare(argv, cwd, env)
+            cwd, argv = request.cwd, [*request.argv]
+            return await start.launch(argv, cwd, request.env, out=into, error=into, drain=out)
         except OSError as error:
             if not await finish(os.path.isdir, cwd):
                 raise _missing(cwd) from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pi_tools._failure import ToolFailure
 from pi_tools._threads import finish
+from pi_tools._workspace import StartPolicy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -43,7 +44,14 @@ def find_ripgrep() -> str:
 
 
 class LocalGrepOperations:
-    """``grep`` on this machine."""
+    """``grep`` on this machine.
+
+    Args:
+        start_policy: What plugins want done before ripgrep is started; None for nothing.
+    """
+
+    def __init__(self, start_policy: StartPolicy | None = None) -> None:
+        self._policy = start_policy or StartPolicy(None, "search")
 
     async def is_directory(self, path: str) -> bool:
         """Whether it is a directory; ``FileNotFoundError`` when it does not exist."""
@@ -69,8 +77,9 @@ class LocalGrepOperations:
         process = None
         try:
             try:
+                request = await self._policy.prepare([find_ripgrep(), *arguments], cwd, os.environ)
                 process = await launcher().launch(
-                    [find_ripgrep(), *arguments], cwd, os.environ, out=into, error=errors.fileno(), drain=out
+                    request.argv, request.cwd, request.env, out=into, error=errors.fileno(), drain=out
                 )
             except OSError as error:
                 raise _not_started(cwd, error) from error

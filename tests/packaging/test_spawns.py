@@ -1,0 +1,80 @@
+"""Every place that starts a program asks the plugins first (``Launcher``), or says here why it does not."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+METHODS = {"create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell"}
+"""Of event loops and of asyncio."""
+
+FUNCTIONS = {
+    "os": re.compile(r"(exec|spawn|posix_spawn)\w*|fork|forkpty|popen|startfile|system"),
+    "pty": re.compile(r"fork|spawn"),
+    "subprocess": re.compile(r"Popen|call|check_call|check_output|getoutput|getstatusoutput|run"),
+}
+
+ASK = {
+    "pi_core/src/pi_core/base/process/program.py": "``exec_program`` asks, the one caller",
+    "pi_core/src/pi_core/base/secret_values.py": "asks by ``StartPolicies`` in a session",
+    "plugins/tools/files/src/pi_tools/_commands/grouped.py": "its callers ask by ``StartPolicy``: bash, ``!``, ripgrep",
+    "plugins/tools/files/src/pi_tools/_commands/supervised.py": "as above; starts the guardian itself",
+    "plugins/tools/files/src/pi_tools/_commands/supervisor/keeper.py": "as above; forks the program",
+    "plugins/tools/files/src/pi_tools/_commands/supervisor/service.py": "as above; forks keepers and the supervisor",
+}
+"""Modules that start what the plugins of a session were asked about, and who asks."""
+
+EXCEPTIONS = {
+    "pi_core/src/pi_core/host/extensions/dependencies.py": "installs what plugins need, before plugins are loaded",
+    "pi_core/src/pi_core/host/trial.py": "tries whether a plugin can be loaded, before plugins are loaded",
+    "plugins/frontends/cli/src/pi_cli/line/editing.py": "the user's own editor, at the user's own terminal",
+    "plugins/kits/client/src/pi_client/_client.py": "starts pi itself, from a program in which no plugin runs",
+    "plugins/kits/testing/src/pi_testing/_front_end_process.py": "starts pi itself, in tests",
+}
+"""Modules that start programs without asking, and why."""
+
+
+def starts(file: Path) -> list[int]:
+    """Return the lines of a module where it starts a program."""
+    nodes = ast.walk(ast.parse(file.read_text()))
+    return [node.lineno for node in nodes if isinstance(node, ast.ImportFrom | ast.Attribute) and is_start(node)]
+
+
+def is_start(node: ast.ImportFrom | ast.Attribute) -> bool:
+    """Whether a node names a function that starts a program."""
+    if isinstance(node, ast.ImportFrom):
+        return any(each.name in METHODS or is_function(node.module or "", each.name) for each in node.names)
+    return node.attr in METHODS or (isinstance(node.value, ast.Name) and is_function(node.value.id, node.attr))
+
+
+def is_function(module: str, name: str) -> bool:
+    """Whether a function of a module starts a program."""
+    return module in FUNCTIONS and FUNCTIONS[module].fullmatch(name) is not None
+
+
+def test_every_start_of_a_program_asks_the_plugins_or_says_why_not() -> None:
+    sources = [*ROOT.glob("pi_core/src/**/*.py"), *ROOT.glob("plugins/*/*/src/**/*.py")]
+
+    found = {file.relative_to(ROOT).as_posix() for file in sources if starts(file)}
+
+    assert found == {*ASK, *EXCEPTIONS}
+
+
+def test_what_starts_a_program_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "starts.py"
+    file.write_text(
+        "import os, subprocess, asyncio\n"
+        "from subprocess import run as go\n"
+        "subprocess.Popen(['a'])\n"
+        "asyncio.create_subprocess_shell('a')\n"
+        "loop.subprocess_exec(f, 'a')\n"
+        "os.spawnv(0, 'a', [])\n"
+        "os.system('a')\n"
+        "session.fork()\n"
+        "asyncio.run(main())\n"
+    )
+
+    assert sorted(starts(file)) == [2, 3, 4, 5, 6, 7]
