@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from attrs import field, frozen
 
 from pi_client.commands import COMMANDS
-from pi_client.fields import Mismatch, shown
+from pi_client.fields import Mismatch, as_json
 from pi_client.framing import MAX_LINE
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _command(data: dict[str, Any]) -> Parsed:
     given = {"id": data["id"]} if "id" in data else {}
     name = data.get("type")
     if not isinstance(name, str):
-        return Refused(None, f"Unknown command: {shown(name) if 'type' in data else 'undefined'}", given)
+        return Refused(None, f"Unknown command: {as_json(name) if 'type' in data else 'undefined'}", given)
     if name == _UI_RESPONSE:
         return _ui_reply(data, given)
     known = COMMANDS.get(name)
@@ -88,7 +88,7 @@ def _command(data: dict[str, Any]) -> Parsed:
             wrong = f"Command {name!r} needs the field {problem.field!r}, {problem.expected}"
         else:
             wrong = (
-                f"Field {problem.field!r} of command {name!r} must be {problem.expected}, not {shown(problem.value)}"
+                f"Field {problem.field!r} of command {name!r} must be {problem.expected}, not {as_json(problem.value)}"
             )
         return Refused(name, wrong, given)
 
@@ -97,7 +97,7 @@ def _ui_reply(data: dict[str, Any], given: Mapping[str, Any]) -> Parsed:
     request_id = data.get("id")
     if isinstance(request_id, str):
         return UiReply(request_id, data)
-    error = f"Field 'id' of an {_UI_RESPONSE!r} must be the id of the request, a string, not {shown(request_id)}"
+    error = f"Field 'id' of an {_UI_RESPONSE!r} must be the id of the request, a string, not {as_json(request_id)}"
     return Refused(_UI_RESPONSE, error, given)
 
 

@@ -1,6 +1,6 @@
 """pi from Python: a client of its RPC protocol, asynchronous or blocking, that drives pi in a process of its own.
 
-``commands`` has the protocol's commands as classes, ``values`` what they are answered with, ``events`` what happens.
+``commands`` has the protocol's commands as classes, ``values`` their results, ``events`` the events.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The client for programs that wait: the asynchronous one on an event loop in a thread."""
+"""The blocking client: the asynchronous one on an event loop in a thread."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ R = TypeVar("R")
 
 
 class BlockingPiClient:
-    """Drives a pi and waits: ``with BlockingPiClient("--model", "...") as pi: print(pi.ask("Hello"))``.
+    """Drives a pi process, blocking: ``with BlockingPiClient("--model", "...") as pi: print(pi.ask("Hello"))``.
 
-    Commands are called by their class: ``pi.call(commands.GetState())``. An ``on_ui`` is called in another thread,
-    and cannot call pi itself.
+    Commands are sent as objects: ``pi.call(commands.GetState())``. ``on_ui`` is called in another thread, and must not
+    call pi itself.
 
     Args:
         arguments: As ``PiClient.start``.
@@ -53,15 +53,15 @@ class BlockingPiClient:
         self.close()
 
     def call(self, request: Request[R]) -> R:
-        """Send a command and return what it is answered with; raises as ``PiClient.call``."""
+        """Send a command and return its result; raises as ``PiClient.call``."""
         return self._wait(self._client.call(request))
 
     def ask(self, message: str, images: Sequence[Image] = ()) -> str:
-        """Say something and return the text of the last answer; raises as ``PiClient.stream``."""
+        """Send a prompt and return the text of the last answer; raises as ``PiClient.stream``."""
         return self._wait(self._client.ask(message, images))
 
     def stream(self, message: str, images: Sequence[Image] = ()) -> Iterator[Event]:
-        """Say something and yield what happens, until all of it is done; raises as ``PiClient.stream``."""
+        """Send a prompt and yield events until it is done; raises as ``PiClient.stream``."""
         events = self._client.stream(message, images)
 
         async def following() -> Event | None:

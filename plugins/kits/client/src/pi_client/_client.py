@@ -24,17 +24,17 @@ __all__ = ["PiClient"]
 R = TypeVar("R")
 
 _ORDERLY_SECONDS = 5.0
-"""How long pi may take to end when nothing more is said to it: a tool that is being stopped has seconds of its own."""
+"""Seconds for pi to exit after its stdin is closed; a tool that is being aborted has a grace period of its own."""
 
 _POLITE_SECONDS = 2.0
-"""How long it may take when it is asked with SIGTERM, after that."""
+"""Seconds for it to exit after SIGTERM, sent after that."""
 
 _LAST_SECONDS = 1.0
-"""How long the operating system may take to end it."""
+"""Seconds for the operating system to end it after SIGKILL."""
 
 
 class PiClient(CommandMethods):
-    """Drives a pi. ``async with PiClient.start("--model", "...") as pi:`` ends it with the block.
+    """Drives a pi process. ``async with PiClient.start("--model", "...") as pi:`` ends it with the block.
 
     Attributes:
         process: pi's process; None over streams.
@@ -56,9 +56,9 @@ class PiClient(CommandMethods):
         """Start pi; use it as ``async with``, or await it.
 
         Args:
-            arguments: Of pi: ``--model``, ``--no-session`` ...; ``--mode rpc`` is added.
-            command: How pi is called.
-            cwd: Where its tools work.
+            arguments: Command line of pi: ``--model``, ``--no-session`` ...; ``--mode rpc`` is added.
+            command: The program to run.
+            cwd: Its working directory.
             env: Its environment; this process's when None.
             on_ui: Answers dialogs of plugins; they are dismissed when None.
             stderr: As in ``subprocess.Popen``; this process's when None.
@@ -67,7 +67,7 @@ class PiClient(CommandMethods):
 
     @classmethod
     def over(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, on_ui: UiHandler | None = None) -> Self:
-        """Talk to a pi whose stdout and stdin somebody else has connected."""
+        """Return a client for a running pi, given streams of its stdout and stdin."""
         return cls(Connection(reader, writer, on_ui))
 
     async def __aenter__(self) -> Self:
@@ -77,7 +77,7 @@ class PiClient(CommandMethods):
         await self.close()
 
     async def call(self, request: Request[R]) -> R:
-        """Send a command and return what it is answered with; raises as ``CommandMethods.call``."""
+        """Send a command and return its result; raises as ``CommandMethods.call``."""
         try:
             return await self._connection.call(request)
         except ConnectionLost as lost:
@@ -87,7 +87,7 @@ class PiClient(CommandMethods):
             raise ConnectionLost(f"{lost} (exit code {self.process.returncode})", self.process.returncode) from lost
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield every event from the first ``anext`` on, until pi ends. What is not taken yet is kept."""
+        """Yield every event from the first ``anext`` on, until pi ends. Events that are not consumed yet are queued."""
         queue = self._connection.listen()
         try:
             while (event := await queue.get()) is not None:
@@ -96,11 +96,11 @@ class PiClient(CommandMethods):
             self._connection.ignore(queue)
 
     async def stream(self, message: str, images: Sequence[Image] = ()) -> AsyncGenerator[Event, None]:
-        """Say something and yield what happens, until all of it is done.
+        """Send a prompt and yield events until it is done.
 
         Raises:
-            CommandFailed: pi did not accept it.
-            ConnectionLost: pi has ended meanwhile.
+            CommandFailed: pi rejected it.
+            ConnectionLost: pi exited.
         """
         queue = self._connection.listen()
         try:
@@ -115,7 +115,7 @@ class PiClient(CommandMethods):
             self._connection.ignore(queue)
 
     async def ask(self, message: str, images: Sequence[Image] = ()) -> str:
-        """Say something and return the text of the last answer; raises as ``stream``."""
+        """Send a prompt and return the text of the last answer; raises as ``stream``."""
         async with aclosing(self.stream(message, images)) as events:
             async for _ in events:
                 pass
@@ -124,7 +124,7 @@ class PiClient(CommandMethods):
     async def close(self) -> int | None:
         """End pi and return its exit code; None over streams.
 
-        pi ends in good order when its stdin does. One that hangs gets SIGTERM after 5 seconds, and is killed 2 later.
+        pi shuts down cleanly when its stdin is closed. If it hangs, it gets SIGTERM after 5 s and SIGKILL 2 s later.
         """
         if self.process is None:
             await _no_longer_than(_ORDERLY_SECONDS, self._connection.close())
@@ -141,7 +141,7 @@ class PiClient(CommandMethods):
 
 
 class Starting:
-    """A pi that is about to be started: by ``await``, or by ``async with``, which also ends it."""
+    """A pi to start: with ``await``, or with ``async with``, which also ends it."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class Starting:
             if error.filename == self._command[0]:
                 error.add_note(f"Put {self._command[0]!r} on the PATH, or say with command= how pi is started.")
             raise
-        assert process.stdin is not None  # noqa: S101 - both were asked for
+        assert process.stdin is not None  # noqa: S101 - both are pipes
         assert process.stdout is not None  # noqa: S101 - as above
         return PiClient(Connection(process.stdout, process.stdin, self._on_ui), process)
 

@@ -1,4 +1,4 @@
-"""Lines to and from pi: each command finds its response, events find their listeners, dialogs their answer."""
+"""Lines to and from pi: matches responses to commands, passes events to listeners and dialogs to their handler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Connection", "UiHandler"]
 R = TypeVar("R")
 
 UiHandler: TypeAlias = "Callable[[UiRequest], Awaitable[str | bool | None] | str | bool | None]"
-"""Answers plugins' dialogs: a text, True or False for ``confirm``, None to dismiss. Notices come here, too."""
+"""Answers plugins' dialogs: a string, True or False for ``confirm``, None to dismiss. Also called with notices."""
 
 _CHUNK = 256 * 1024
 
@@ -34,7 +34,7 @@ _ID = re.compile(rb'\{"id":"([^"\\]*)"')
 
 
 class Connection:
-    """A conversation with one pi.
+    """The connection to one pi process.
 
     Args:
         reader: pi's stdout.
@@ -58,12 +58,12 @@ class Connection:
     # Commands
 
     async def call(self, request: Request[R]) -> R:
-        """Send a command and return what it is answered with.
+        """Send a command and return its result.
 
         Raises:
-            CommandFailed: pi says that it failed.
+            CommandFailed: pi reports that it failed.
             ConnectionLost: pi has ended.
-            ProtocolError: The answer is none that the protocol knows.
+            ProtocolError: The response does not follow the protocol.
         """
         call_id = f"c{next(self._ids)}"
         answered = self._asked[call_id] = asyncio.get_running_loop().create_future()
@@ -91,7 +91,7 @@ class Connection:
     # Events
 
     def listen(self) -> asyncio.Queue[Event | None]:
-        """Return a queue that gets every event from now on, and None at the end; it holds what is not taken."""
+        """Return an unbounded queue that gets every event from now on, and None at the end."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         if self._lost:
             queue.put_nowait(None)
@@ -109,23 +109,23 @@ class Connection:
         try:
             while chunk := await self._reader.read(_CHUNK):
                 for line in lines.feed(chunk):
-                    self._hear(line or b"")
+                    self._on_line(line or b"")
         except ConnectionError:
             pass
         finally:
             self._end()
 
-    def _hear(self, line: bytes) -> None:
+    def _on_line(self, line: bytes) -> None:
         try:
             data = json.loads(line)
         except RecursionError:
-            self._fail_deep(line)
+            self._fail_too_deep(line)
             return
-        except ValueError:  # not pi's: something in its process wrote there
+        except ValueError:  # not from pi: something else in its process wrote to stdout
             return
         kind = data.get("type") if isinstance(data, dict) else None
         if kind == "response":
-            self._answered(data)
+            self._on_response(data)
         elif kind == "extension_ui_request":
             task = asyncio.create_task(self._ask_user(data))
             self._dialogs.add(task)
@@ -135,12 +135,12 @@ class Connection:
             for queue in self._listeners:
                 queue.put_nowait(event)
 
-    def _answered(self, data: JsonObject) -> None:
+    def _on_response(self, data: JsonObject) -> None:
         waiting = self._asked.get(str(data.get("id")))
         if waiting is not None and not waiting.done():
             waiting.set_result(data)
 
-    def _fail_deep(self, line: bytes) -> None:
+    def _fail_too_deep(self, line: bytes) -> None:
         found = _ID.match(line)
         waiting = self._asked.get(found[1].decode()) if found is not None else None
         if waiting is not None and not waiting.done():
@@ -164,7 +164,7 @@ class Connection:
     # The end
 
     async def close(self) -> None:
-        """Say that nothing more comes, which ends pi, and return when pi has closed its end."""
+        """Close pi's stdin, which ends pi, and return when pi has closed its stdout."""
         with suppress(OSError, RuntimeError):
             self._writer.close()
         await asyncio.wait([self._reading])
@@ -180,5 +180,5 @@ class Connection:
             task.cancel()
 
 
-def _reply(request: UiRequest, answer: str | bool) -> JsonObject:  # noqa: FBT001 - what a confirm is answered with
+def _reply(request: UiRequest, answer: str | bool) -> JsonObject:  # noqa: FBT001 - the answer of a confirm
     return {"confirmed": answer is True} if request.method == "confirm" else {"value": str(answer)}

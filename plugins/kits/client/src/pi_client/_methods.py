@@ -19,15 +19,15 @@ R = TypeVar("R")
 
 
 class CommandMethods:
-    """What a client can ask of pi. Every method raises as ``call``."""
+    """The commands of the protocol. Every method raises as ``call``."""
 
     async def call(self, request: Request[R]) -> R:
-        """Send a command and return what it is answered with.
+        """Send a command and return its result.
 
         Raises:
-            CommandFailed: pi says that it failed.
+            CommandFailed: pi reports that it failed.
             ConnectionLost: pi has ended.
-            ProtocolError: The answer is none that the protocol knows.
+            ProtocolError: The response does not follow the protocol.
         """
         raise NotImplementedError
 
@@ -40,16 +40,16 @@ class CommandMethods:
         *,
         streaming_behavior: Literal["steer", "followUp"] | None = None,
     ) -> Literal["started", "queued", "handled"]:
-        """Say something; returns what becomes of it, as soon as that is known. The answer comes as events."""
+        """Send a prompt and return how it is handled, as soon as that is decided. The answer comes as events."""
         request = commands.Prompt(message=message, images=tuple(images), streaming_behavior=streaming_behavior)
         return (await self.call(request)).disposition
 
     async def steer(self, message: str, images: Sequence[Image] = ()) -> None:
-        """Say something before the next request."""
+        """Queue a message for before the next request."""
         await self.call(commands.Steer(message=message, images=tuple(images)))
 
     async def follow_up(self, message: str, images: Sequence[Image] = ()) -> None:
-        """Say something when the agent would otherwise stop."""
+        """Queue a message for when the agent would otherwise stop."""
         await self.call(commands.FollowUp(message=message, images=tuple(images)))
 
     async def abort(self) -> None:
@@ -57,13 +57,13 @@ class CommandMethods:
         await self.call(commands.Abort())
 
     async def clear_queue(self) -> values.Queue:
-        """Drop what is queued and return it."""
+        """Clear the queues and return their messages."""
         return await self.call(commands.ClearQueue())
 
     # State
 
     async def get_state(self) -> values.State:
-        """Return what the session is and does."""
+        """Return the session's state."""
         return await self.call(commands.GetState())
 
     async def get_messages(self) -> tuple[JsonObject, ...]:
@@ -71,7 +71,7 @@ class CommandMethods:
         return (await self.call(commands.GetMessages())).messages
 
     async def get_session_stats(self) -> values.Stats:
-        """Return what the session has cost."""
+        """Return the session's tokens and cost."""
         return await self.call(commands.GetSessionStats())
 
     async def get_last_assistant_text(self) -> str | None:
@@ -79,17 +79,17 @@ class CommandMethods:
         return (await self.call(commands.GetLastAssistantText())).text
 
     async def get_commands(self) -> tuple[values.Command, ...]:
-        """Return what can be called with a slash."""
+        """Return the slash commands."""
         return (await self.call(commands.GetCommands())).commands
 
     # Model and thinking
 
     async def set_model(self, provider: str, model_id: str) -> JsonObject:
-        """Let another model answer and return it."""
+        """Select a model and return it."""
         return await self.call(commands.SetModel(provider=provider, model_id=model_id))
 
     async def cycle_model(self) -> values.ModelCycle | None:
-        """Go to the next model; None where there is no other."""
+        """Select the next model; None where there is no other."""
         return await self.call(commands.CycleModel())
 
     async def get_available_models(self) -> tuple[JsonObject, ...]:
@@ -97,19 +97,19 @@ class CommandMethods:
         return (await self.call(commands.GetAvailableModels())).models
 
     async def set_thinking_level(self, level: ThinkingLevel) -> None:
-        """Let the model think more or less."""
+        """Set the reasoning effort."""
         await self.call(commands.SetThinkingLevel(level=level))
 
     async def cycle_thinking_level(self) -> ThinkingLevel | None:
-        """Go to the next thinking level; None where there is no other."""
+        """Select the next thinking level; None where there is no other."""
         choice = await self.call(commands.CycleThinkingLevel())
         return None if choice is None else choice.level
 
     async def get_available_thinking_levels(self) -> tuple[ThinkingLevel, ...]:
-        """Return the thinking levels that the model has."""
+        """Return the thinking levels that the model supports."""
         return (await self.call(commands.GetAvailableThinkingLevels())).levels
 
-    # How it goes on
+    # Queues, compaction, retries
 
     async def set_steering_mode(self, mode: QueueMode) -> None:
         """Deliver queued steering messages one per turn, or all at once."""
@@ -120,49 +120,49 @@ class CommandMethods:
         await self.call(commands.SetFollowUpMode(mode=mode))
 
     async def compact(self, custom_instructions: str | None = None) -> values.Compaction:
-        """Make the conversation short."""
+        """Compact the conversation."""
         return await self.call(commands.Compact(custom_instructions=custom_instructions))
 
     async def set_auto_compaction(self, enabled: bool) -> None:  # noqa: FBT001 - the command's one field
-        """Allow or forbid compactions that nobody asked for."""
+        """Turn automatic compaction on or off."""
         await self.call(commands.SetAutoCompaction(enabled=enabled))
 
     async def set_auto_retry(self, enabled: bool) -> None:  # noqa: FBT001 - as above
-        """Allow or forbid retries of failed requests."""
+        """Turn automatic retries of failed requests on or off."""
         await self.call(commands.SetAutoRetry(enabled=enabled))
 
     async def abort_retry(self) -> None:
-        """Give up the retry that is being waited for."""
+        """Cancel the pending retry."""
         await self.call(commands.AbortRetry())
 
     async def bash(self, command: str, *, exclude_from_context: bool = False) -> values.BashResult:
-        """Run a command of the user and return what it printed."""
+        """Run a command of the user and return its output."""
         return await self.call(commands.Bash(command=command, exclude_from_context=exclude_from_context))
 
     async def abort_bash(self) -> None:
-        """Stop the user's commands that are running."""
+        """Stop the user's running commands."""
         await self.call(commands.AbortBash())
 
     # Sessions
 
     async def new_session(self, parent_session: str | None = None) -> bool:
-        """Begin a new conversation; False when a plugin cancelled it."""
+        """Start a new session; False when a plugin cancelled it."""
         return not (await self.call(commands.NewSession(parent_session=parent_session))).cancelled
 
     async def switch_session(self, session_path: str) -> bool:
-        """Go over to a stored conversation; False when a plugin cancelled it."""
+        """Switch to a stored session; False when a plugin cancelled it."""
         return not (await self.call(commands.SwitchSession(session_path=session_path))).cancelled
 
     async def fork(self, entry_id: str) -> values.Fork:
-        """Go over to a copy that ends before a message of the user."""
+        """Switch to a copy that ends before a user message."""
         return await self.call(commands.Fork(entry_id=entry_id))
 
     async def clone(self) -> bool:
-        """Go over to a copy of the active branch; False when a plugin cancelled it."""
+        """Switch to a copy of the active branch; False when a plugin cancelled it."""
         return not (await self.call(commands.Clone())).cancelled
 
     async def get_fork_messages(self) -> tuple[values.ForkMessage, ...]:
-        """Return the messages before which a fork may begin."""
+        """Return the user messages that can be forked from."""
         return (await self.call(commands.GetForkMessages())).messages
 
     async def get_entries(self, since: str | None = None) -> values.Entries:

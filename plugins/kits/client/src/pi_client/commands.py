@@ -1,6 +1,6 @@
-"""The 33 commands of the protocol, one class each: its fields, and what it is answered with.
+"""The 33 commands of the protocol, one class each: its fields, and the type of its result.
 
-pi parses requests with these classes, the client writes them, and the JSON schemas are made of them.
+pi parses requests with these classes, the client serialises them, and the JSON schemas are generated from them.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ _IMAGES = list_of(record(Image))
 
 
 class Request(Record, Generic[R]):
-    """A command; ``R`` is what it is answered with.
+    """A command; ``R`` is the type of its result.
 
     Attributes:
         type: The command's name.
-        result: The kind of the answer's data; None when it has none.
+        result: The kind of the response's data; None when it has none.
         may_be_null: Whether the data may be ``null``.
     """
 
@@ -70,10 +70,10 @@ class Request(Record, Generic[R]):
     may_be_null: ClassVar[bool] = False
 
     def read_answer(self, data: Any) -> R:
-        """Return the answer's data as a value.
+        """Return the response's data as a value.
 
         Raises:
-            Mismatch: They are not what they should be.
+            Mismatch: The data has the wrong shape.
         """
         if self.result is None or (data is None and self.may_be_null):
             return cast("R", None)
@@ -84,15 +84,15 @@ class Request(Record, Generic[R]):
 
 
 @frozen(kw_only=True)
-class _Said(Request[values.Disposition]):
+class _MessageRequest(Request[values.Disposition]):
     result = record(values.Disposition)
     message: str = field(metadata=wire(TEXT))
     images: tuple[Image, ...] = field(default=(), metadata=wire(_IMAGES))
 
 
 @frozen(kw_only=True)
-class Prompt(_Said):
-    """Say something; during a run ``streaming_behavior`` tells how to queue it."""
+class Prompt(_MessageRequest):
+    """Send a prompt; during a run ``streaming_behavior`` is how to queue it."""
 
     type = "prompt"
     streaming_behavior: Literal["steer", "followUp"] | None = field(
@@ -101,15 +101,15 @@ class Prompt(_Said):
 
 
 @frozen(kw_only=True)
-class Steer(_Said):
-    """Say something before the next request."""
+class Steer(_MessageRequest):
+    """Queue a message for before the next request."""
 
     type = "steer"
 
 
 @frozen(kw_only=True)
-class FollowUp(_Said):
-    """Say something when the agent would otherwise stop."""
+class FollowUp(_MessageRequest):
+    """Queue a message for when the agent would otherwise stop."""
 
     type = "follow_up"
 
@@ -123,7 +123,7 @@ class Abort(Request[None]):
 
 @frozen(kw_only=True)
 class ClearQueue(Request[values.Queue]):
-    """Drop what is queued; answered with it."""
+    """Clear the queues; the response has their messages."""
 
     type = "clear_queue"
     result = record(values.Queue)
@@ -134,7 +134,7 @@ class ClearQueue(Request[values.Queue]):
 
 @frozen(kw_only=True)
 class GetState(Request[values.State]):
-    """Ask what the session is and does."""
+    """Get the session's state."""
 
     type = "get_state"
     result = record(values.State)
@@ -142,7 +142,7 @@ class GetState(Request[values.State]):
 
 @frozen(kw_only=True)
 class GetMessages(Request[values.Messages]):
-    """Ask for the conversation."""
+    """Get the conversation."""
 
     type = "get_messages"
     result = record(values.Messages)
@@ -150,7 +150,7 @@ class GetMessages(Request[values.Messages]):
 
 @frozen(kw_only=True)
 class GetSessionStats(Request[values.Stats]):
-    """Ask what the session has cost."""
+    """Get the session's tokens and cost."""
 
     type = "get_session_stats"
     result = record(values.Stats)
@@ -158,7 +158,7 @@ class GetSessionStats(Request[values.Stats]):
 
 @frozen(kw_only=True)
 class GetLastAssistantText(Request[values.LastText]):
-    """Ask for the text of the last answer."""
+    """Get the text of the last answer."""
 
     type = "get_last_assistant_text"
     result = record(values.LastText)
@@ -166,7 +166,7 @@ class GetLastAssistantText(Request[values.LastText]):
 
 @frozen(kw_only=True)
 class GetCommands(Request[values.CommandList]):
-    """Ask what can be called with a slash."""
+    """Get the slash commands."""
 
     type = "get_commands"
     result = record(values.CommandList)
@@ -177,7 +177,7 @@ class GetCommands(Request[values.CommandList]):
 
 @frozen(kw_only=True)
 class SetModel(Request[JsonObject]):
-    """Let another model answer; answered with it."""
+    """Select a model; the response has it."""
 
     type = "set_model"
     result = MODEL
@@ -187,7 +187,7 @@ class SetModel(Request[JsonObject]):
 
 @frozen(kw_only=True)
 class CycleModel(Request[values.ModelCycle | None]):
-    """Go to the next model; null where there is no other."""
+    """Select the next model; null where there is no other."""
 
     type = "cycle_model"
     result = record(values.ModelCycle)
@@ -196,7 +196,7 @@ class CycleModel(Request[values.ModelCycle | None]):
 
 @frozen(kw_only=True)
 class GetAvailableModels(Request[values.Models]):
-    """Ask which models can be used."""
+    """Get the models that can be used."""
 
     type = "get_available_models"
     result = record(values.Models)
@@ -204,7 +204,7 @@ class GetAvailableModels(Request[values.Models]):
 
 @frozen(kw_only=True)
 class SetThinkingLevel(Request[None]):
-    """Let the model think more or less, as far as it can."""
+    """Set the reasoning effort, limited to what the model supports."""
 
     type = "set_thinking_level"
     level: ThinkingLevel = field(metadata=wire(LEVEL))
@@ -212,7 +212,7 @@ class SetThinkingLevel(Request[None]):
 
 @frozen(kw_only=True)
 class CycleThinkingLevel(Request[values.ThinkingChoice | None]):
-    """Go to the next thinking level; null where there is no other."""
+    """Select the next thinking level; null where there is no other."""
 
     type = "cycle_thinking_level"
     result = record(values.ThinkingChoice)
@@ -221,13 +221,13 @@ class CycleThinkingLevel(Request[values.ThinkingChoice | None]):
 
 @frozen(kw_only=True)
 class GetAvailableThinkingLevels(Request[values.ThinkingLevels]):
-    """Ask which thinking levels the model has."""
+    """Get the thinking levels that the model supports."""
 
     type = "get_available_thinking_levels"
     result = record(values.ThinkingLevels)
 
 
-# How it goes on
+# Queues, compaction, retries
 
 
 @frozen(kw_only=True)
@@ -248,7 +248,7 @@ class SetFollowUpMode(Request[None]):
 
 @frozen(kw_only=True)
 class Compact(Request[values.Compaction]):
-    """Make the conversation short; a run that is going on is aborted first."""
+    """Compact the conversation; a run in progress is aborted first."""
 
     type = "compact"
     result = record(values.Compaction)
@@ -257,7 +257,7 @@ class Compact(Request[values.Compaction]):
 
 @frozen(kw_only=True)
 class SetAutoCompaction(Request[None]):
-    """Allow or forbid compactions that nobody asked for."""
+    """Turn automatic compaction on or off."""
 
     type = "set_auto_compaction"
     enabled: bool = field(metadata=wire(FLAG))
@@ -265,7 +265,7 @@ class SetAutoCompaction(Request[None]):
 
 @frozen(kw_only=True)
 class SetAutoRetry(Request[None]):
-    """Allow or forbid retries of failed requests."""
+    """Turn automatic retries of failed requests on or off."""
 
     type = "set_auto_retry"
     enabled: bool = field(metadata=wire(FLAG))
@@ -273,14 +273,14 @@ class SetAutoRetry(Request[None]):
 
 @frozen(kw_only=True)
 class AbortRetry(Request[None]):
-    """Give up the retry that is being waited for."""
+    """Cancel the pending retry."""
 
     type = "abort_retry"
 
 
 @frozen(kw_only=True)
 class Bash(Request[values.BashResult]):
-    """Run a command of the user; what it printed reaches the model with the next prompt, unless it is excluded."""
+    """Run a command of the user; its output reaches the model with the next prompt, unless it is excluded."""
 
     type = "bash"
     result = record(values.BashResult)
@@ -290,7 +290,7 @@ class Bash(Request[values.BashResult]):
 
 @frozen(kw_only=True)
 class AbortBash(Request[None]):
-    """Stop the user's commands that are running."""
+    """Stop the user's running commands."""
 
     type = "abort_bash"
 
@@ -300,7 +300,7 @@ class AbortBash(Request[None]):
 
 @frozen(kw_only=True)
 class NewSession(Request[values.Cancelled]):
-    """Begin a new conversation."""
+    """Start a new session."""
 
     type = "new_session"
     result = record(values.Cancelled)
@@ -309,7 +309,7 @@ class NewSession(Request[values.Cancelled]):
 
 @frozen(kw_only=True)
 class SwitchSession(Request[values.Cancelled]):
-    """Go over to a stored conversation; to a new one where nothing is stored under the path."""
+    """Switch to a stored session; to a new one where nothing is stored under the path."""
 
     type = "switch_session"
     result = record(values.Cancelled)
@@ -318,7 +318,7 @@ class SwitchSession(Request[values.Cancelled]):
 
 @frozen(kw_only=True)
 class Fork(Request[values.Fork]):
-    """Go over to a copy of the conversation that ends before a message of the user."""
+    """Switch to a copy of the conversation that ends before a user message."""
 
     type = "fork"
     result = record(values.Fork)
@@ -327,7 +327,7 @@ class Fork(Request[values.Fork]):
 
 @frozen(kw_only=True)
 class Clone(Request[values.Cancelled]):
-    """Go over to a copy of the active branch."""
+    """Switch to a copy of the active branch."""
 
     type = "clone"
     result = record(values.Cancelled)
@@ -335,7 +335,7 @@ class Clone(Request[values.Cancelled]):
 
 @frozen(kw_only=True)
 class GetForkMessages(Request[values.ForkMessages]):
-    """Ask before which messages a fork may begin."""
+    """Get the user messages that can be forked from."""
 
     type = "get_fork_messages"
     result = record(values.ForkMessages)
@@ -343,7 +343,7 @@ class GetForkMessages(Request[values.ForkMessages]):
 
 @frozen(kw_only=True)
 class GetEntries(Request[values.Entries]):
-    """Ask for the session's entries, all or those after ``since``."""
+    """Get the session's entries, all or those after ``since``."""
 
     type = "get_entries"
     result = record(values.Entries)
@@ -352,7 +352,7 @@ class GetEntries(Request[values.Entries]):
 
 @frozen(kw_only=True)
 class GetTree(Request[values.Tree]):
-    """Ask for the session's tree."""
+    """Get the session's tree."""
 
     type = "get_tree"
     result = record(values.Tree)

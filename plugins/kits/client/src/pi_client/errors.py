@@ -1,4 +1,4 @@
-"""What can go wrong between a client and pi."""
+"""Errors of the client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class PiClientError(Exception):
 
 
 class CommandFailed(PiClientError):
-    """pi answered that a command failed; the message is pi's own.
+    """pi reported that a command failed; the message is pi's own.
 
     Attributes:
         command: Its name.
@@ -22,10 +22,10 @@ class CommandFailed(PiClientError):
 
 
 class ConnectionLost(PiClientError):
-    """pi has ended, or does not listen any more.
+    """pi has exited, or closed its stdin.
 
     Attributes:
-        exit_code: Of pi's process, where it is known.
+        exit_code: Exit code of pi's process, where it is known.
     """
 
     def __init__(self, message: str, exit_code: int | None = None) -> None:
@@ -34,4 +34,4 @@ class ConnectionLost(PiClientError):
 
 
 class ProtocolError(PiClientError):
-    """pi answered something that the protocol does not know."""
+    """A response of pi does not follow the protocol."""

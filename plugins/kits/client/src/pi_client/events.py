@@ -1,4 +1,4 @@
-"""What pi says unasked: events and requests to the user interface, with their fields."""
+"""Messages that pi sends on its own: events and requests to the user interface, with their fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUMMARY_RETRY = {"source": choice("compaction", "branchSummary"), "reason?": _R
 _CALL = {"toolCallId": TEXT, "toolName": TEXT}
 
 Fields = dict[str, Kind]
-"""By name; a name that ends in ``?`` may be absent."""
+"""Fields by name; a name that ends in ``?`` may be absent."""
 
 UPDATES: dict[str, Fields] = {
     "text_start": _PLACE,
@@ -31,7 +31,7 @@ UPDATES: dict[str, Fields] = {
     "toolcall_delta": {**_PLACE, "delta": TEXT},
     "toolcall_end": {**_PLACE, "toolCall": object_with("type", "id", "name", "arguments")},
 }
-"""``assistantMessageEvent`` of a ``message_update``, by type: what is new, never the message so far."""
+"""``assistantMessageEvent`` of a ``message_update``, by type: the new part, never the message so far."""
 
 EVENTS: dict[str, Fields] = {
     "agent_start": {},
@@ -65,7 +65,7 @@ EVENTS: dict[str, Fields] = {
     "summarization_retry_finished": _SUMMARY_RETRY,
     "extension_error": {"extensionPath": TEXT, "event": TEXT, "error": TEXT, "stack?": TEXT, "extra?": _ANY},
 }
-"""Every event that pi itself sends. Plugins may send others; a client ignores what it does not know."""
+"""Every event that pi itself sends. Plugins may send others; a client ignores unknown ones."""
 
 DIALOGS: dict[str, Fields] = {
     "select": {"title": TEXT, "options": list_of(TEXT), "timeout?": INTEGER},
@@ -83,18 +83,18 @@ UI_METHODS: dict[str, Fields] = {
     "setTitle": {"title": TEXT},
     "set_editor_text": {"text": TEXT},
 }
-"""Everything that an ``extension_ui_request`` may ask for."""
+"""The methods of an ``extension_ui_request``."""
 
 
 @frozen
 class Event:
-    """Something that happened. What is not here is in ``data``, the event as it came."""
+    """An event; ``data`` is the whole event as received."""
 
     data: JsonObject
 
     @property
     def type(self) -> str:
-        """What happened: a key of ``EVENTS``, or a plugin's own."""
+        """The event's type: a key of ``EVENTS``, or a plugin's own."""
         return str(self.data.get("type"))
 
     @property
@@ -111,11 +111,11 @@ class Event:
 
 @frozen
 class UiRequest:
-    """A plugin asks, or tells, the user something.
+    """A dialog or a notice of a plugin for the user.
 
     Attributes:
         method: A key of ``UI_METHODS``.
-        data: The request as it came: ``title``, ``options``, ``message`` ...
+        data: The request as received: ``title``, ``options``, ``message`` ...
     """
 
     method: str
@@ -123,17 +123,17 @@ class UiRequest:
 
     @property
     def is_dialog(self) -> bool:
-        """Whether an answer is waited for."""
+        """Whether pi waits for an answer."""
         return self.method in DIALOGS
 
     @property
     def title(self) -> str:
-        """What is asked."""
+        """The dialog's title."""
         return str(self.data.get("title", ""))
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What a ``select`` lets choose from; both shapes are read."""
+        """The options of a ``select``; accepts both wire formats."""
         given = self.data.get("options") or ()
         return tuple(str(each.get("value", each.get("label")) if isinstance(each, dict) else each) for each in given)
 

@@ -1,4 +1,4 @@
-"""What a value on the wire may be, said once: how it is checked, written, described to people and as a JSON schema."""
+"""Kinds of values on the wire: each defines once its validation, serialisation, description and JSON schema."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ __all__ = [
 ]
 
 _SHOWN = 60
-"""Characters of a wrong value that are repeated."""
+"""Characters of an invalid value that an error repeats."""
 
 
 class Mismatch(ValueError):
-    """A value that is not what it should be.
+    """A value has the wrong type or shape.
 
     Attributes:
-        path: Where: names of fields and places in lists, from the outside.
-        expected: What should be there, in words.
-        missing: Whether nothing is there.
+        path: Names of fields and indexes of lists, from the outside in.
+        expected: Description of the expected value.
+        missing: Whether the value is missing.
     """
 
     def __init__(self, expected: str, value: Any = None, path: tuple[str, ...] = (), *, missing: bool = False) -> None:
@@ -49,21 +49,21 @@ class Mismatch(ValueError):
         super().__init__(expected)
 
     def under(self, name: str) -> Mismatch:
-        """Return it as it looks from one level further out."""
+        """Return the same error with a field added at the front of its path."""
         return Mismatch(self.expected, self.value, (name, *self.path), missing=self.missing)
 
     @property
     def field(self) -> str:
-        """The path as one word: ``images.0.data``."""
+        """The path with dots: ``images.0.data``."""
         return ".".join(self.path)
 
     def __str__(self) -> str:
         where = f"{self.field!r} " if self.path else ""
-        return f"{where}is missing" if self.missing else f"{where}must be {self.expected}, not {shown(self.value)}"
+        return f"{where}is missing" if self.missing else f"{where}must be {self.expected}, not {as_json(self.value)}"
 
 
-def shown(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
+def as_json(value: Any) -> str:
+    """Return a value as JSON, truncated where it is long."""
     text = json.dumps(value, default=repr)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
@@ -73,7 +73,7 @@ class Kind:
     """A kind of value.
 
     Attributes:
-        says: As it reads behind "must be".
+        says: Description, as it follows "must be".
         schema: As a JSON schema.
         read: Returns the value for plain JSON data; raises ``Mismatch``.
         write: Returns plain JSON data for the value.
@@ -102,7 +102,7 @@ OBJECT = _plain("an object", "object", dict)
 
 
 def choice(*words: str) -> Kind:
-    """Return the kind that is one of some words."""
+    """Return the kind of an enumeration of strings."""
     *most, last = map(repr, words)
     says = f"{', '.join(most)} or {last}" if most else last
 
@@ -115,7 +115,7 @@ def choice(*words: str) -> Kind:
 
 
 def list_of(kind: Kind) -> Kind:
-    """Return the kind that is a list; it is read as a tuple."""
+    """Return the kind of a list; it is read as a tuple."""
     says = "a list"
 
     def read(value: Any) -> tuple[Any, ...]:
@@ -134,7 +134,7 @@ def list_of(kind: Kind) -> Kind:
 
 
 def object_with(*required: str, **properties: Mapping[str, Any]) -> Kind:
-    """Return the kind that is an object with these fields among others; it is read as a dict."""
+    """Return the kind of an object with at least these fields; it is read as a dict."""
 
     def read(value: Any) -> Any:
         OBJECT.read(value)
@@ -152,7 +152,7 @@ def object_with(*required: str, **properties: Mapping[str, Any]) -> Kind:
 
 
 def _fields(cls: type[Any]) -> tuple[attrs.Attribute[Any], ...]:
-    """Return the fields of a record's class; every one is an attrs class, which the base cannot say."""
+    """Return the fields of a record's class; every one is an attrs class, which the base class cannot declare."""
     found: tuple[attrs.Attribute[Any], ...] = attrs.fields(cls)
     return found
 
@@ -163,13 +163,13 @@ def wire(kind: Kind) -> dict[str, Kind]:
 
 
 def wire_name(name: str) -> str:
-    """Return the wire's name of a field: ``streamingBehavior`` for ``streaming_behavior``."""
+    """Return the name of a field on the wire: ``streamingBehavior`` for ``streaming_behavior``."""
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
 
 
 class Record:
-    """A value made of fields, each with its kind. Unknown fields are ignored, and ``null`` is as good as absent."""
+    """A value of fields, each with its kind. Unknown fields are ignored, and ``null`` is the same as absent."""
 
     @classmethod
     def from_wire(cls, data: Any) -> Self:
@@ -203,7 +203,7 @@ class Record:
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """Return the JSON schema of what ``from_wire`` reads."""
+        """Return the JSON schema of the data that ``from_wire`` accepts."""
         fields = _fields(cls)
         schema: dict[str, Any] = {"type": "object"}
         required = [wire_name(each.name) for each in fields if each.default is NOTHING]
@@ -215,5 +215,5 @@ class Record:
 
 
 def record(cls: type[Record]) -> Kind:
-    """Return the kind that is such a record."""
+    """Return the kind of a record class."""
     return Kind("an object", cls.schema(), cls.from_wire, lambda value: value.to_wire())

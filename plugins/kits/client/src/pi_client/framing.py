@@ -1,18 +1,18 @@
-"""Lines as both ends of the protocol cut them: at LF alone, so that U+2028 and its like are data."""
+"""Line splitting for both ends of the protocol: at LF alone, so that U+2028 and similar are data."""
 
 from __future__ import annotations
 
 __all__ = ["MAX_LINE", "LineSplitter"]
 
 MAX_LINE = 64 * 1024 * 1024
-"""Bytes of a command's line. Providers take requests of 20 to 50 MB; what is longer would only fill the memory."""
+"""Bytes of a command's line. Providers accept requests of 20 to 50 MB; a longer line would only fill memory."""
 
 
 class LineSplitter:
-    """Makes lines of chunks.
+    """Splits chunks into lines.
 
     Args:
-        limit: Bytes of a line; a longer one is dropped as it comes and reported as None. Without a limit when None.
+        limit: Maximum bytes of a line; a longer one is dropped and reported as None. No limit when None.
     """
 
     def __init__(self, limit: int | None = None) -> None:

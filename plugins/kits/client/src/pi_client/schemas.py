@@ -52,7 +52,7 @@ def _responses() -> list[JsonObject]:
 
 
 def _failure() -> JsonObject:
-    """A command that failed; ``command`` is ``parse`` for a line that is no JSON, absent where no command was named."""
+    """A command that failed; ``command`` is ``parse`` for a line that is not JSON, absent without a command's name."""
     fields = {"id": {}, "command": {"type": "string"}, "error": {"type": "string"}}
     return _tagged({"type": "object", "required": ["error"]}, {"type": "response", "success": False}, fields)
 

@@ -1,4 +1,4 @@
-"""What pi answers, as values. Messages, models and session entries stay JSON objects, as they came."""
+"""Results of commands, as values. Messages, models and session entries stay JSON objects, as received."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ NODE = object_with(
 
 @frozen(kw_only=True)
 class Image(Record):
-    """An image for the model: base64 without a data-URL prefix. An older shape is read, too."""
+    """An image for the model: base64 without a data-URL prefix. An older format is accepted, too."""
 
     data: str = field(metadata=wire(TEXT), repr=False)
     mime_type: str = field(metadata=wire(TEXT))
@@ -80,7 +80,7 @@ class Image(Record):
 
     @classmethod
     def from_wire(cls, data: Any) -> Image:
-        """Return the image, in either shape."""
+        """Return the image, from either format."""
         source = OBJECT.read(data).get("source")
         if source is None:
             return super().from_wire(data)
@@ -91,12 +91,12 @@ class Image(Record):
         return super().from_wire({**data, "data": source.get("data"), "mimeType": source.get("mediaType")})
 
     def to_wire(self) -> JsonObject:
-        """Return the shape that pi writes."""
+        """Return the current format."""
         return {"type": self.type, "data": self.data, "mimeType": self.mime_type}
 
     @classmethod
     def schema(cls) -> JsonObject:
-        """Return the schema of both shapes."""
+        """Return the schema of both formats."""
         text, kind = dict(TEXT.schema), {"const": "image"}
         source = {"type": "object", "required": ["mediaType", "data"], "properties": {"mediaType": text, "data": text}}
         return {
@@ -113,18 +113,18 @@ class Image(Record):
 
 @frozen(kw_only=True)
 class Disposition(Record):
-    """What became of something said: a run ``started``, it is ``queued``, or a command or plugin ``handled`` it."""
+    """How a message was handled: a run ``started``, it is ``queued``, or a command or plugin ``handled`` it."""
 
     disposition: Literal["started", "queued", "handled"] = field(metadata=wire(choice("started", "queued", "handled")))
 
 
 @frozen(kw_only=True)
 class State(Record):
-    """What the session is and does now.
+    """The session's state.
 
     Attributes:
-        session_file: Where it is stored, or will be with the first answer; None in memory.
-        message_count: Messages of the conversation as the model is told it.
+        session_file: Its file, which is created with the first answer; None in memory.
+        message_count: Messages of the model's context.
         pending_message_count: Messages that are queued.
     """
 
@@ -144,7 +144,7 @@ class State(Record):
 
 @frozen(kw_only=True)
 class Queue(Record):
-    """Texts that wait: for the next request, and for the end of the run."""
+    """Queued texts: for before the next request, and for the end of the run."""
 
     steering: tuple[str, ...] = field(metadata=wire(list_of(TEXT)))
     follow_up: tuple[str, ...] = field(metadata=wire(list_of(TEXT)))
@@ -159,7 +159,7 @@ class Cancelled(Record):
 
 @frozen(kw_only=True)
 class Messages(Record):
-    """The conversation as the model is told it."""
+    """The messages of the model's context."""
 
     messages: tuple[JsonObject, ...] = field(metadata=wire(list_of(MESSAGE)))
 
@@ -173,7 +173,7 @@ class Models(Record):
 
 @frozen(kw_only=True)
 class ModelCycle(Record):
-    """What cycling came to; ``is_scoped`` when only some models are cycled through."""
+    """The model selected by cycling; ``is_scoped`` when only some models are cycled through."""
 
     model: JsonObject = field(metadata=wire(MODEL))
     thinking_level: ThinkingLevel = field(metadata=wire(LEVEL))
@@ -182,14 +182,14 @@ class ModelCycle(Record):
 
 @frozen(kw_only=True)
 class ThinkingChoice(Record):
-    """The thinking level that cycling came to."""
+    """The thinking level selected by cycling."""
 
     level: ThinkingLevel = field(metadata=wire(LEVEL))
 
 
 @frozen(kw_only=True)
 class ThinkingLevels(Record):
-    """The thinking levels that the model has."""
+    """The thinking levels that the model supports."""
 
     levels: tuple[ThinkingLevel, ...] = field(metadata=wire(list_of(LEVEL)))
 
@@ -208,7 +208,7 @@ class Compaction(Record):
 
 @frozen(kw_only=True)
 class BashResult(Record):
-    """What a command of the user printed; ``exit_code`` is None when it was stopped."""
+    """Output of a command of the user; ``exit_code`` is None when it was stopped."""
 
     output: str = field(metadata=wire(TEXT))
     exit_code: int | None = field(default=None, metadata=wire(INTEGER))
@@ -230,7 +230,7 @@ class Tokens(Record):
 
 @frozen(kw_only=True)
 class ContextUsage(Record):
-    """How full the window is; ``tokens`` and ``percent`` are not known right after a compaction."""
+    """How much of the context window is used; ``tokens`` and ``percent`` are not known right after a compaction."""
 
     tokens: int | None = field(default=None, metadata=wire(INTEGER))
     context_window: int = field(metadata=wire(INTEGER))
@@ -247,7 +247,7 @@ class ContextUsage(Record):
 
 @frozen(kw_only=True)
 class Stats(Record):
-    """A session in numbers; ``cost`` in US dollars."""
+    """Statistics of a session; ``cost`` in US dollars."""
 
     session_file: str | None = field(default=None, metadata=wire(TEXT))
     session_id: str = field(metadata=wire(TEXT))
@@ -270,7 +270,7 @@ class ExportedFile(Record):
 
 @frozen(kw_only=True)
 class Fork(Record):
-    """What came of a fork: what the user had said there, for editing."""
+    """Result of a fork: the text of the user message there, for editing."""
 
     text: str = field(metadata=wire(TEXT))
     cancelled: bool = field(metadata=wire(FLAG))
@@ -278,7 +278,7 @@ class Fork(Record):
 
 @frozen(kw_only=True)
 class ForkMessage(Record):
-    """A message of the user, before which a fork may begin."""
+    """A user message that can be forked from."""
 
     entry_id: str = field(metadata=wire(TEXT))
     text: str = field(metadata=wire(TEXT))
@@ -320,10 +320,10 @@ class LastText(Record):
 
 @frozen(kw_only=True)
 class Command(Record):
-    """Something that the user can call with ``/name``.
+    """A slash command.
 
     Attributes:
-        source: ``extension``, ``prompt``, ``skill``, or a plugin's own word.
+        source: ``extension``, ``prompt``, ``skill``, or a plugin's own kind.
         location: ``user``, ``project`` or ``path``; None for a plugin's command.
     """
 
@@ -338,6 +338,6 @@ class Command(Record):
 
 @frozen(kw_only=True)
 class CommandList(Record):
-    """What can be called with a slash."""
+    """The slash commands."""
 
     commands: tuple[Command, ...] = field(metadata=wire(list_of(record(Command))))
