@@ -1,7 +1,7 @@
-"""What providers are built from; everything public is importable from here and loaded on first use.
+"""Building blocks of providers; everything public is importable from here and loaded on first use.
 
-Importing this package costs nothing: httpx comes with the first request, jiter with the first look at half-received
-arguments.
+Importing this package is cheap: httpx is imported with the first request, jiter when partial arguments are first
+parsed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Waiting for something that the user may no longer want: every wait of a transport ends when the run is aborted."""
+"""Abortable waiting: every wait of a transport ends when the run is aborted."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class AbortWatch:
         response = await watch(client.send(request))
         while chunk := await watch(anext(chunks, b"")):
             for event in decoder.feed(chunk):
-                watch.raise_if_aborted()  # one read may bring many events
+                watch.raise_if_aborted()  # one read may contain many events
                 yield event
     ```
 
-    What is awaited is cancelled by the abort. Work that cannot be (a call in a thread) is left behind: close its
+    The abort cancels the awaited work. Work that cannot be cancelled (a call in a thread) keeps running: close its
     connection with ``signal.on_abort``.
 
     Args:
-        signal: The run's abort, ``options.signal``; without one the watch only awaits.
+        signal: The run's abort signal, ``options.signal``; without one the watch only awaits.
     """
 
     __slots__ = ("_aborted", "_forget", "_scope", "_signal")
@@ -54,15 +54,15 @@ class AbortWatch:
     async def __call__(self, work: Awaitable[T], seconds: float | None = None) -> T:
         """Await ``work`` and return what it returns.
 
-        ``asyncio.timeout`` knows how to take back a cancellation that it caused. It must not surround a ``yield``,
-        which is why each wait has its own.
+        ``asyncio.timeout`` uncancels a cancellation that it caused. It must not surround a ``yield``, which is why each
+        wait has its own.
 
         Args:
-            work: What to wait for.
-            seconds: How long it may take; None is no limit.
+            work: The awaitable.
+            seconds: Deadline; None is no limit.
 
         Raises:
-            Aborted: The signal is set, or was set meanwhile.
+            Aborted: The signal was set before or during the wait.
             TimeoutError: It took longer.
         """
         if self._signal is None and seconds is None:
@@ -77,12 +77,12 @@ class AbortWatch:
             self._scope = None
 
     def raise_if_aborted(self) -> None:
-        """Raise ``Aborted`` when the signal was set; for between two events of one read."""
+        """Raise ``Aborted`` when the signal was set; to be called between two events of one read."""
         if self._aborted:
             raise Aborted((self._signal and self._signal.reason) or "Request was aborted")
 
     def close(self) -> None:
-        """No longer listen to the signal; leaving the ``with`` block does the same."""
+        """Unsubscribe from the signal; leaving the ``with`` block does the same."""
         if self._forget is not None:
             self._forget()
             self._forget = None

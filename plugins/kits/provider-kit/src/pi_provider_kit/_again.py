@@ -1,6 +1,6 @@
-"""Requests that the transport makes again by itself, before they count as failed.
+"""Retries of requests inside the transport, before a request counts as failed.
 
-For users who set ``retry.provider.maxRetries``; only what has not been answered is asked again, so nothing comes twice.
+For users who set ``retry.provider.maxRetries``; only unanswered requests are retried, so no event comes twice.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from pi_hookspecs.provider import StreamOptions
     from pi_provider_kit._abort import AbortWatch
 
-__all__ = ["made_again"]
+__all__ = ["with_retries"]
 
 _PASSES = ("connect", "dns", "dropped", "refused", "timeout")
-"""Kinds of failures of the network that may be gone a moment later."""
+"""Kinds of transient network failures."""
 
 _STATUSES = (408, 409, 429)
 
 _FIRST_PAUSE_MS = 500
 _LONGEST_PAUSE_MS = 8000
-"""As the vendors' own clients wait, where the server does not ask for more."""
+"""Delays of the vendors' own clients, used where the server does not ask for a longer one."""
 
 
-async def made_again(
+async def with_retries(
     make: Callable[[], Awaitable[None]], failure: Exception, options: StreamOptions, watch: AbortWatch
 ) -> None:
-    """Make a request again, as often as ``options.max_retries`` allows and as long as that may help.
+    """Retry a request up to ``options.max_retries`` times, while its failure is transient.
 
     Raises:
-        HttpFailed: It failed each time; the failure is that of the last.
+        HttpFailed: Every attempt failed; the failure is that of the last.
         Aborted: ``options.signal`` was set, also while waiting.
     """
     for attempt in range(options.max_retries or 0):
@@ -50,7 +50,7 @@ async def made_again(
 
 
 def _pause_ms(failure: Exception, attempt: int, longest_ms: int | None) -> int | None:
-    """Return how long to wait; None where waiting does not help, or the server asks for more than the user has."""
+    """Return the delay; None where a retry does not help, or the server asks for more than the user's limit."""
     if not isinstance(failure, HttpFailed):
         return None
     status = failure.status or 0

@@ -1,6 +1,6 @@
-"""The way of an answer that all codecs share: what a request brings is read as it comes, and whatever fails ends it.
+"""Reading an answer, shared by all codecs: received events are converted as they arrive; any failure ends the answer.
 
-What reads an answer is only imported when its request has left: the server needs longer than the import does.
+The reader is imported only after the request was sent: the server takes longer than the import.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["AnswerReader", "read_answer"]
 
 _ANSWER_LIMIT = 64 * 1_048_576
-"""Characters of text, thinking and arguments together; no model answers so much, and all of it is kept in memory."""
+"""Characters of text, thinking and arguments together; no model's answer is so long, and it is kept in memory."""
 
 _DELTAS = frozenset(("text_delta", "thinking_delta", "toolcall_delta"))
 
@@ -32,7 +32,7 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class AnswerReader(Protocol[T_contra]):
-    """Turns what an API sends into our events. It knows nothing of where that comes from."""
+    """Converts an API's events to ours. It is independent of the transport."""
 
     @property
     def builder(self) -> AnswerBuilder:
@@ -41,19 +41,19 @@ class AnswerReader(Protocol[T_contra]):
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more need be read."""
+        """Whether the answer is complete."""
         ...
 
     def feed(self, received: T_contra, /) -> Iterable[AssistantMessageEvent]:
-        """Return what one thing received adds.
+        """Return the events for one received item.
 
         Raises:
-            RequestFailed: It tells of a failure, or cannot be understood.
+            RequestFailed: It reports a failure, or is invalid.
         """
         ...
 
     def end(self) -> Iterable[AssistantMessageEvent]:
-        """Return what is left when nothing more is read.
+        """Return the remaining events at the end of the stream.
 
         Raises:
             RequestFailed: The answer is not complete.
@@ -71,20 +71,20 @@ async def read_answer(
 ) -> AsyncIterator[AssistantMessageEvent]:
     """Yield an answer, whole or with the error that ended it: exactly one ``Done`` or ``Error`` is the last event.
 
-    It ends with an error, which keeps what came, where more than 64 MB of text come, and where for
-    ``Timeouts.progress`` nothing comes that adds to it.
+    It ends with an error, which keeps the content received, when there is more than 64 MB of text, or no new content
+    for ``Timeouts.progress``.
 
     Args:
-        received: Makes the request and yields what comes: the events of an API.
-        reader: Returns what reads it, the same at each call (``functools.cache``). It is called here when the first
-            thing came, or before it by who sends the request (``HttpRequest.on_sent``).
+        received: Makes the request and yields the API's events.
+        reader: Returns the reader, the same at each call (``functools.cache``). Called here with the first event, or
+            earlier, after the request was sent (``HttpRequest.on_sent``).
         options: Those of the request.
-        explain: Makes more of a failure than was said.
-        secrets: Returns what must not be in an error, beside the key and secret headers of ``options``: tokens that are
-            known only when the request is made.
+        explain: Adds an explanation to a failure.
+        secrets: Returns further values to redact from errors, in addition to the key and secret headers of ``options``:
+            tokens that are known only when the request is made.
 
     Raises:
-        MissingKey: Nobody is logged in, which is no answer.
+        MissingKey: There is no key or login; this is not reported as an answer.
     """
     size = 0
     try:
@@ -103,19 +103,19 @@ async def read_answer(
                     break
                 if event is None or size > _ANSWER_LIMIT:
                     _check(progress, size)
-                else:  # the way of almost every event: no call, no look at the clock
+                else:  # the path of almost every event: no call, no reading of the clock
                     progress.since = None
         for event in reader().end():
             yield event
     except MissingKey:
         raise
-    except Exception as problem:  # noqa: BLE001 - a request that fails is an answer, whatever failed
+    except Exception as problem:  # noqa: BLE001 - any failed request is an answer
         failure: Any = problem if explain is None else explain(problem)
         yield reader().builder.end_for(failure, options, secrets())
 
 
 def _check(progress: Progress, size: int) -> None:
-    """Refuse an answer that is too long, or goes on for too long without getting further."""
+    """Raise for an answer that is too long, or makes no progress for too long."""
     if size > _ANSWER_LIMIT:
         raise oversized_failure(_ANSWER_LIMIT)
     progress.note(advanced=False)

@@ -1,4 +1,4 @@
-"""The message builder as providers should use it: tolerant while a call grows, careful when it is complete."""
+"""The message builder for providers: lenient while a tool call streams, strict when it is complete."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 __all__ = ["REPAIR_NOTE", "AnswerBuilder"]
 
 REPAIR_NOTE = "argumentsRepair"
-"""Where a repaired call says so: ``call.extra["argumentsRepair"]`` is the note for the tool result's details."""
+"""Key of a repaired call's note: ``call.extra["argumentsRepair"]``, for the details of the tool result."""
 
 
 _SLIPS = (AttributeError, LookupError, TypeError)
-"""What Python says of values that nobody checked, in words that mean nothing to a user."""
+"""Python errors of unvalidated values, whose texts mean nothing to a user."""
 
 
 class AnswerBuilder(MessageBuilder):
-    """A ``MessageBuilder`` that reads half-received arguments, repairs complete ones, and words failures.
+    """A ``MessageBuilder`` that parses partial arguments, repairs complete ones, and formats failures.
 
     Arguments are repaired in ``done``, when it is known that the message did not stop for length; the call in the
     final message then differs from that of its ``toolcall_end``, which had ``arguments_error``.
@@ -41,16 +41,16 @@ class AnswerBuilder(MessageBuilder):
         super().__init__(model, PartialJson())
 
     def tool_call_start(self, call_id: str, name: str) -> ToolCallStart:
-        """Open a tool call. An id that the message has already is made another: results are told apart by it."""
+        """Open a tool call. A duplicate id is changed: results are matched to calls by id."""
         used = {block.id for block in self._blocks if block.kind == "toolCall"}
         own, number = call_id, 1
         while own in used:
             number += 1
-            own = f"{call_id.partition('|')[0]}_{number}"  # Responses: without the item, which is the other call's
+            own = f"{call_id.partition('|')[0]}_{number}"  # Responses: without the other call's item id
         return super().tool_call_start(own, name)
 
     def done(self, reason: StopReason = "stop") -> Done:
-        """End the answer well, see ``MessageBuilder.done``."""
+        """End the answer successfully, see ``MessageBuilder.done``."""
         if reason != "length":
             for block in self._blocks:
                 call = block.finished
@@ -61,15 +61,15 @@ class AnswerBuilder(MessageBuilder):
     def end_for(
         self, problem: BaseException, options: StreamOptions | None = None, secrets: Iterable[str] = ()
     ) -> Error:
-        """End the answer because of what ``stream_events`` raised: an abort, or a failure with what to do about it.
+        """End the answer with an exception of ``stream_events``: an abort, or a failure with advice.
 
-        Status, request id and the server's wish to wait are kept in ``message.extra["requestFailure"]``.
+        Status, request id and the server's retry delay are kept in ``message.extra["requestFailure"]``.
 
         Args:
-            problem: What was raised.
-            options: Those of the request. Their key, and the headers of them and of the model that are secret, are
-                taken out of the message: an event of the stream or a hook's error may have repeated them.
-            secrets: What else must not be in it.
+            problem: The exception.
+            options: Those of the request. Their key, and secret headers of the options and the model, are
+                redacted from the message: an event of the stream or a hook's error may have repeated them.
+            secrets: Further values to redact.
         """
         if isinstance(problem, Aborted):
             return self.abort()

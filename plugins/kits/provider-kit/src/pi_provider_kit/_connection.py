@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: a request goes out, its answer comes in, and then the next.
+"""One HTTP/1.1 connection: one request and its response at a time.
 
 This module alone parses HTTP, and is imported with the first request. Whatever one read of the socket brought is handed
 on in one piece, so that a burst of small chunks costs next to nothing per chunk.
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Connection"]
 
 _HIGH_WATER = 1_048_576
-"""Bytes that may wait for the reader before the socket is no longer read."""
+"""Buffered bytes of the body above which reading of the socket is paused."""
 
 _HEADERS_LIMIT = 262_144
-"""Bytes of headers; more is no API's answer."""
+"""Maximum bytes of headers."""
 
 _DRAIN_SECONDS = 0.5
 _DRAIN_BYTES = 65_536
-"""How much of an answer that nobody reads on is waited for, so that the connection can be used again. A codec stops at
-the last event of its API, the end of the HTTP body comes a moment later."""
+"""Maximum bytes of an abandoned body that are drained so that the connection can be reused. A codec stops at the last
+event of its API, the end of the HTTP body comes a moment later."""
 
 
 class Answer:
-    """What the parser makes of the bytes. Its methods are the parser's callbacks.
+    """A response as parsed so far. Its methods are the parser's callbacks.
 
     ``on_body`` is ``list.append`` itself: no Python frame per chunk of the body.
     """
@@ -103,7 +103,7 @@ class Answer:
             self.complete = True
 
     def feed(self, data: bytes) -> bool:
-        """Parse what came; False when the connection cannot go on."""
+        """Parse received bytes; return False when the connection cannot be used any more."""
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -116,7 +116,7 @@ class Answer:
         return False
 
     def cut(self, error: Exception | None) -> None:
-        """Take note that the connection is gone."""
+        """Record that the connection is closed."""
         if self.complete or self.error is not None:
             return
         if self.ready and not self.bounded and error is None:
@@ -132,12 +132,12 @@ class Answer:
 
 
 class Connection(asyncio.Protocol):
-    """A connection that is either asked, or idle in the pool.
+    """A connection that is either in use, or idle in the pool.
 
     Args:
         loop: The running loop.
         on_free: Called when the answer is complete and the connection can be used again.
-        on_gone: Called when it is closed, whoever closed it.
+        on_gone: Called when it is closed, by either side.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
         self._draining = False
 
-    # Asking
+    # Requests
 
     async def ask(self, request: bytes, seconds: float | None, sent: Callable[[], object] | None = None) -> Answer:
         """Send a whole request, call ``sent``, and return as soon as the answer's headers are here.
@@ -176,7 +176,7 @@ class Connection(asyncio.Protocol):
         else:
             self._socket.write(request)
             if sent is not None:
-                self._tell(sent)
+                self._notify_sent(sent)
         deadline = self._deadline(seconds)
         while not answer.ready:
             if answer.error is not None:
@@ -187,11 +187,11 @@ class Connection(asyncio.Protocol):
 
     @property
     def stale(self) -> bool:
-        """Whether the server had given up this connection before it saw the latest request."""
+        """Whether the server had closed this connection before it saw the latest request."""
         return self.used and self._answer is not None and not self._answer.status
 
     async def read(self, seconds: float | None) -> bytes:
-        """Return all bytes of the body that are here, or the next ones; ``b""`` at the end.
+        """Return all buffered bytes of the body, or wait for the next ones; ``b""`` at the end.
 
         Raises:
             ReadTimeout: Nothing came for ``seconds``.
@@ -214,7 +214,7 @@ class Connection(asyncio.Protocol):
         return data
 
     def release(self) -> None:
-        """Say that nobody reads on: the connection goes back to the pool, or is closed."""
+        """Stop reading the response: the connection goes back to the pool, or is closed."""
         answer = self._answer
         if answer is None or self._draining:
             return
@@ -230,11 +230,11 @@ class Connection(asyncio.Protocol):
             self._resume()
 
     def keep_for(self, seconds: float) -> None:
-        """Close the connection unless it is asked within ``seconds``."""
+        """Close the connection unless it is used within ``seconds``."""
         self._timer = self._loop.call_later(seconds, self.abort)
 
     def abort(self) -> None:
-        """Close now, whatever is under way."""
+        """Close now, even during a request."""
         self._stop_timer()
         if self._socket is not None:
             self._socket.abort()
@@ -250,7 +250,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         answer = self._answer
-        if answer is None:  # nothing was asked: a server that says goodbye, or speaks something else
+        if answer is None:  # no request is pending: a server that closes, or does not speak HTTP
             self.abort()
             return
         if not answer.feed(data):
@@ -273,7 +273,7 @@ class Connection(asyncio.Protocol):
         self._on_gone(self)
         self._wake()
 
-    # Inner workings
+    # Internals
 
     def _drain(self, answer: Answer) -> None:
         answer.chunks.clear()
@@ -307,10 +307,10 @@ class Connection(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _tell(self, sent: Callable[[], object]) -> None:
+    def _notify_sent(self, sent: Callable[[], object]) -> None:
         try:
             sent()
-        except BaseException:  # nobody will read this answer
+        except BaseException:  # this response will not be read
             self.abort()
             raise
 
@@ -318,12 +318,12 @@ class Connection(asyncio.Protocol):
         return self._loop.time() + seconds if seconds else None
 
     async def _wait(self, deadline: float | None) -> None:
-        """Wait for the parser to have something new; one timer per wait, not per chunk."""
+        """Wait for news from the parser; one timer per wait, not per chunk."""
         self._waiter = waiter = self._loop.create_future()
         timer = self._loop.call_at(deadline, _expire, waiter) if deadline is not None else None
         try:
             await waiter
-        except BaseException:  # a time-out, or the waiting task is cancelled: nobody will read this answer
+        except BaseException:  # a time-out, or the waiting task is cancelled: this response will not be read
             self.abort()
             raise
         finally:

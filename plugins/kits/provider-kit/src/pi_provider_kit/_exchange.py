@@ -1,6 +1,6 @@
-"""A request on its way and the bytes of its answer, watched for an abort, for silence and for what is no stream.
+"""A request and the bytes of its response, with aborts, timeouts and detection of responses that are not a stream.
 
-Here the transport's errors become ``RequestFailed``, the one error that codecs handle.
+The transport's errors are converted to ``RequestFailed``, the one error that codecs handle.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 __all__ = ["Exchange"]
 
 _ERROR_BYTES = 262_144
-"""How much of an answer that is an error is read."""
+"""Maximum bytes of an error body that are read."""
 
 _ERROR_SECONDS = 10.0
-"""How long that may take."""
+"""Seconds for reading it."""
 
 _WHOLE_BYTES = 64 * 1_048_576
-"""Of an answer that is read in one piece."""
+"""Maximum bytes of a response that is read in one piece."""
 
 _STREAM_BYTES = 512 * 1_048_576
-"""Of a stream, whose events may be hundreds of times as long as their text."""
+"""Maximum bytes of a stream, whose events may be hundreds of times as long as their text."""
 
 _JSON, _LINES, _EVENTS = "application/json", "application/x-ndjson", "text/event-stream"
 
 
 class Exchange:
-    """A request and its answer, from the first byte sent to the connection given back.
+    """A request and its response, from the first byte sent to the release of the connection.
 
     Attributes:
-        progress: The reader notes there whether the bytes completed anything.
+        progress: Where the reader records whether the bytes completed an event.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Exchange:
         return b"".join(pieces)
 
     def refusal(self, content: bytes) -> RequestFailed:
-        """Return the failure that the answer's head and ``content`` report."""
+        """Return the failure for the response's head and ``content``."""
         from pi_provider_kit._failure import answer_failure, secrets_of
 
         status = self._response.status_code if self._response is not None else 0
@@ -138,9 +138,9 @@ class Exchange:
         except Exception as failure:
             if not self._options.max_retries:
                 raise
-            from pi_provider_kit._again import made_again
+            from pi_provider_kit._again import with_retries
 
-            await made_again(self._reopen, failure, self._options, self._watch)
+            await with_retries(self._reopen, failure, self._options, self._watch)
 
     async def _reopen(self) -> None:
         if self._response is not None:
@@ -174,7 +174,7 @@ class Exchange:
         await self._check_kind()
 
     async def _check_kind(self) -> None:
-        """Take an answer that came whole, refuse a page and an error, where with status 200 a stream should be."""
+        """Accept one JSON document in place of a stream; reject an HTML page or an error with status 200."""
         named = self._headers.get("content-type", "").startswith(self._accept)
         if self._accept == _JSON or (named and self._accept != _EVENTS):
             return
@@ -187,7 +187,7 @@ class Exchange:
         whole = self._request.from_whole
         if self._accept == _EVENTS and whole is not None and self._first.lstrip()[:1] != b"<":
             content = await self.read_whole()
-            with suppress(ValueError):  # it is no JSON
+            with suppress(ValueError):  # it is not JSON
                 events = (compact_json(event).encode() for event in whole(parse_json(content)))
                 self._first = b"".join(b"data: %s\n\n" % event for event in events)
             if self._first:
@@ -234,7 +234,7 @@ class Exchange:
         return headers, body
 
     async def _rest(self) -> bytes:
-        """Return what comes of the body in short order; an error that trickles in is not waited for."""
+        """Return the part of an error body that arrives within a short deadline."""
         from pi_hookspecs.errors import RequestFailed
 
         pieces: list[bytes] = []
@@ -257,7 +257,7 @@ def _encoded(body: Any) -> bytes:
 
     try:
         return orjson.dumps(body)
-    except TypeError:  # a number beyond 64 bits, half a surrogate pair: a tool call that a model really made
+    except TypeError:  # a number beyond 64 bits, half a surrogate pair: models do make such tool calls
         import json
 
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

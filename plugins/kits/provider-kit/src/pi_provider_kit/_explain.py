@@ -1,7 +1,7 @@
-"""What the user can do about a failed request, in one sentence.
+"""Advice on a failed request for the user, in one sentence.
 
-The sentence follows the API's own words, on a line of its own, and must not change what they mean to the retry rules
-and to overflow detection: it repeats none of their patterns.
+The sentence follows the API's own message, on a line of its own. It must not contain any pattern of the retry rules
+and of overflow detection, which match on the message.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _REFUSED = "Provider {provider!r} does not take the request as it is: mend what 
 _TOO_MUCH = "Compact the conversation, or choose a model that takes more with --model."
 
 _NO_PATH = "Provider {provider!r} has no model {model!r} at {base_url!r}: servers of this API are often at .../v1."
-"""For a base URL that names a host alone."""
+"""For a base URL without a path."""
 
 _TROUBLE = "The provider has trouble: {wait_lower}, or choose another model with --model."
 
@@ -58,26 +58,26 @@ _VERSIONED = ("openai-completions", "openai-responses")
 _AGAIN = "Send the prompt again, or choose another model with --model."
 
 _PAGE = "Check the base URL of provider {provider!r}, {base_url!r}, and what stands between pi and it."
-"""For a page in place of the API's refusal: a wrong address has one, and so have firewalls."""
+"""For an HTML page in place of the API's error: from a wrong address or a firewall."""
 
 _SIZE = re.compile(r"\btokens?\b|context|too (?:long|large|big|many)|\bexceed", re.IGNORECASE)
-"""What a request that is refused for its size is refused with, in the words of most hosts."""
+"""Error texts of most hosts for a request that is too large."""
 
 _MONEY = re.compile(r"insufficient_quota|billing|credit balance|insufficient (?:balance|credits|funds)", re.IGNORECASE)
 _KEY = re.compile(r"\bapi[ _-]?key\b|authenticat", re.IGNORECASE)
-"""What hosts also say with a status of their own choice: Anthropic and Google 400, OpenAI 429, some 200."""
+"""Error texts that hosts send with varying status: Anthropic and Google 400, OpenAI 429, some 200."""
 
 
 def explain(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
-    """Return what to do about the failure; "" where its own words say it (an error of ours, without a status).
+    """Return advice on the failure; "" where its message is enough (an error of ours, without a status).
 
-    A failure with an attribute ``advice`` knows better than its status tells.
+    An attribute ``advice`` of the failure takes precedence over its status.
 
     Args:
-        failure: What went wrong.
-        model: Who was asked.
-        longest_wait_ms: How long pi would wait because the server asks for it (``StreamOptions.max_retry_delay_ms``);
-            None or 0 is as long as it asks.
+        failure: The failure.
+        model: The model of the request.
+        longest_wait_ms: Longest retry delay that pi accepts from the server (``StreamOptions.max_retry_delay_ms``);
+            None or 0 is no limit.
     """
     own: str = getattr(failure, "advice", "")
     if own:
@@ -127,7 +127,7 @@ def _is_page(failure: RequestFailed) -> bool:
 
 
 def _meant(failure: RequestFailed) -> int:
-    """Return the status that fits what the host says; several say 200, 400 or 429 whatever it is."""
+    """Return the status that fits the error text; several hosts send 200, 400 or 429 for everything."""
     status = failure.status or 0
     if status in (200, 400, 403, 429) and failure.retry_after_ms is None and _MONEY.search(str(failure)):
         return 402
@@ -135,7 +135,7 @@ def _meant(failure: RequestFailed) -> int:
 
 
 def explained(failure: RequestFailed, model: Model, longest_wait_ms: int | None = None) -> str:
-    """Return the failure's own text on one line, for programs parse it, and what to do on the next (``explain``)."""
+    """Return the failure's own text on one line, which programs parse, and the advice of ``explain`` on the next."""
     text = " ".join(str(failure).splitlines())
     advice = explain(failure, model, longest_wait_ms)
     return f"{text}\n{advice}" if advice else text
@@ -145,6 +145,6 @@ def _wait(retry_after_ms: int | None, longest_ms: int | None) -> str:
     if not retry_after_ms:
         return "Wait a moment"
     seconds = -(-retry_after_ms // 1000)
-    if longest_ms and retry_after_ms > longest_ms:  # pi does not wait so long by itself
+    if longest_ms and retry_after_ms > longest_ms:  # pi does not wait so long automatically
         return f"Wait {seconds} s, which is longer than retry.provider.maxRetryDelayMs lets pi wait by itself"
     return f"Wait {seconds} s"

@@ -1,7 +1,7 @@
-"""What went wrong with a request, in one line: the API's own words first, then what the bytes did.
+"""Failures of requests and their one-line messages: the API's own text first, then what happened to the connection.
 
-The texts that clients and the retry rules know come first and unchanged: the status and the body, ``Connection error.``
-where no answer began, ``terminated`` where one broke off. No message holds a key.
+The texts that clients and the retry rules match come first and unchanged: the status and the body, ``Connection
+error.`` where there was no response, ``terminated`` where one broke off. No message contains a key.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _BODY_LIMIT = 4000
 """Characters of a body in a message."""
 
 _JSON_LIMIT = 65_536
-"""The same of JSON, which programs parse: cut, it would be none. What is longer repeats the request."""
+"""The same for JSON, which programs parse, so it must not be cut. A longer one repeats the request."""
 
 _PAGE_LIMIT = 160
 
 PAGE_NOTE = "(an HTML page, not an answer of the API)"
-"""Stands behind what a page says; ``explain`` knows it by that."""
+"""Appended to the text of an HTML page, by which ``explain`` recognises it."""
 
 _PAGE_READ = 8192
-"""Characters of a page that are searched; the patterns below are slow on a long page made to that end."""
+"""Characters of a page that are searched; the patterns below are slow on a long, malicious page."""
 
 _REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id", "cf-ray")
 
@@ -44,14 +44,14 @@ _SHORTEST_SECRET = 6
 
 
 class HttpFailed(RequestFailed):
-    """A request that failed, and how. A codec raises it too, for what it finds in the answer: ``explain`` goes by kind.
+    """A failed request and its kind, which ``explain`` uses. Codecs raise it for errors in the answer, too.
 
     Attributes:
-        kind: ``status`` (the API said no), ``redirect``, ``unexpected`` (an answer of another kind), ``url``, ``dns``,
+        kind: ``status`` (an HTTP error), ``redirect``, ``unexpected`` (another content type), ``url``, ``dns``,
             ``refused``, ``tls``, ``proxy``, ``connect``, ``timeout`` (no answer began), ``dropped``, ``stalled`` (an
-            answer broke off), ``stuck`` (it went on without saying anything), ``oversized`` (it was too long),
-            ``incomplete`` (it ended without what the API ends an answer with), ``event`` (the API reported an error in
-            the midst of it), ``filtered`` (the model or a filter refused).
+            answer broke off), ``stuck`` (it went on without new content), ``oversized`` (it was too long),
+            ``incomplete`` (it ended without the API's final event), ``event`` (the API reported an error during the
+            answer), ``filtered`` (the model or a filter refused).
         body: The answer's text, shortened; empty where there was none.
     """
 
@@ -70,18 +70,18 @@ def answer_failure(
     expected: str = "text/event-stream",
     secrets: Iterable[str] = (),
 ) -> HttpFailed:
-    """Return the failure that an answer tells of.
+    """Return the failure that a response reports.
 
     Args:
         status: HTTP status.
         headers: Names in lower case.
         content: The body, or its beginning.
-        error_text: How the API's codec words it, with ``{status}`` and ``{body}``. An answer without a body is always
-            ``<status> status code (no body)``.
-        expected: What kind of content was asked for; for an answer that is well but something else.
-        secrets: What must not be in the message.
+        error_text: Template of the message, with ``{status}`` and ``{body}``. Without a body the message is
+            always ``<status> status code (no body)``.
+        expected: Requested content type; for a successful response of another type.
+        secrets: Values to redact from the message.
     """
-    raw = redact(content.decode("utf-8", "replace"), secrets)  # whole; the body may be cut within one
+    raw = redact(content.decode("utf-8", "replace"), secrets)  # before it is cut, which might split one
     body = redact(readable_body(raw), secrets)
     known: dict[str, Any] = {
         "status": status,
@@ -95,7 +95,7 @@ def answer_failure(
         return HttpFailed(message, kind="redirect", **known)
     if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, 15.3
         got = headers.get("content-type", "untyped content").partition(";")[0]
-        if got == expected or _tells_of_an_error(raw):  # in the disguise of an answer
+        if got == expected or _reports_an_error(raw):  # an error with a success status
             return HttpFailed(f"{status} The server sent no events: {body}", kind="event", **known)
         message = f"{status} The server sent {got} where {expected} was asked for: {body or 'no body'}"
         return HttpFailed(message, kind="unexpected", **known)
@@ -103,7 +103,7 @@ def answer_failure(
     return HttpFailed(text, kind="status", **known)
 
 
-def _tells_of_an_error(text: str) -> bool:
+def _reports_an_error(text: str) -> bool:
     import json
 
     try:
@@ -114,7 +114,7 @@ def _tells_of_an_error(text: str) -> bool:
 
 
 def readable_body(text: str) -> str:
-    """Return the body on one line: JSON compact, an HTML page as its title, all of it cut to what a person reads."""
+    """Return the body on one line: JSON compact, an HTML page as its title, all of it cut to a readable length."""
     text, limit = text.strip(), _BODY_LIMIT
     if text[:1] == "<" or text[:200].lower().find("<html") >= 0:
         return _page(text)
@@ -139,7 +139,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 
 def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
-    """Return the values that must not show: ``more``, and those of headers whose name tells that they are secret."""
+    """Return the values to redact: ``more``, and those of headers with a name of a secret."""
     found = {value for value in more if value}
     for name, value in headers.items():
         if _SECRET_HEADER.search(name):
@@ -148,14 +148,14 @@ def secrets_of(headers: Mapping[str, str], *more: str | None) -> list[str]:
 
 
 def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status: int | None = None) -> HttpFailed:
-    """Return what an HTTP client's exception means.
+    """Return the failure for an exception of an HTTP client.
 
     Args:
-        error: Of httpx, or of httpx2 that the vendors' clients are built on: the names of its classes count. A
-            ``TimeoutError`` is that of ``AbortWatch``: the answer did not begin in time, or it did not get further.
-        url: Where the request went.
-        timeouts: How long each wait was allowed to take.
-        status: The status of the answer that broke off; None where none had begun.
+        error: Of httpx, or of httpx2 that the vendors' clients are built on: it is matched by class name. A
+            ``TimeoutError`` is that of ``AbortWatch``: the answer did not begin in time, or made no progress.
+        url: URL of the request.
+        timeouts: The timeouts of the request.
+        status: Status of the response that broke off; None where none had begun.
     """
     if status is None:
         return _unanswered(error, url, timeouts.first_byte)
@@ -165,7 +165,7 @@ def transport_failure(error: Exception, url: str, timeouts: Timeouts, *, status:
 
 
 def stuck_failure(seconds: float) -> HttpFailed:
-    """Return the failure of an answer that did not get further for so long, although something came."""
+    """Return the failure of an answer that made no progress for so long, although bytes arrived."""
     message = f"terminated: the answer made no progress for {seconds:g} s, only pings or incomplete events came"
     return HttpFailed(message, kind="stuck")
 
@@ -179,24 +179,24 @@ def oversized_failure(limit: int) -> HttpFailed:
 def _unanswered(error: Exception, url: str, first_byte: float | None) -> HttpFailed:
     where = _place(url)
     if _is(error, "UnsupportedProtocol", "InvalidURL", "UnicodeError"):
-        reason = f": {error}" if "@" not in url else ""  # the parser may take a password for a port, and show it
+        reason = f": {error}" if "@" not in url else ""  # the parser may take a password for a port, and print it
         return HttpFailed(f"The base URL {without_secrets(url)!r} cannot be used{reason}", kind="url")
     if _is(error, "LocalProtocolError"):
         return HttpFailed(f"The request to {where} cannot be sent: {error}", kind="url")
     if _is(error, "ReadTimeout", "TimeoutError"):
-        detail, kind = f"{where} took the request and did not answer {_within(first_byte)}", "timeout"
+        detail, kind = f"{where} took the request and did not answer {_after_seconds(first_byte)}", "timeout"
     elif _is(error, "ProxyError"):
         detail, kind = f"{where} cannot be reached: {error}", "proxy"
     else:
         detail, kind = _connecting(error, where)
-    if not detail.startswith(where):  # a host's name is written as it is
+    if not detail.startswith(where):  # host names are written as they are
         detail = f"{detail[:1].upper()}{detail[1:]}"
     return HttpFailed(f"Connection error. {detail}", kind=kind)
 
 
 def _begun(error: Exception, status: int, idle: float | None) -> HttpFailed:
     if _is(error, "ReadTimeout"):
-        message = f"terminated: the answer stalled, nothing was received {_within(idle)}"
+        message = f"terminated: the answer stalled, nothing was received {_after_seconds(idle)}"
         return HttpFailed(message, kind="stalled", status=status)
     if _is(error, "DecodingError"):
         return HttpFailed(f"terminated: the answer cannot be decompressed ({error})", kind="dropped", status=status)
@@ -230,7 +230,7 @@ def _connecting(error: Exception, where: str) -> tuple[str, str]:
     return f"{where} did not answer the request ({str(error) or type(error).__name__})", "dropped"
 
 
-def _within(seconds: float | None) -> str:
+def _after_seconds(seconds: float | None) -> str:
     return "in time" if seconds is None else f"for {seconds:g} s"
 
 
@@ -241,7 +241,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _place(url: str) -> str:
-    """Return ``host:port``, or what stands there instead."""
+    """Return ``host:port``, or the text in its place."""
     from urllib.parse import urlsplit
 
     try:
@@ -265,7 +265,7 @@ def without_secrets(url: str) -> str:
 
 
 def _page(text: str) -> str:
-    """Return what an HTML page says in its title, or its first words."""
+    """Return the title of an HTML page, or its first words."""
     import html
 
     text = text[:_PAGE_READ]

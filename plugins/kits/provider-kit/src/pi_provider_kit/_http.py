@@ -25,13 +25,13 @@ _VERSION = "1.0.0"
 def import_httpx() -> ModuleType:
     """Import httpx without its optional command line, which would bring click, rich and pygments (50 to 100 ms).
 
-    httpx itself treats the absence of that module as "not installed". The entry that says so is taken back at once,
-    so that whoever wants httpx's command line can still import it.
+    httpx itself treats the absence of that module as "not installed". The blocking entry is removed at once,
+    so that other code can still import httpx's command line.
     """
     if "httpx" in sys.modules:
         return sys.modules["httpx"]
     blocked = "httpx._main"
-    sys.modules[blocked] = None  # type: ignore[assignment] # what the import system takes for "cannot be imported"
+    sys.modules[blocked] = None  # type: ignore[assignment] # makes the import fail
     try:
         import httpx
     finally:
@@ -56,7 +56,7 @@ def _tls_context(client: ModuleType, _file: str | None, _folder: str | None) -> 
 
 
 def user_agent() -> str:
-    """Return what requests are signed with: ``pi/<version> (platform; runtime; arch)``."""
+    """Return the user agent of requests: ``pi/<version> (platform; runtime; arch)``."""
     import platform
 
     python = ".".join(map(str, sys.version_info[:3]))
@@ -64,7 +64,7 @@ def user_agent() -> str:
 
 
 class Http:
-    """What a provider owns to make requests with. Costs nothing until the first one.
+    """The HTTP client of a provider. Costs nothing until the first request.
 
     Connections are kept between requests. They are closed when the event loop shuts down (``asyncio.run`` does that),
     or by ``aclose``.
@@ -86,7 +86,7 @@ class Http:
 
     @property
     def user_agent(self) -> str:
-        """The ``user-agent`` of requests that name none."""
+        """The default ``user-agent`` of requests."""
         if self._user_agent is None:
             self._user_agent = user_agent()
         return self._user_agent

@@ -1,4 +1,4 @@
-"""JSON as servers send it: read as leniently as is safe, what is of use in it, and how it is written and shown."""
+"""JSON of servers: lenient parsing, extraction of typed values, and serialisation."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _MOST = 10**15
 """More tokens than that are nonsense, and too much for arithmetic on prices."""
 
 _SHOWN = 120
-"""Bytes of what cannot be understood that its error shows."""
+"""Bytes of invalid data that an error shows."""
 
 
 def parse_json(data: bytes) -> Any:
-    """Return what a server sent.
+    """Parse JSON of a server.
 
-    Escaped halves of surrogate pairs pass, which strict parsers refuse: ``WholeText`` joins those that meet again in
-    the next event, ``clean_json`` leaves the others out.
+    Escaped halves of surrogate pairs are accepted, which strict parsers reject: ``WholeText`` joins those whose other
+    half is in the next event, ``clean_json`` removes the others.
 
     Raises:
-        ValueError: It is no JSON, or nested too deeply.
+        ValueError: It is not JSON, or nested too deeply.
     """
     import orjson
 
@@ -36,7 +36,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def compact_json(value: Any) -> str:
-    """Return plain data as JSON without spaces. What UTF-8 cannot hold is escaped."""
+    """Return plain data as JSON without spaces. Unpaired surrogates are escaped."""
     import orjson
 
     try:
@@ -46,7 +46,7 @@ def compact_json(value: Any) -> str:
 
 
 def dicts(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list; whatever else a server sends there is left out."""
+    """Return the objects in a list; other values, and anything but a list, are left out."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -59,6 +59,6 @@ def token_count(*values: Any) -> int:
 
 
 def shown_bytes(data: bytes) -> str:
-    """Return the beginning of what cannot be understood, in quotes, for an error."""
+    """Return the beginning of invalid data, quoted, for an error."""
     text = data[:_SHOWN].decode("utf-8", "replace")
     return repr(text + "..." if len(data) > _SHOWN else text)

@@ -1,4 +1,4 @@
-"""A conversation becomes one that a given model accepts, whoever answered before.
+"""Converts a conversation so that a given model accepts it, even if other models answered before.
 
 Calls and results are matched turn by turn, not by one map for the whole transcript: local servers begin to count their
 ids anew in every turn.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_RESULT", "same_model", "system_prompt_of", "transform_messages"]
 
 NO_RESULT = "No result provided"
-"""What a call without a result gets."""
+"""Result text of a call without a result."""
 
 _NO_IMAGE = "(image omitted: model does not support images)"
 _NO_TOOL_IMAGE = "(tool image omitted: model does not support images)"
@@ -36,7 +36,7 @@ _TRIES = 1000
 
 
 def same_model(message: AssistantMessage, model: Model) -> bool:
-    """Whether this very model gave the answer: its signatures and ids are then sent back as they are."""
+    """Whether this model gave the answer: its signatures and ids are then sent back unchanged."""
     return (message.provider, message.api, message.model) == (model.provider, model.api, model.id)
 
 
@@ -47,22 +47,22 @@ def transform_messages(
     *,
     foreign_thinking: Literal["drop", "text"] = "drop",
 ) -> tuple[Message, ...]:
-    """Return the messages as the model may be sent them.
+    """Return the messages in the form that can be sent to the model.
 
     - Answers that failed or were aborted are removed, with the results of their calls.
     - Thinking of this model stays if it is signed or not empty; that of another model is dropped, or becomes text.
     - Signatures of another model are removed, its call ids made ids of this API, with their results.
-    - A call without a result gets one that says so; a result without a call is removed. Results follow their call at
-      once, also where the user said something in between.
-    - Images become a line of text for a model that cannot see. Unpaired surrogates, blocks of unknown types, empty
+    - A call without a result gets a placeholder; a result without a call is removed. Results directly follow their
+      call, also where a user message was in between.
+    - Images become a line of text for a model without image input. Unpaired surrogates, blocks of unknown types, empty
       user text and answers without content are removed.
 
     Args:
-        messages: The conversation; it is not changed. What needs no change is returned as it is.
-        model: Who is to read them.
-        normalize_id: Makes an id that the API accepts of another API's id. Where two ids come out the same the kit
-            asks again with a number before one of them.
-        foreign_thinking: What becomes of the thinking of another model. (Sources differ: the newest pi drops it.)
+        messages: The conversation; it is not changed. Messages that need no change are returned as they are.
+        model: The model of the request.
+        normalize_id: Converts another API's id to one that the API accepts. If two ids collide, it is called again
+            with a number before one of them.
+        foreign_thinking: How to treat the thinking of another model. (Sources differ: the newest pi drops it.)
     """
     turns = _Turns(model, normalize_id, foreign_thinking)
     return tuple(message for answer, others in _split(messages) for message in turns.turn(answer, others))
@@ -71,14 +71,14 @@ def transform_messages(
 def system_prompt_of(context: Context) -> str:
     """Return the system prompt together with the system messages of the conversation, clean to send.
 
-    For the many APIs that know one system prompt only; the codec leaves the system messages out of its list then.
+    For the many APIs with a single system prompt; the codec then leaves the system messages out of its list.
     """
     later = (text_of(message.content) for message in context.messages if isinstance(message, SystemMessage))
     return clean_text("\n\n".join(filter(None, (context.system_prompt, *later))))
 
 
 def _split(messages: Iterable[Message]) -> Iterator[tuple[AssistantMessage | None, list[Message]]]:
-    """Yield each answer with what follows it up to the next one; first what stands before any answer."""
+    """Yield each answer with the messages up to the next one; first None with those before any answer."""
     answer: AssistantMessage | None = None
     others: list[Message] = []
     for message in messages:
@@ -91,7 +91,7 @@ def _split(messages: Iterable[Message]) -> Iterator[tuple[AssistantMessage | Non
 
 
 class _Turns:
-    """Makes one turn after another ready; knows the ids that are taken."""
+    """Converts one turn after another; keeps track of used ids."""
 
     def __init__(
         self, model: Model, normalize_id: Callable[[str], str] | None, foreign_thinking: Literal["drop", "text"]
@@ -118,7 +118,7 @@ class _Turns:
         for calls in waiting.values():
             yield from map(_no_result, calls)
         for message in rest:
-            yield from self._said(message)
+            yield from self._user_side(message)
 
     # Answers
 
@@ -169,7 +169,7 @@ class _Turns:
             new = normalize(f"{number}_{wanted}")
         return new
 
-    # What is not an answer
+    # Other messages
 
     def _result(self, message: ToolResultMessage, call: ToolCall) -> ToolResultMessage:
         content = self._blocks(message.content, _NO_TOOL_IMAGE)
@@ -177,7 +177,7 @@ class _Turns:
             return message
         return evolve(message, tool_call_id=call.id, content=content)
 
-    def _said(self, message: Message) -> Iterator[Message]:
+    def _user_side(self, message: Message) -> Iterator[Message]:
         if not isinstance(message, UserMessage):
             yield message
         elif isinstance(message.content, str):

@@ -1,4 +1,4 @@
-"""Schemas of answers in the subset of JSON Schema that Claude's constrained decoding takes."""
+"""Schemas of answers in the subset of JSON Schema that Claude's constrained decoding accepts."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ checks the answer against the whole of it."""
 
 
 def claude_output_schema(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the schema with every object closed, as Claude takes it; None where it cannot say what is meant.
+    """Return the schema with every object closed, as Claude accepts it; None where it cannot be expressed.
 
-    That is an object that may hold keys which the schema does not name, or a schema that refers to itself.
+    That is an object that allows keys which the schema does not name, or a recursive schema.
     """
     definitions = {**_dict(schema.get("definitions")), **_dict(schema.get("$defs"))}
     try:
         return _closed(schema, definitions, ())
-    except _CannotSay:
+    except _NotExpressible:
         return None
 
 
-class _CannotSay(Exception):
-    """The subset has no word for the schema."""
+class _NotExpressible(Exception):
+    """The subset cannot express the schema."""
 
 
 def _closed(schema: Any, definitions: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    if not hasattr(schema, "items") or not schema:  # true and {} are anything
-        raise _CannotSay
+    if not hasattr(schema, "items") or not schema:  # true and {} accept anything
+        raise _NotExpressible
     closed = {key: value for key, value in schema.items() if key in _KEPT}
     if "oneOf" in schema:
         closed["anyOf"] = schema["oneOf"]
@@ -45,7 +45,7 @@ def _closed(schema: Any, definitions: dict[str, Any], path: tuple[str, ...]) -> 
         _follow(str(closed["$ref"]), definitions, path)
     if closed.get("type") == "object" or "properties" in closed:
         if schema.get("additionalProperties") or "patternProperties" in schema or not closed.get("properties"):
-            raise _CannotSay
+            raise _NotExpressible
         closed["additionalProperties"] = False
     for keyword in closed.keys() & {"properties", "$defs", "definitions"}:
         closed[keyword] = {name: _closed(each, definitions, path) for name, each in closed[keyword].items()}
@@ -59,7 +59,7 @@ def _closed(schema: Any, definitions: dict[str, Any], path: tuple[str, ...]) -> 
 def _follow(reference: str, definitions: dict[str, Any], path: tuple[str, ...]) -> None:
     name = reference.rpartition("/")[2]
     if name in path or name not in definitions:
-        raise _CannotSay
+        raise _NotExpressible
     _closed(definitions[name], definitions, (*path, name))
 
 

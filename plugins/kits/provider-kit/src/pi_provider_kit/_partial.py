@@ -10,9 +10,9 @@ __all__ = ["PartialJson"]
 class PartialJson:
     """Parses the beginning of a JSON object; a ``MessageBuilder`` takes one as ``parse_partial``.
 
-    A string that is not closed yet counts with what is there, half a key or number does not. The last result is kept:
-    looking again before something new has come costs nothing. A front end that looks at every delta of a long
-    argument should throttle (100 KB take 0.8 ms).
+    An unclosed string is included as far as received, an incomplete key or number is not. The last result is cached:
+    calling it again with the same text costs nothing. A front end that reads it at every delta of a long argument
+    should throttle (100 KB take 0.8 ms).
     """
 
     __slots__ = ("_text", "_value")

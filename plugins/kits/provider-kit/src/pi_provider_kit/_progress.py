@@ -1,7 +1,7 @@
-"""An answer has to get further: bytes alone are no progress.
+"""Progress timeout of an answer: bytes without content are not progress.
 
-A server that sends comments or pings, or one byte at a time, is never silent, so that a limit on silence would keep its
-answer for ever.
+A server that sends comments or pings, or one byte at a time, is never silent, so that an idle timeout
+would never fire.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Ends an answer in which for too long everything that came said nothing.
+    """Ends an answer that received nothing but empty events for too long.
 
-    It is called when something has come, so that it costs no timer, and looks at the clock only where that said
-    nothing. What does not come at all is the business of ``Timeouts.idle``.
+    It is called on each read, so that it needs no timer, and reads the clock only if the read had no content. Silence
+    is handled by ``Timeouts.idle``.
 
     Attributes:
-        since: When the first thing came that said nothing; None once something did.
+        since: Time of the first read without content; None after a read with content.
 
     Args:
-        seconds: How long that may take; None is no limit.
+        seconds: The timeout; None is no limit.
     """
 
     __slots__ = ("_seconds", "since")
@@ -32,10 +32,10 @@ class Progress:
         self.since: float | None = None
 
     def note(self, *, advanced: bool) -> None:
-        """Take note of something received, and whether it said anything.
+        """Record a read, and whether it had content.
 
         Raises:
-            HttpFailed: It did not, and nothing else has for too long (kind ``stuck``).
+            HttpFailed: There was no content for too long (kind ``stuck``).
         """
         if advanced:
             self.since = None

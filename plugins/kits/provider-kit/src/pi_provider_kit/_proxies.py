@@ -54,7 +54,7 @@ def proxied_transport(proxy: str, context: ssl.SSLContext) -> httpx.AsyncBaseTra
     """Return httpx's own transport through a proxy.
 
     Raises:
-        httpx.ProxyError: The proxy's URL is not usable, or SOCKS support is not installed. Says so without the
+        httpx.ProxyError: The proxy's URL is not usable, or SOCKS support is not installed. The message is without the
             URL's user and password.
     """
     import httpx
@@ -81,7 +81,7 @@ def proxy_failure(proxy: str, error: httpx.ConnectError) -> httpx.ProxyError | N
 
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, ssl.SSLError):  # through the tunnel, with the server itself
+        if isinstance(cause, ssl.SSLError):  # TLS with the server itself, through the tunnel
             return None
         cause = cause.__cause__ or cause.__context__
     url = httpx.URL(proxy)

@@ -1,9 +1,9 @@
-"""Tool arguments that are almost JSON, where what was meant is beyond doubt.
+"""Repair of tool arguments that are almost JSON, where the intended value is unambiguous.
 
 Repaired are: a fence around the object, an object written as a JSON string, an empty object before or brackets behind
 the real one, trailing commas, keys without quotes, Python's ``True``, ``False``, ``None`` and single quotes, raw line
-breaks and tabs inside strings, and ``<parameter=name>`` elements. What is missing is never made up: an open string,
-object or list stays an error, because the rest of it was to come.
+breaks and tabs inside strings, and ``<parameter=name>`` elements. Missing data is never invented: an open string,
+object or list stays an error, because the rest of it is missing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _RAW = {"\n": "line breaks", "\r": "line breaks", "\t": "tabs"}
 
 
 def repair_arguments(text: str) -> tuple[dict[str, Any], str] | None:
-    """Return the arguments that were meant and a note of what was repaired, None where that is not certain.
+    """Return the repaired arguments and a note of the repairs, None where they are ambiguous.
 
-    Only for the text of a call that the provider closed, in a message that did not stop for length; a
-    ``MessageBuilder`` of this kit keeps to that.
+    Only for the text of a call that the provider closed, in a message that did not stop for length; the
+    ``AnswerBuilder`` of this kit does that.
     """
     notes: dict[str, None] = {}
     text = text.strip()
@@ -48,7 +48,7 @@ def repair_arguments(text: str) -> tuple[dict[str, Any], str] | None:
     text = _unquoted(text, notes)
     try:
         value = _Reader(text, notes).arguments()
-    except (_NotClear, ValueError):  # ValueError: a number of more digits than Python reads
+    except (_Ambiguous, ValueError):  # ValueError: a number of more digits than Python reads
         return None
     return value, _note(notes)
 
@@ -70,8 +70,8 @@ def _unquoted(text: str, notes: dict[str, None]) -> str:
     return text
 
 
-class _NotClear(Exception):
-    """What was meant cannot be known."""
+class _Ambiguous(Exception):
+    """The arguments are ambiguous."""
 
 
 class _Reader:
@@ -91,7 +91,7 @@ class _Reader:
             self._skip()
         rest = self._text[self._at :]
         if rest.strip(" \t\r\n}];,"):
-            self._give_up()
+            self._fail()
         if rest:
             self._notes["surplus brackets"] = None
         return value
@@ -102,7 +102,7 @@ class _Reader:
         while not self._closed("}"):
             key = self._key()
             if key in found:
-                self._give_up()
+                self._fail()
             self._skip()
             self._expect(":")
             found[key] = self._value(depth + 1)
@@ -135,7 +135,7 @@ class _Reader:
     def _word(self) -> Any:
         word = _WORD.match(self._text, self._at)
         if word is None or word[0] not in _WORDS:
-            self._give_up()
+            self._fail()
         if word[0][0].isupper():
             self._notes["Python literals"] = None
         self._at = word.end()
@@ -146,7 +146,7 @@ class _Reader:
             return self._string()
         word = _WORD.match(self._text, self._at)
         if word is None:
-            self._give_up()
+            self._fail()
         self._notes["keys without quotes"] = None
         self._at = word.end()
         return word[0]
@@ -163,8 +163,8 @@ class _Reader:
                 parts.append(plain[0])
                 self._at = plain.end()
             character = self._peek()
-            if not character:  # an open string: its end is not ours to invent
-                self._give_up()
+            if not character:  # an open string: its end must not be invented
+                self._fail()
             self._at += 1
             if character == quote:
                 return "".join(parts)
@@ -185,14 +185,14 @@ class _Reader:
         if character == "u":
             return self._unicode()
         if character not in _ESCAPES or not character:
-            self._give_up()
+            self._fail()
         return _ESCAPES[character]
 
     def _unicode(self) -> str:
         """Read the four digits of a code unit, and the second half where they are the first of a pair."""
         found = _CODE_UNIT.match(self._text, self._at)
         if found is None:
-            self._give_up()
+            self._fail()
         digits = found[0] if found[0][:2].lower() in ("d8", "d9", "da", "db") else found[0][:4]
         self._at += len(digits)
         decoded: str = json.loads(f'"\\u{digits}"')
@@ -200,7 +200,7 @@ class _Reader:
 
     def _open(self, bracket: str, depth: int) -> None:
         if depth > _DEPTH:
-            self._give_up()
+            self._fail()
         self._skip()
         self._expect(bracket)
 
@@ -222,7 +222,7 @@ class _Reader:
 
     def _expect(self, character: str) -> None:
         if self._peek() != character:
-            self._give_up()
+            self._fail()
         self._at += 1
 
     def _skip(self) -> None:
@@ -233,5 +233,5 @@ class _Reader:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _give_up(self) -> NoReturn:
-        raise _NotClear
+    def _fail(self) -> NoReturn:
+        raise _Ambiguous

@@ -1,4 +1,4 @@
-"""A request as a codec says it, how long it may take, and the forms in which its answer is read."""
+"""A codec's HTTP request, its timeouts, and the functions that send it and decode the response."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ whole request ten minutes."""
 
 @frozen(kw_only=True, eq=False, repr=False)
 class HttpRequest(Value):
-    """What to ask, and whom.
+    """An HTTP request.
 
     Attributes:
-        url: Where to; ``http`` or ``https``.
+        url: ``http`` or ``https``.
         body: Plain data, sent as JSON; bytes are sent as they are; None is no body.
-        headers: Beside those that the kit sets; those of the options win over these.
-        error_text: How a failure reads, with ``{status}`` and ``{body}`` (Completions: ``"{status}: {body}"``).
-        sign: Makes further headers of the body as it is sent, for APIs that want it signed.
-        on_sent: Called when the request has left and the answer is waited for: time to import what reads it. With some
-            transports it is not called.
-        from_whole: Turns the JSON of an answer that came whole into the API's events, as plain data: some gateways and
-            test servers do not stream. It returns nothing for JSON that is no answer, which is then refused, as all
-            JSON is where this is None.
+        headers: In addition to those that the kit sets; those of the options take precedence.
+        error_text: Template of error messages, with ``{status}`` and ``{body}`` (Completions: ``"{status}: {body}"``).
+        sign: Returns further headers for the body as it is sent, for APIs with signed requests.
+        on_sent: Called when the request was sent, while waiting for the response: the time to import the reader. Some
+            transports do not call it.
+        from_whole: Converts the JSON of a response that is not streamed to the API's events, as plain data: some
+            gateways and test servers do not stream. It returns nothing for JSON that is not an answer, which is then
+            rejected; without this function all JSON is.
     """
 
     url: str
@@ -70,14 +70,14 @@ class HttpRequest(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Timeouts(Value):
-    """How long each wait may take, in seconds; None is for ever.
+    """Timeouts of a request, in seconds; None is no limit.
 
     Attributes:
-        connect: Until the connection stands, TLS included; from ``of`` never longer than the other two.
+        connect: Until the connection is established, TLS included; from ``of`` never longer than the other two.
         first_byte: Until the answer has begun, with all of its headers.
         idle: Until the next byte of an answer that has begun (setting ``httpIdleTimeoutMs``).
-        progress: Until something comes that adds to the answer (setting ``httpProgressTimeoutMs``). Comments, pings and
-            events that come in single bytes do not count.
+        progress: Until new content of the answer arrives (setting ``httpProgressTimeoutMs``). Comments, pings and
+            incomplete events do not count.
     """
 
     connect: float | None = _CONNECT_SECONDS
@@ -87,11 +87,11 @@ class Timeouts(Value):
 
     @classmethod
     def of(cls, options: StreamOptions) -> Timeouts:
-        """Return the options' waits.
+        """Return the timeouts of the options.
 
         ``timeout_ms`` bounds the first byte and each silence after it, and connecting where that would take longer:
-        who waits 5 s for a silent server does not wait 15 s for one that is not there. 0 bounds only connecting.
-        Progress is waited for at least as long as silence, unless ``progress_timeout_ms`` says otherwise.
+        with a timeout of 5 s for a silent server, connecting must not take 15 s. 0 bounds only connecting.
+        The progress timeout is at least as long as that, unless ``progress_timeout_ms`` says otherwise.
         """
         seconds = _SILENCE_SECONDS if options.timeout_ms is None else _given(options.timeout_ms)
         if options.progress_timeout_ms is not None:
@@ -103,40 +103,40 @@ class Timeouts(Value):
 
     @property
     def opening(self) -> float | None:
-        """Until an answer has begun, for clients without such a limit: connecting and all headers together."""
+        """Timeout for connecting and all headers together, for clients without a separate limit for headers."""
         return None if self.connect is None or self.first_byte is None else self.connect + self.first_byte
 
 
 def _given(milliseconds: int | None) -> float | None:
-    """Return seconds; None, which is no limit, for 0 and for what is not given."""
+    """Return seconds; None, which is no limit, for 0 and None."""
     return milliseconds / 1000 if milliseconds else None
 
 
 class StreamDecoder(Protocol[T_co]):
-    """Turns the bytes of a stream, however they were cut, into what they say."""
+    """Decodes the bytes of a stream, regardless of how they are split into chunks."""
 
     def feed(self, chunk: bytes, /) -> Iterable[T_co]:
-        """Return what this chunk completes.
+        """Return the items that this chunk completes.
 
         Raises:
-            RequestFailed: It cannot be understood.
+            RequestFailed: It is invalid.
         """
         ...
 
     def close(self) -> Iterable[T_co]:
-        """Return what is left when nothing more comes.
+        """Return the remaining items at the end of the stream.
 
         Raises:
-            RequestFailed: The last thing is not complete.
+            RequestFailed: The last item is incomplete.
         """
         ...
 
 
 async def final_payload(payload: Any, model: Model, options: StreamOptions) -> Any:
-    """Return the payload to send: what ``options.on_payload`` makes of it, if anything.
+    """Return the payload to send, after ``options.on_payload``.
 
     Raises:
-        Aborted: ``options.signal`` was set while the hook was at work.
+        Aborted: ``options.signal`` was set while the hook was running.
     """
     if options.on_payload is None:
         return payload
@@ -150,11 +150,11 @@ def stream_events(
 ) -> AsyncGenerator[tuple[str, bytes]]:
     """Send the request and yield the server-sent events of the answer as ``(name, data)``.
 
-    Read it under ``contextlib.aclosing``. Stopping at the API's last event is right: the end of the body is waited
-    for elsewhere, and the connection used again.
+    Read it under ``contextlib.aclosing``. Stop at the API's last event: the rest of the body is drained in the
+    background, and the connection is reused.
 
     Raises:
-        RequestFailed: The request failed, before or in the midst of the answer (an ``HttpFailed``).
+        RequestFailed: The request failed, before or during the answer (an ``HttpFailed``).
         Aborted: ``options.signal`` was set; within one turn of the event loop, also while connecting.
     """
     return stream_decoded(http, request, options, SseDecoder(), accept="text/event-stream", timeouts=timeouts)
@@ -163,16 +163,16 @@ def stream_events(
 def stream_lines(
     http: Http, request: HttpRequest, options: StreamOptions, *, timeouts: Timeouts | None = None
 ) -> AsyncGenerator[bytes]:
-    """Send the request and yield the answer's lines that are not empty (JSON lines), else as ``stream_events``."""
+    """Send the request and yield the answer's lines that are not empty (JSON lines), otherwise as ``stream_events``."""
     return stream_decoded(http, request, options, _Lines(), accept="application/x-ndjson", timeouts=timeouts)
 
 
 def stream_bytes(
     http: Http, request: HttpRequest, options: StreamOptions, *, accept: str, timeouts: Timeouts | None = None
 ) -> AsyncGenerator[bytes]:
-    """Send the request and yield the answer's bytes as they come, else as ``stream_events``.
+    """Send the request and yield the answer's bytes as they arrive, otherwise as ``stream_events``.
 
-    Any byte counts as progress here: ``stream_decoded`` knows better.
+    Any byte counts as progress here, unlike with ``stream_decoded``.
     """
     return stream_decoded(http, request, options, _Chunks(), accept=accept, timeouts=timeouts)
 
@@ -186,9 +186,9 @@ async def stream_decoded(
     accept: str,
     timeouts: Timeouts | None = None,
 ) -> AsyncGenerator[T]:
-    """Send the request and yield what a decoder makes of the answer, else as ``stream_events``.
+    """Send the request and yield the items that a decoder returns, otherwise as ``stream_events``.
 
-    For formats of their own; ``accept`` is the media type that the answer should have.
+    For other formats; ``accept`` is the expected media type of the response.
     """
     from pi_provider_kit._exchange import Exchange
 
@@ -210,7 +210,7 @@ async def fetch_json(
     """Send the request and return the JSON of the answer; for lists of models and the like.
 
     Raises:
-        RequestFailed: The request failed, or the answer is no JSON.
+        RequestFailed: The request failed, or the response is not JSON.
         Aborted: ``options.signal`` was set.
     """
     import orjson
@@ -229,7 +229,7 @@ async def fetch_json(
 
 
 class _Lines:
-    """Lines that are not empty, the last one included: whether that is whole shows when its JSON is parsed."""
+    """Lines that are not empty, including an unterminated last one: parsing its JSON shows whether it is complete."""
 
     def __init__(self) -> None:
         self._decoder = LineDecoder()
@@ -243,7 +243,7 @@ class _Lines:
 
 
 class _Chunks:
-    """Bytes as they come."""
+    """Bytes as they arrive."""
 
     def feed(self, chunk: bytes) -> tuple[bytes]:
         return (chunk,)

@@ -1,4 +1,4 @@
-"""How long a server asks to wait: in headers, and in the words of an error."""
+"""The retry delay that a server asks for: in headers, and in the text of an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["retry_after_ms"]
 
 _LIMITED = (429, 503, 529)
-"""Statuses with which a header that tells when a limit is lifted is a reason to wait."""
+"""Statuses with which a rate limit header's reset time is a reason to wait."""
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -24,16 +24,16 @@ _IN_WORDS = re.compile(
 )
 
 _EPOCH = 1e9
-"""A number above it is a point in time (seconds since 1970), not a duration."""
+"""A number above it is a timestamp (seconds since 1970), not a duration."""
 
 _EPOCH_MS = 1e12
 
 
 def retry_after_ms(headers: Mapping[str, str], body: str, status: int, now: float) -> int | None:
-    """Return how many milliseconds the server wants us to wait, None where it does not say.
+    """Return the delay that the server asks for in milliseconds, None where it asks for none.
 
-    ``retry-after-ms`` counts before ``retry-after`` (seconds or a date), that before the headers that tell when an
-    exhausted limit is lifted, and those before a hint in the body.
+    Precedence: ``retry-after-ms``, ``retry-after`` (seconds or a date), the headers with the reset time of an exhausted
+    limit, a hint in the body.
 
     Args:
         headers: Of the answer, names in lower case.
@@ -45,9 +45,9 @@ def retry_after_ms(headers: Mapping[str, str], body: str, status: int, now: floa
     if hint is None:
         hint = _seconds_or_date(headers.get("retry-after"), now)
     if hint is None and status in _LIMITED:
-        hint = max(_lifted(headers, now), default=None)
+        hint = max(_reset_times(headers, now), default=None)
     if hint is None:
-        hint = _in_words(body)
+        hint = _from_text(body)
     return None if hint is None else max(0, round(hint))
 
 
@@ -73,8 +73,8 @@ def _seconds_or_date(text: str | None, now: float) -> float | None:
         return None
 
 
-def _lifted(headers: Mapping[str, str], now: float) -> Iterator[float]:
-    """Yield when each exhausted limit is lifted; a limit that has something left is no reason to wait."""
+def _reset_times(headers: Mapping[str, str], now: float) -> Iterator[float]:
+    """Yield the reset time of each exhausted limit; one with a remaining quota is no reason to wait."""
     for name, value in headers.items():
         if name.startswith("x-ratelimit-reset"):
             remaining = name.replace("reset", "remaining", 1)
@@ -114,7 +114,7 @@ def _duration(text: str) -> float | None:
     return float(sum(float(amount) * _UNITS[unit.lower()] for amount, unit in parts))
 
 
-def _in_words(body: str) -> float | None:
+def _from_text(body: str) -> float | None:
     found = _IN_WORDS.search(body)
     if found is None:
         return None

@@ -1,7 +1,7 @@
-"""Bytes of a stream, however they were cut, become lines, and lines become server-sent events.
+"""Decodes the bytes of a stream to lines, and lines to server-sent events, regardless of chunk boundaries.
 
-Nothing is decoded here: JSON is parsed from bytes. What has no end yet is kept as a list of pieces, because adding each
-piece to the last would copy a long event once per piece.
+Nothing is decoded here: JSON is parsed from bytes. An incomplete event is kept as a list of pieces, because
+concatenating each piece would copy a long event once per piece.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pi_hookspecs.errors import RequestFailed
 __all__ = ["LineDecoder", "SseDecoder"]
 
 _EVENT_LIMIT = 64 * 1_048_576
-"""Bytes of one event or line; a server that sends more without an end is cut off."""
+"""Bytes of one event or line; the connection to a server that sends more is closed."""
 
 _ADVICE = "Send the prompt again, or choose another model with --model."
 
@@ -22,7 +22,7 @@ class LineDecoder:
     """Splits a stream into lines. LF, CRLF and CR end a line; a byte order mark at the beginning is dropped.
 
     Args:
-        limit: Bytes of one line at the most.
+        limit: Maximum bytes of one line.
     """
 
     __slots__ = ("_after_cr", "_begin", "_limit", "_size", "_tail")
@@ -60,13 +60,13 @@ class LineDecoder:
         return lines
 
     def close(self) -> bytes:
-        """Return what followed the last line end, and begin anew."""
+        """Return the bytes after the last line end, and reset the decoder."""
         rest = b"".join(self._tail)
-        self.__init__(self._limit)  # type: ignore[misc] # the state of a decoder that saw nothing
+        self.__init__(self._limit)  # type: ignore[misc] # the initial state
         return rest
 
     def _plain(self, chunk: bytes) -> bytes:
-        """Return the chunk with every line end as LF and without a byte order mark; the rare way."""
+        """Return the chunk with every line end as LF and without a byte order mark; the slow path."""
         if self._begin is not None:
             chunk = self._begin + chunk
             if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
@@ -84,7 +84,7 @@ class LineDecoder:
 
 
 class SseDecoder:
-    """Turns a byte stream into events ``(name, data)``, as WHATWG HTML 9.2.6 says.
+    """Decodes a byte stream to events ``(name, data)``, as specified in WHATWG HTML 9.2.6.
 
     The name is ``message`` where the stream gives none. Data of several lines is joined by LF. Comments and events
     without data are dropped.
@@ -93,7 +93,7 @@ class SseDecoder:
         last_id: The stream's last ``id``.
 
     Args:
-        limit: Bytes of one event at the most.
+        limit: Maximum bytes of one event.
     """
 
     __slots__ = ("_data", "_limit", "_lines", "_name", "_size", "last_id")
@@ -128,9 +128,9 @@ class SseDecoder:
         return events
 
     def close(self) -> list[tuple[str, bytes]]:
-        """Return the event that a stream without a last empty line left open.
+        """Return the open event of a stream without a final empty line.
 
-        Half a line is never an event: it may have been cut.
+        An unterminated line is not part of it: it may have been cut.
         """
         self._lines.close()
         events = [self._event()] if self._data else []

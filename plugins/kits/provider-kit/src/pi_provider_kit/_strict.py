@@ -1,7 +1,7 @@
-"""Tools whose calls are held to their schema while the model writes them, which takes a schema of a strict form.
+"""Strict schemas, for tools whose calls are constrained to their schema while the model samples them.
 
-That form has every object closed and every property required; an optional one may be null, which pi's validation reads
-as "not given". What cannot be said in it is sent as it is, and the model is free.
+In a strict schema every object is closed and every property required; an optional one may be null, which pi's
+validation treats as missing. A schema that has no strict form is sent as it is, without a constraint.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["strict_parameters", "strict_schema"]
 
 _DEPTH = 10
-"""Levels of objects and arrays that APIs take in a strict schema."""
+"""Levels of objects and arrays that APIs accept in a strict schema."""
 
 _REFERENCES = frozenset(("$ref", "$defs", "definitions"))
 
@@ -33,7 +33,7 @@ _REFUSED = frozenset(
         *("prefixItems", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "uniqueItems"),
     )
 )
-"""Keywords that constrained decoding does not know, or that mean something else once every property is there."""
+"""Keywords that constrained decoding does not support, or that change their meaning once every property is required."""
 
 _CONTAINERS = frozenset(("object", "array"))
 
@@ -41,16 +41,16 @@ _CONTAINERS = frozenset(("object", "array"))
 def strict_parameters(
     tool: Tool, model: Model, *, supported: bool, keywords: Container[str] | None = None
 ) -> dict[str, Any] | None:
-    """Return the schema of a tool that is to be sent as strict; None for a tool whose schema is sent as it is.
+    """Return the strict schema of a tool; None for a tool whose schema is sent as it is.
 
     Args:
-        tool: Its ``constrained_sampling`` says whether it asks for that.
+        tool: Its ``constrained_sampling`` is whether to make it strict.
         model: The model of the request, named in the error.
-        supported: Whether API and model hold calls to a schema.
-        keywords: Those that the API takes in a strict schema; None takes whatever does not contradict the strict form.
+        supported: Whether API and model support constrained calls.
+        keywords: Those that the API accepts in a strict schema; None for all that do not contradict the strict form.
 
     Raises:
-        RequestFailed: The tool requires it, and it cannot be; the message names the tool.
+        RequestFailed: The tool requires it, and it is not possible; the message names the tool.
     """
     if tool.constrained_sampling is None:
         return None
@@ -69,12 +69,12 @@ def strict_parameters(
 def strict_schema(schema: Mapping[str, Any], *, references: bool = False) -> dict[str, Any] | None:
     """Return the schema in its strict form, None where it has none.
 
-    What the strict schema accepts is, without the nulls of optional properties, what the schema accepts of the
-    properties that it names. ``default`` is left out.
+    Without the nulls of optional properties, it accepts the same values as the schema, restricted to the properties
+    that it names. ``default`` is left out.
 
     Args:
         schema: JSON schema, an object.
-        references: Also take ``$ref`` and unions of objects and arrays, which not every API knows.
+        references: Also accept ``$ref`` and unions of objects and arrays, which not every API supports.
     """
     try:
         return _Converter(references=references).convert(schema)
@@ -83,7 +83,7 @@ def strict_schema(schema: Mapping[str, Any], *, references: bool = False) -> dic
 
 
 class _NotStrict(Exception):
-    """The schema says what a strict one cannot."""
+    """The schema has no strict form."""
 
     def __init__(self, where: str, what: str) -> None:
         super().__init__(f"{where or 'the whole'} {what}")
@@ -91,7 +91,7 @@ class _NotStrict(Exception):
 
 @frozen(kw_only=True)
 class _Converter:
-    """Makes strict schemas. ``where`` is the path of a schema within the whole, ``depth`` how far down it lies."""
+    """Converts to strict schemas. ``where`` is the path of a subschema, ``depth`` its depth."""
 
     references: bool = False
     keywords: Container[str] | None = None
@@ -116,7 +116,7 @@ class _Converter:
         return strict
 
     def _check(self, schema: Mapping[str, Any], where: str, depth: int) -> None:
-        """Refuse what no strict schema says."""
+        """Raise for a schema without a strict form."""
         if depth > _DEPTH:
             raise _NotStrict(where, f"lies more than {_DEPTH} levels deep")
         for keyword in schema:
@@ -129,7 +129,7 @@ class _Converter:
         if kinds & _CONTAINERS:
             if len(kinds - {"null"}) > 1:
                 raise _NotStrict(where, "is a union of objects or arrays")
-            if schema.keys() & {"enum", "const", "anyOf"}:  # a null property would make other values of them
+            if schema.keys() & {"enum", "const", "anyOf"}:  # a null property would change their values
                 raise _NotStrict(where, "names whole objects or arrays")
 
     def _union(self, branches: Any, where: str, depth: int) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ class _Converter:
 
 
 def _allows_null(schema: Mapping[str, Any]) -> bool:
-    """Whether null fits; a reference is not followed, and a second null does no harm."""
+    """Whether null is valid; a reference is not followed, a second null does no harm."""
     kinds = _types(schema)
     return (
         "$ref" not in schema

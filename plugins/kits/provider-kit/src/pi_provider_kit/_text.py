@@ -1,4 +1,4 @@
-"""Text that can be sent: UTF-8 has no half of a surrogate pair."""
+"""Cleaning of text that cannot be encoded in UTF-8: unpaired surrogates."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 __all__ = ["WholeText", "clean_json", "clean_text"]
 
 _DEPTH = 100
-"""Levels that JSON encoders certainly follow; what lies deeper would make every later request fail."""
+"""Nesting that JSON encoders support; deeper data would make every later request fail."""
 
 
 class WholeText:
-    """Mends the text of a block that comes in pieces, which some servers cut within a character.
+    """Joins the streamed text of a block, which some servers split within a character.
 
-    Half a surrogate pair at the end of a piece waits for the other half; one that stands alone is left out.
+    Half a surrogate pair at the end of a piece is held back for the other half; an unpaired one is left out.
     """
 
     __slots__ = ("_half",)
@@ -22,7 +22,7 @@ class WholeText:
         self._half = ""
 
     def add(self, piece: str) -> str:
-        """Return what can be shown of it; empty where it was only half a character."""
+        """Return the complete characters; empty where there is only half of one."""
         if piece.isascii() and not self._half:
             return piece
         piece, self._half = self._half + piece, ""
@@ -32,9 +32,9 @@ class WholeText:
 
 
 def clean_text(text: str) -> str:
-    """Return the text without unpaired surrogates; a pair that two pieces brought becomes its character.
+    """Return the text without unpaired surrogates; a pair split over two pieces becomes its character.
 
-    The same object where there is nothing to do.
+    The same object where nothing changes.
     """
     if text.isascii():
         return text
@@ -46,7 +46,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_json(value: Any, depth: int = 0) -> Any:
-    """Return plain data with every string clean, keys included; the same object where there is nothing to do.
+    """Return plain data with every string clean, keys included; the same object where nothing changes.
 
     Objects and lists more than 100 levels down become None.
     """

@@ -1,4 +1,4 @@
-"""How hard a model may think, and how many tokens that leaves for the answer."""
+"""Reasoning effort and budgets, and the tokens left for the answer."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = [
 ]
 
 THINKING_BUDGETS: dict[str, int] = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384}
-"""Tokens per level, where an API counts tokens."""
+"""Tokens per level, for APIs with token budgets."""
 
 _ANSWER = 1024
-"""Tokens that thinking leaves for the answer."""
+"""Minimum tokens for the answer."""
 
 _WINDOW_MARGIN = 4096
 """Tokens of the window that are kept free, because the size of the context is an estimate."""
@@ -38,13 +38,13 @@ _WINDOW_MARGIN = 4096
 _ONLY_IF_MAPPED = ("xhigh", "max")
 
 _CLAUDE_BUDGET = 1024
-"""Claude refuses a smaller one."""
+"""Claude rejects a smaller one."""
 
 _CLAUDE_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 
 def supported_thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
-    """Return the levels that the model knows, weakest first; ``("off",)`` for one that does not reason."""
+    """Return the levels that the model supports, lowest first; ``("off",)`` for one that does not reason."""
     if not model.reasoning:
         return ("off",)
     mapping = model.thinking_level_map or {}
@@ -57,7 +57,7 @@ def supported_thinking_levels(model: Model) -> tuple[ThinkingLevel, ...]:
 
 
 def clamp_thinking_level(model: Model, level: ThinkingLevel | None) -> ThinkingLevel:
-    """Return the level, or the next one above it that the model knows, or else the next below; None is ``off``."""
+    """Return the level, or the next higher one that the model supports, or else the next lower; None is ``off``."""
     supported = supported_thinking_levels(model)
     wanted = THINKING_LEVELS.index(level or "off")
     above = (each for each in supported if THINKING_LEVELS.index(each) >= wanted)
@@ -65,12 +65,12 @@ def clamp_thinking_level(model: Model, level: ThinkingLevel | None) -> ThinkingL
 
 
 def budget_level(level: ThinkingLevel) -> ThinkingLevel:
-    """Return the level as APIs with budgets know it: ``xhigh`` and ``max`` are ``high``."""
+    """Return the level for APIs with budgets: ``xhigh`` and ``max`` are ``high``."""
     return "high" if level in _ONLY_IF_MAPPED else level
 
 
 def thinking_budget(level: ThinkingLevel, budgets: Mapping[str, int] | None = None) -> int:
-    """Return the tokens to think with, 0 for ``off``; ``budgets`` are the user's own (``thinkingBudgets``)."""
+    """Return the thinking budget in tokens, 0 for ``off``; ``budgets`` are the user's own (``thinkingBudgets``)."""
     name = budget_level(level)
     if name == "off":
         return 0
@@ -80,9 +80,9 @@ def thinking_budget(level: ThinkingLevel, budgets: Mapping[str, int] | None = No
 def fit_thinking_budget(
     model: Model, base: int, level: ThinkingLevel, budgets: Mapping[str, int] | None = None
 ) -> tuple[int, int]:
-    """Return ``(max_tokens, budget)`` of a request whose answer may take ``base`` tokens.
+    """Return ``(max_tokens, budget)`` of a request with ``base`` tokens for the answer.
 
-    Thinking comes on top of the answer as far as the model's output limit allows; then the answer keeps 1024 tokens.
+    The budget is added to them up to the model's output limit; the answer keeps at least 1024 tokens.
     """
     budget = thinking_budget(level, budgets)
     most = min(base + budget, model.max_tokens)
@@ -92,15 +92,15 @@ def fit_thinking_budget(
 def claude_thinking(
     model: Model, options: StreamOptions, most: int, room: int, *, adaptive: bool, display: bool = True
 ) -> tuple[int, dict[str, Any]]:
-    """Return ``(max_tokens, fields)`` of a request to a Claude that reasons, whoever serves it.
+    """Return ``(max_tokens, fields)`` of a request to a Claude model with reasoning, on any provider.
 
     Args:
-        model: The Claude.
-        options: The level that is wanted, and the user's budgets.
-        most: Tokens that the answer may take.
-        room: Tokens that answer and thinking may take together.
-        adaptive: Whether it thinks by effort (``output_config``), not by budget.
-        display: Whether it is told to show its thinking summed up.
+        model: The Claude model.
+        options: The requested level, and the user's budgets.
+        most: Maximum tokens of the answer.
+        room: Maximum tokens of answer and thinking together.
+        adaptive: Whether it takes an effort (``output_config``) instead of a budget.
+        display: Whether to request summaries of its thinking.
     """
     level = clamp_thinking_level(model, options.reasoning)
     if level == "off":
@@ -111,7 +111,7 @@ def claude_thinking(
         return most, {"thinking": {"type": "adaptive", **shown}, "output_config": {"effort": effort}}
     total, budget = fit_thinking_budget(evolve(model, max_tokens=room), most, level, options.thinking_budgets)
     budget = max(budget, _CLAUDE_BUDGET)
-    if budget >= total:  # so little output that no thinking fits
+    if budget >= total:  # too little output for any thinking
         return most, {"thinking": {"type": "disabled"}}
     return total, {"thinking": {"type": "enabled", "budget_tokens": budget, **shown}}
 
@@ -119,7 +119,7 @@ def claude_thinking(
 def sampling_params(model: Model, reasoning: ThinkingLevel | None) -> dict[str, Any]:
     """Return the model's own request fields; they replace what the codec would send.
 
-    Those of the level at which the model thinks, ``samplingParamsByThinkingLevel``, win over its ``samplingParams``.
+    Those of the current level, ``samplingParamsByThinkingLevel``, take precedence over ``samplingParams``.
     """
     level = "off" if reasoning in (None, "off") else clamp_thinking_level(model, reasoning)
     by_level = model.extra.get("samplingParamsByThinkingLevel")
@@ -128,10 +128,10 @@ def sampling_params(model: Model, reasoning: ThinkingLevel | None) -> dict[str, 
 
 
 def default_max_tokens(model: Model, context_tokens: int = 0) -> int:
-    """Return the output tokens to ask for: the model's limit, as far as the window has room.
+    """Return the output tokens to request: the model's limit, or what is left of the window.
 
-    A context that fills the window still gets 1024 (or the model's limit): the API's own error tells more than an
-    answer of one token.
+    With a full window it is still 1024 (or the model's limit): the API's own error is clearer than an answer of one
+    token.
     """
     room = model.context_window - context_tokens - _WINDOW_MARGIN
     return max(min(model.max_tokens, room), min(model.max_tokens, _ANSWER))

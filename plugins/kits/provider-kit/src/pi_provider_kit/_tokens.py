@@ -1,4 +1,4 @@
-"""How large a request is, as an estimate."""
+"""Estimates of a request's tokens."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _IMAGE_CHARS = 4800
 
 
 def estimate_tokens(message: Message) -> int:
-    """Return the tokens of a message: a quarter of its characters, an image as 4800 of them."""
+    """Return the estimated tokens of a message: a quarter of its characters, an image as 4800 of them."""
     content = message.content
     size = len(content) if isinstance(content, str) else sum(map(_size, content))
     return -(-size // _CHARS_PER_TOKEN)
 
 
 def estimate_context_tokens(context: Context) -> int:
-    """Return the tokens that the context fills: as the last good answer counted them, plus what came later."""
+    """Return the tokens of the context: as reported by the last good answer, plus an estimate of later messages."""
     later = 0
     for message in reversed(context.messages):
         if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):

@@ -1,4 +1,4 @@
-"""Which ids of tool calls each API accepts: functions from any id to one of its own kind.
+"""Ids of tool calls that each API accepts: functions from any id to a valid one.
 
 ``transform_messages`` takes one of them and keeps the results unique.
 """
@@ -24,10 +24,10 @@ def sanitized_id(call_id: str, limit: int = 64) -> str:
 
 
 def completions_id(call_id: str, provider: str = "openai") -> str:
-    """Return an id for Completions: of a Responses id the call's part, 40 characters at the most.
+    """Return an id for Completions: of a Responses id the call's part, at most 40 characters.
 
-    Only OpenAI itself minds an id that is long and not from Responses. A cut id ends in ``_`` and a hash of the whole,
-    so that two long ids with one beginning stay two.
+    Only OpenAI itself rejects a long id that is not from Responses. A cut id ends in ``_`` and a hash of the whole, so
+    that long ids with a common prefix stay distinct.
     """
     limit = 40
     part, is_responses, _ = call_id.partition("|")
@@ -52,7 +52,7 @@ def responses_id(call_id: str) -> str:
 
 
 def mistral_id(call_id: str) -> str:
-    """Return exactly nine letters and digits: the id itself where it is that, else a hash of it."""
+    """Return exactly nine letters and digits: the id itself where it has that form, else a hash of it."""
     if len(call_id) == _MISTRAL and call_id.isascii() and call_id.isalnum():
         return call_id
     number = int.from_bytes(sha256(call_id.encode("utf-8", "replace")).digest())

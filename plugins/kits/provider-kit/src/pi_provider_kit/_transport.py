@@ -1,7 +1,7 @@
 """The way to the network under httpx's API, for httpx's clients and for what ``Direct`` leaves to httpx.
 
 httpx's own transport makes a Python object for every HTTP chunk, and model servers send one chunk per token. Where a
-proxy applies, httpx's own transport does the work nevertheless.
+proxy applies, httpx's own transport is used nevertheless.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Transport(httpx.AsyncBaseTransport):
         self._pool = Pool() if pool is None else pool
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the answer when its headers are here; its stream reads the body."""
+        """Return the response when its headers have arrived; its stream reads the body."""
         proxy = self._proxies.proxy_for(request.url.scheme, request.url.host, request.url.port)
         sent = request.extensions.get("sent")
         if proxy is not None:
@@ -75,7 +75,7 @@ class Transport(httpx.AsyncBaseTransport):
         self._proxied.clear()
 
     async def _proxied_answer(self, proxy: str, request: httpx.Request) -> httpx.Response:
-        """Return the answer of httpx's own transport, whose limits are for single reads, within one limit for all."""
+        """Return the response of httpx's own transport within one deadline; its own timeouts are for single reads."""
         timeouts = request.extensions.get("timeout", {})
         connect, first_byte = timeouts.get("connect"), timeouts.get("first_byte")
         try:

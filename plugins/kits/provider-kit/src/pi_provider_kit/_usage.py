@@ -1,4 +1,4 @@
-"""What a request cost."""
+"""Cost of a request."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _PER = 1_000_000
 """Prices are per so many tokens."""
 
 _LONG_WRITE = 2
-"""A cache write that lives an hour costs this many times the input rate."""
+"""Price of a cache write with a lifetime of one hour, as a multiple of the input rate."""
 
 
 def calculate_cost(model: Model, usage: Usage) -> Cost:
     """Return the US dollars that the tokens cost by the catalogue's prices.
 
-    The price tier is chosen by all input tokens, cached ones included, and holds for the whole request.
+    The price tier is chosen by all input tokens, cached ones included, and applies to the whole request.
     """
     rates = _rates(model.cost, usage.input + usage.cache_read + usage.cache_write)
     long_write = min(usage.cache_write_1h or 0, usage.cache_write)
@@ -45,7 +45,7 @@ def with_cost(model: Model, usage: Usage, billed: float | None = None) -> Usage:
     """Return the usage with its cost, and with ``total_tokens`` where the API gave none.
 
     Args:
-        model: Whose prices count.
+        model: The model, for its prices.
         usage: The tokens.
         billed: US dollars that the provider itself reports; they replace the estimated total.
     """

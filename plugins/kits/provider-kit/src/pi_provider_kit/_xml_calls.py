@@ -32,7 +32,7 @@ _OPENING = re.compile(r"""<tool_call>|<function=[\w.-]+\s*>|<invoke\s+name="[\w.
 
 
 def xml_parameters(text: str) -> dict[str, Any] | None:
-    """Return the values of a text that is nothing but complete parameter elements, else None.
+    """Return the values of a text that consists of complete parameter elements, else None.
 
     Values are strings; the tool's schema turns them into numbers and booleans.
     """
@@ -51,10 +51,10 @@ def xml_parameters(text: str) -> dict[str, Any] | None:
 
 
 def xml_calls(text: str, tools: Collection[str]) -> tuple[str, list[tuple[str, dict[str, Any]]]] | None:
-    """Return the words before the calls and the calls ``(name, arguments)`` that end the text, else None.
+    """Return the text before the calls and the calls ``(name, arguments)`` that end the text, else None.
 
-    Everything from the first call on must be complete calls of tools in ``tools``: a text that quotes such a call and
-    goes on is no call, and neither is one that breaks off. Only for a message that did not stop for length.
+    Everything from the first call on must be complete calls of tools in ``tools``: text after the calls, or an
+    incomplete call, means that there is none. Only for a message that did not stop for length.
     """
     opening = _OPENING.search(text)
     if opening is None:

@@ -1,4 +1,4 @@
-"""What logins are built from: PKCE, the browser's way back, pasted codes, token requests and device codes.
+"""Building blocks of logins: PKCE, the browser's callback, pasted codes, token requests and device codes.
 
 Everything public is importable from here and loaded on first use, as with ``pi_provider_kit`` itself. A login of a
 provider is a class with ``login``, ``refresh`` and ``api_key`` (``pi_hookspecs.Login``) over these pieces.

@@ -1,4 +1,4 @@
-"""The way of a code from the browser to pi: the page is shown, and whoever is first counts, callback or paste."""
+"""The authorization code flow: opens the page and takes the first code, from the callback or pasted."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["authorization_code", "authorize_url", "opens_pages", "show_page"]
 
 _SECONDS = 300.0
-"""How long pi waits for the user."""
+"""Seconds to wait for the user."""
 
 _TRIES = 3
-"""How often something unusable may be pasted."""
+"""Attempts to paste a valid code."""
 
 
 def authorize_url(url: str, parameters: Mapping[str, str]) -> str:
-    """Return the address of a page with its query."""
+    """Return a URL with its query."""
     from urllib.parse import urlencode
 
     return f"{url}?{urlencode(parameters)}"
@@ -36,7 +36,7 @@ def opens_pages(ui: Any) -> bool:
 
 
 def show_page(ui: Any, text: str, url: str) -> bool:
-    """Show the user a page's address, and open it where the front end can; returns whether a browser took it."""
+    """Show the user a URL, and open it where the front end can; return whether a browser opened it."""
     ui.notify(f"{text}\n\n  {url}\n")
     return opens_pages(ui) and bool(ui.open_url(url))
 
@@ -50,18 +50,18 @@ async def authorization_code(
     callback: CallbackServer | None = None,
     seconds: float = _SECONDS,
 ) -> str:
-    """Send the user to a page and return the code that comes of it.
+    """Send the user to a page and return the authorization code.
 
     Args:
         ui: The front end (``UserInterface``), which may have ``open_url``.
-        url: The page, complete with its query.
-        provider: Whom the login is for; named in messages.
-        state: What the query has as ``state``.
-        callback: Where the browser comes back; None where only pasting is possible.
+        url: The page, with its query.
+        provider: Provider of the login, for messages.
+        state: The ``state`` of the query.
+        callback: Server for the redirect; None where only pasting is possible.
         seconds: How long to wait.
 
     Raises:
-        UserError: Consent was denied, nobody signed in within the time, or nothing usable was pasted.
+        UserError: Consent was denied, the login timed out, or no valid code was pasted.
     """
     if callback is not None and callback.problem is not None:
         ui.notify(callback.problem, "warning")
@@ -85,7 +85,7 @@ async def authorization_code(
 
 
 async def _paste(ui: Any, provider: str, state: str, stop: AbortController, *, waits: bool) -> str:
-    """Return the code that the user pastes; ``waits`` for ever once he dismisses, where the browser may still come."""
+    """Return the code that the user pastes; if ``waits``, a dismissed dialog waits forever for the browser instead."""
     title = "Paste the code, or the address at which the browser ends up"
     for last in (*[False] * (_TRIES - 1), True):
         text = await ui.input(title, signal=stop.signal)

@@ -1,4 +1,4 @@
-"""The browser's way back: a server on 127.0.0.1 that takes one answer and ends with the login."""
+"""The redirect target of a login: a server on 127.0.0.1 that takes one callback and stops with the login."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["CallbackServer"]
 
 _REQUEST_SECONDS = 10.0
-"""How long a browser may take to send its request; some open connections that they never use."""
+"""Seconds for a browser to send its request; some open connections that they never use."""
 
 _PAGE = """\
 <!doctype html><html lang="en"><head><meta charset="utf-8"><title>pi: {title}</title></head>
@@ -28,7 +28,7 @@ _PAGE = """\
 
 
 class _Page(NamedTuple):
-    """What the browser is shown, and what becomes of the login: a code, its failure, or nothing yet."""
+    """The page for the browser, and the result of the login: a code, an error, or None so far."""
 
     status: HTTPStatus
     title: str
@@ -37,17 +37,17 @@ class _Page(NamedTuple):
 
 
 class CallbackServer:
-    """Waits for the browser while its ``async with`` does. Where it cannot listen, ``problem`` says why.
+    """Listens for the browser inside its ``async with``. If it cannot listen, ``problem`` has the reason.
 
     Args:
-        provider: Whom the login is for; named in messages.
-        port: Where to listen; 0 is any port that is free.
-        path: What the redirect URI ends with.
-        state: What the request was sent with; an answer without it is refused, and waiting goes on.
-        on_stray: Called with a line for the user, once: any page that the browser has open may send more of them.
+        provider: Provider of the login, for messages.
+        port: Port to listen on; 0 is any free port.
+        path: Path of the redirect URI.
+        state: The ``state`` of the request; a callback without it is rejected, and waiting continues.
+        on_stray: Called once with a notice for the user about such a callback: any open page may send more of them.
 
     Attributes:
-        problem: Why nobody listens, in a line for the user; None while somebody does.
+        problem: Why it is not listening, as a line for the user; None while it is.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class CallbackServer:
 
     @property
     def redirect_uri(self) -> str:
-        """Where the browser is to be sent."""
+        """The redirect URI for the authorization request."""
         return f"http://localhost:{self._port}{self._path}"
 
     async def code(self) -> str:
-        """Return the code that the browser brings.
+        """Return the code from the callback.
 
         Raises:
             UserError: The user did not give consent, or the server refused.
@@ -98,7 +98,7 @@ class CallbackServer:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
         if self._code.done() and not self._code.cancelled():
-            self._code.exception()  # it may have come after the code was pasted: nobody else looks at it
+            self._code.exception()  # it may have arrived after the code was pasted; retrieve it to avoid a warning
         self._code.cancel()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -154,7 +154,7 @@ class CallbackServer:
 
 
 def _settle(code: asyncio.Future[str], outcome: str | Exception | None) -> None:
-    """Hand over what came, once the browser has its page; only the first counts."""
+    """Set the result, once the browser has its page; only the first one is used."""
     if code.done() or outcome is None:
         return
     if isinstance(outcome, str):

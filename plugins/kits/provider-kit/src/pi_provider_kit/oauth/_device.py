@@ -1,4 +1,4 @@
-"""Signing in on another screen: a code to enter there, and asking the server until that was done (RFC 8628)."""
+"""The device authorization flow (RFC 8628): shows a user code and polls the server until it was entered."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 __all__ = ["DeviceCode", "poll_device", "show_code"]
 
 _INTERVAL = 5.0
-"""Seconds between two questions where the server names none, and what "slow down" adds (RFC 8628, 3.2 and 3.5)."""
+"""Default polling interval in seconds, and the increase of "slow down" (RFC 8628, 3.2 and 3.5)."""
 
 _LONGEST_SECONDS = 1800.0
-"""A server may say more; nobody waits that long."""
+"""Limit on the times that a server may set."""
 
 _TOO_MANY = 429
 _SERVER_ERRORS = 500
 
 _PASSING = ("connect", "dns", "dropped", "refused", "stalled", "timeout")
-"""Kinds of failures that may be over at the next question."""
+"""Kinds of transient failures."""
 
 
 @frozen(kw_only=True)
 class DeviceCode:
-    """What a server handed out.
+    """A server's device authorization response.
 
     Attributes:
-        device_code: What to ask with.
-        user_code: What the user enters.
-        verification_uri: Where.
-        interval: Seconds between two questions.
-        expires_in: Seconds until both codes are worthless.
+        device_code: The code to poll with.
+        user_code: The code that the user enters.
+        verification_uri: The page to enter it on.
+        interval: Polling interval in seconds.
+        expires_in: Seconds until both codes expire.
     """
 
     device_code: str = field(repr=False)
@@ -50,7 +50,7 @@ class DeviceCode:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> Self:
-        """Read a server's answer.
+        """Parse a server's response.
 
         Raises:
             RequestFailed: It lacks a code or the address.
@@ -58,7 +58,7 @@ class DeviceCode:
         texts = {name: answer.get(name) for name in ("device_code", "user_code", "verification_uri")}
         missing = [name for name, value in texts.items() if not isinstance(value, str) or not value]
         uri = str(texts["verification_uri"])
-        if missing or not uri.startswith(("https://", "http://")):  # it is opened in a browser: nothing else may be
+        if missing or not uri.startswith(("https://", "http://")):  # it is opened in a browser: no other scheme is safe
             message = f"The login server's answer has no usable {' and '.join(missing) or 'verification_uri'}"
             raise HttpFailed(message, kind="unexpected")
         numbers = {
@@ -70,7 +70,7 @@ class DeviceCode:
 
 
 def show_code(ui: Any, provider: str, code: DeviceCode) -> None:
-    """Tell the user what to enter where, and open the page where the front end can."""
+    """Show the user the code and the page, and open the page where the front end can."""
     show_page(ui, f"Enter the code {code.user_code} on this page to sign in to {provider}:", code.verification_uri)
 
 
@@ -81,18 +81,18 @@ async def poll_device(
     provider: str,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> dict[str, Any]:
-    """Ask until the user is done and return the server's answer.
+    """Poll until the user is done and return the server's response.
 
-    A server that fails or cannot be reached is asked again: the user may be entering the code just now.
+    Polling continues when the server fails or cannot be reached: the user may be entering the code just now.
 
     Args:
-        ask: Asks once. What it raises tells how things stand: ``TokenRefused`` with RFC 8628's codes.
-        code: What the server handed out.
-        provider: Whom the login is for; named in messages.
+        ask: Polls once; raises ``TokenRefused`` with RFC 8628's codes while there is no token.
+        code: The device authorization response.
+        provider: Provider of the login, for messages.
         sleep: Waits so many seconds.
 
     Raises:
-        UserError: The user said no, or the code expired.
+        UserError: The user denied access, or the code expired.
         RequestFailed: The server refused for another reason.
     """
     interval, left = code.interval, code.expires_in
@@ -113,7 +113,7 @@ async def poll_device(
 
 
 def _next_interval(interval: float, refused: TokenRefused, provider: str) -> float:
-    """Return how long to wait before the next question; raise where there is none to ask."""
+    """Return the delay before the next poll; raise where polling must stop."""
     if refused.error == "slow_down" or refused.status == _TOO_MANY:
         named = _number_of(refused.answer.get("interval"))
         return max(float(named), interval) if _is_number(named) else interval + _INTERVAL

@@ -1,8 +1,8 @@
-"""Where a login finds its server when the user's network has another way there than the public one.
+"""Overrides of login URLs, for networks in which the public addresses are not reachable.
 
-``PI_OAUTH_URL_<PROVIDER>`` (``PI_OAUTH_URL_GITHUB_COPILOT``) stands in place of scheme and host of all of a provider's
-login addresses: a gateway that passes them on, or a server of one's own. ``PI_OAUTH_PORT_<PROVIDER>`` is the port on
-which the browser comes back, where the usual one is taken and that server allows another.
+``PI_OAUTH_URL_<PROVIDER>`` (``PI_OAUTH_URL_GITHUB_COPILOT``) replaces scheme and host of all of a provider's login
+URLs: by a gateway that forwards them, or a private server. ``PI_OAUTH_PORT_<PROVIDER>`` is the port of
+the browser's callback, where the usual one is taken and that server allows another.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["callback_port", "endpoint"]
 _LARGEST_PORT = 65_535
 
 _SHOWN = 60
-"""Characters of a variable that an error repeats."""
+"""Characters of a variable that an error quotes."""
 
 
 def endpoint(provider: str, url: str) -> str:
-    """Return the address to use for one of a provider's login addresses.
+    """Return the URL to use for one of a provider's login URLs.
 
     Raises:
         UserError: The variable holds no https URL, nor an http URL of this computer.
@@ -33,7 +33,7 @@ def endpoint(provider: str, url: str) -> str:
 
     try:
         parts = urlsplit(base)
-        host, _ = parts.hostname, parts.port  # looking at the port checks it
+        host, _ = parts.hostname, parts.port  # reading the port validates it
     except ValueError:
         host = None
     safe = host and (parts.scheme == "https" or (parts.scheme == "http" and host in ("127.0.0.1", "::1", "localhost")))
@@ -47,7 +47,7 @@ def callback_port(provider: str, port: int) -> int:
     """Return the port on which a provider's login waits for the browser; 0 is any that is free.
 
     Raises:
-        UserError: The variable holds no port.
+        UserError: The variable is not a port.
     """
     name = _variable("PORT", provider)
     written = os.environ.get(name, "").strip()

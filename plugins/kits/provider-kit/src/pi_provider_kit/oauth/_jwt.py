@@ -1,4 +1,4 @@
-"""What a JSON web token says of itself. It came from the server that made it; its signature is not ours to check."""
+"""Reads the claims of a JSON web token. It came directly from its issuer, so the signature is not checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def jwt_payload(token: str) -> dict[str, Any]:
     """Return the claims of a token.
 
     Raises:
-        ValueError: It is no JSON web token; the message does not repeat it.
+        ValueError: It is not a JSON web token; the message does not quote it.
     """
     import base64
     import json

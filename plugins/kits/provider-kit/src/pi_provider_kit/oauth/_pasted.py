@@ -1,4 +1,4 @@
-"""What a user pastes when the browser cannot come back: a code, ``code#state``, or the address it ended up at."""
+"""Parses what a user pastes when the redirect fails: a code, ``code#state``, or the URL of the redirect."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pi_hookspecs.errors import UserError
 __all__ = ["pasted_code"]
 
 _QUERY = re.compile(r"(?:(?<=[?#&])|^)(?:code|error|state)=.*", re.DOTALL)
-"""What a server adds to an address, behind whatever is before it."""
+"""Start of the query or fragment that a server adds to a URL."""
 
 _LONGEST = 8192
-"""Characters of a code; what is longer is something else that was on the clipboard."""
+"""Maximum characters of a code; longer text is something else from the clipboard."""
 
 _EXCERPT = 120
-"""Characters of a server's own words in a message."""
+"""Characters of a server's text in a message."""
 
 
 def pasted_code(text: str, state: str, *, provider: str) -> str:
-    """Return the code in what was pasted. A bare code counts as one of this login.
+    """Return the code in the pasted text. A bare code is accepted as one of this login.
 
     Args:
-        text: As the user pasted it.
-        state: What this login's request was sent with.
-        provider: Whom the login is for; named in messages.
+        text: The pasted text.
+        state: The ``state`` of this login's request.
+        provider: Provider of the login, for messages.
 
     Raises:
-        UserError: There is no code in it, it belongs to another login, or it tells that consent was denied. What was
-            pasted is not in the message.
+        UserError: There is no code in it, it belongs to another login, or it reports denied consent. The
+            pasted text is not in the message.
     """
     from urllib.parse import parse_qs
 
@@ -55,12 +55,12 @@ def pasted_code(text: str, state: str, *, provider: str) -> str:
 
 
 def denied(provider: str, error: str, description: str) -> UserError:
-    """Return the error of a login that was refused in the browser; the server's words are shortened to a line."""
+    """Return the error of a login that was refused in the browser; the server's text is shortened to a line."""
     words = " ".join(f"{error}: {description}".rstrip(": ").split())[:_EXCERPT]
     what = "Consent was denied" if error == "access_denied" else "The login was refused"
     return UserError(f"{what} in the browser ({words}). Run pi auth login {provider} again to sign in.")
 
 
 def same_state(one: str, other: str) -> bool:
-    """Compare two states without telling by the time it takes how much of them is the same."""
+    """Compare two states in constant time."""
     return secrets.compare_digest(one.encode("utf-8", "replace"), other.encode())

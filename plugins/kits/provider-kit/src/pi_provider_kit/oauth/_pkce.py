@@ -1,4 +1,4 @@
-"""The proof that whoever exchanges a code is who asked for it (RFC 7636)."""
+"""PKCE: proof that the client that exchanges a code is the one that requested it (RFC 7636)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BYTES = 32
 
 @frozen(kw_only=True)
 class Pkce:
-    """A secret and what may be known of it.
+    """A verifier and its challenge.
 
     Attributes:
         verifier: 32 random bytes, base64url without padding; sent with the code alone.
@@ -26,7 +26,7 @@ class Pkce:
 
     @classmethod
     def new(cls) -> Self:
-        """Make a pair that nobody can guess."""
+        """Return a random pair."""
         import base64
         import hashlib
 
@@ -36,5 +36,5 @@ class Pkce:
 
 
 def new_state() -> str:
-    """Return a value that ties an answer to its request."""
+    """Return a random value that ties a callback to its request."""
     return secrets.token_urlsafe(_BYTES)

@@ -1,4 +1,4 @@
-"""One request to an authorization server: bounded in time, its refusals in words, nothing secret in them."""
+"""Requests to an authorization server: with a deadline, and errors without secrets."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 __all__ = ["EXPIRY_MARGIN_MS", "TokenRefused", "credential_of", "token_request"]
 
 EXPIRY_MARGIN_MS = 5 * 60 * 1000
-"""How long before its end a token counts as expired."""
+"""Time before its expiry at which a token counts as expired."""
 
 _SECONDS = 30.0
-"""How long a request may take in all; whoever refreshes a token holds a lock that others wait for."""
+"""Deadline of a request; a token refresh holds a lock that other processes wait for."""
 
 _SKEW_SECONDS = 300.0
-"""A clock that differs by more from the server's is told of: it may be why a token is refused."""
+"""A larger difference to the server's clock is reported: it may be why a token is rejected."""
 
 _LONGEST_TEXT = 400
 """Characters of a server's description in a message."""
 
 _MOST_SECONDS = 10**12
-"""A time that is longer, or infinite, is nonsense."""
+"""A longer, or infinite, lifetime is invalid."""
 
 _PUBLIC = ("client_id", "grant_type", "redirect_uri", "scope", "response_type")
-"""Fields of a request that a message may repeat."""
+"""Fields of a request that a message may quote."""
 
 
 class TokenRefused(HttpFailed):
-    """An authorization server said no.
+    """An authorization server rejected a request.
 
     Attributes:
         error: Its code, such as ``invalid_grant`` or ``authorization_pending``; empty where it gave none.
-        answer: All that it said.
+        answer: Its whole response.
     """
 
     def __init__(self, message: str, *, error: str = "", answer: Mapping[str, Any] | None = None, **known: Any) -> None:
@@ -57,18 +57,18 @@ async def token_request(
     form: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Send a request and return the JSON object of the answer.
+    """Send a request and return the JSON object of the response.
 
     Args:
-        http: The login's own.
-        url: Where to.
+        http: The login's HTTP client.
+        url: The endpoint.
         fields: The body, sent as JSON, or as a form; None makes it a GET without a body.
-        form: Send the fields as a form, as RFC 6749 has it.
-        headers: Beside those that the kit sets.
+        form: Send the fields as a form, as specified in RFC 6749.
+        headers: In addition to those that the kit sets.
 
     Raises:
-        TokenRefused: The server refused, with any status: some say so with 200.
-        RequestFailed: It could not be asked, or its answer is of another kind.
+        TokenRefused: The server rejected it, with any status: some send 200.
+        RequestFailed: It could not be reached, or its response is invalid.
     """
     from urllib.parse import urlencode
 
@@ -90,7 +90,7 @@ async def token_request(
         message = f"The login server at {_host(url)} gave no whole answer within {_SECONDS:g} s. Try again later"
         raise HttpFailed(message, kind="timeout") from None
     except HttpFailed as failure:
-        if failure.kind == "unexpected":  # whatever came may have been a token in another form: it is not shown
+        if failure.kind == "unexpected":  # the body may be a token in another format, so it is not in the message
             raise _odd(url, failure.status) from None
         if failure.kind != "status":
             raise
@@ -104,13 +104,13 @@ async def token_request(
 
 
 def credential_of(answer: Mapping[str, Any], *, margin_ms: int = EXPIRY_MARGIN_MS) -> dict[str, Any]:
-    """Return the credential to store for a token endpoint's answer.
+    """Return the credential to store for a token endpoint's response.
 
-    ``expires`` counts from now on this computer's clock, so that a clock that is wrong does no harm. A refresh whose
-    answer has no new refresh token leaves the old one as it is: the field is not there.
+    ``expires`` is relative to this computer's clock, so that a wrong clock does no harm. A refresh response without a
+    new refresh token keeps the old one: the field is then missing.
 
     Raises:
-        RequestFailed: The answer lacks a token or its time; no value of it is in the message.
+        RequestFailed: The response lacks a token or its lifetime; no value of it is in the message.
     """
     access, seconds = answer.get("access_token"), answer.get("expires_in")
     if isinstance(seconds, str) and seconds.isdecimal() and len(seconds) < len(str(_MOST_SECONDS)):
@@ -143,7 +143,7 @@ class _Clock:
         return StreamOptions(on_response=self._look)
 
     def note(self) -> str:
-        """Return what to say of a difference, nothing where there is none to speak of."""
+        """Return a note on the difference; empty where it is small."""
         if abs(self._ahead) <= _SKEW_SECONDS:
             return ""
         where = "ahead of" if self._ahead > 0 else "behind"
@@ -161,7 +161,7 @@ class _Clock:
 
 
 def _refused(status: int | None, answer: Mapping[str, Any], body: str, secrets: list[str], note: str) -> TokenRefused:
-    """Return the refusal in the server's words; OAuth's two fields, or an API's error object."""
+    """Return the error with the server's text: OAuth's two fields, or an API's error object."""
     told = answer.get("error")
     nested = told if isinstance(told, dict) else {}
     error = told if isinstance(told, str) else str(nested.get("code") or nested.get("type") or "")
