@@ -1,8 +1,8 @@
 """The command ``pi``: a prompt goes in on the command line, the answer is printed.
 
 As a plugin it registers the front end ``print`` and the subcommands ``auth``, ``plugins`` and ``hooks``. These
-hook implementations stand in ``_registrations`` and come here when somebody looks for them, as the plugin
-host does: ``pi --version`` must not pay for the contract package.
+hook implementations are defined in ``_registrations`` and are exported here lazily, when the plugin host looks them
+up: ``pi --version`` must not pay for the contract package.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def main() -> int:
     gc.disable()  # start-up makes nothing but long-lived objects; the collector is back before the first request
     if sys.argv[1:2] in (["--version"], ["-v"]):
         try:
-            print(__version__, flush=True)  # noqa: T201 - the whole output; print also puts up with a closed stdout
-        except OSError:  # nobody reads it, or there is no room for it
-            sys.stdout = None  # else the interpreter tries once more, and complains
+            print(__version__, flush=True)  # noqa: T201 - the whole output; print also accepts a closed stdout
+        except OSError:  # the reader is gone, or the disk is full
+            sys.stdout = None  # else the interpreter flushes again, and prints an error
             return 1
         return 0
     code = 130
@@ -42,13 +42,13 @@ def main() -> int:
 
             leave_threads(code)
             leave_exit_handlers(code)
-    except KeyboardInterrupt:  # before there was anything to end in good order, or afterwards
+    except KeyboardInterrupt:  # before there was anything to shut down, or afterwards
         return code
     return code
 
 
 def _open_closed_streams() -> None:
-    """Open the null device for stdin, stdout and stderr where they are closed: other files would get their numbers."""
+    """Open the null device for stdin, stdout and stderr where they are closed: else other files get their numbers."""
     import os
 
     for descriptor in range(3):
@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    # The host lists a plugin's names and then looks at them where they are, without asking __getattr__.
+    # The host lists a plugin's names and reads them without __getattr__.
     for name in ("register_modes", "register_subcommands"):
         __getattr__(name)
     return sorted(globals())

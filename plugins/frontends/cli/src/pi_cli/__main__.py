@@ -1,6 +1,6 @@
 """``python -P -m pi_cli`` is ``pi``, for environments whose scripts are not on the path.
 
-Without ``-P`` Python looks for modules in the current folder first, and runs what a stranger's project has there.
+Without ``-P`` Python looks for modules in the current folder first, and would run code of an untrusted project there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a tool call looks like in one line: its name, its most telling argument, then the others in brief."""
+"""Formats a tool call in one line: its name, its most important argument, then the others shortened."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["call_line"]
 
 _TELLING = ("command", "path", "file_path", "pattern", "query", "url", "name")
-"""Arguments that say by themselves what a call is about, best first."""
+"""Arguments that describe a call best, most important first."""
 
 _MINOR = 40
 """Columns for any other argument."""
 
 _ENOUGH = 1000
-"""Characters at the beginning of a text that can still be seen in a line; a megabyte is not looked through."""
+"""Characters of a text that are examined, since more cannot fit in a line."""
 
 
 def call_line(tool: str, arguments: Mapping[str, Any], width: int) -> str:
@@ -32,7 +32,7 @@ def _summary(tool: str, arguments: Mapping[str, Any]) -> str:
     if first is None and len(arguments) == 1:
         first = next(iter(arguments))
     shown = {name: value for name, value in arguments.items() if name != first}
-    if tool in ("edit", "write") and first is not None:  # their result says what changed
+    if tool in ("edit", "write") and first is not None:  # their result shows the change
         shown = {name: value for name, value in shown.items() if name not in _CHANGES}
     words = [_value(arguments[first])] if first is not None else []
     words += [f"{one_line(name)}={shorten(_value(value), _MINOR)}" for name, value in shown.items()]
@@ -40,7 +40,7 @@ def _summary(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 _CHANGES = frozenset({"content", "edits", "oldText", "newText", "old_text", "new_text"})
-"""Arguments that hold the text of a change."""
+"""Arguments that contain the text of a change."""
 
 
 def _value(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""The grammar of the command line: which options there are, in which groups, and what a line of them means.
+"""The command line's grammar: its options and their groups, and how they are parsed.
 
-click knows how options are written. What it is told here: unknown options are errors in our words, ``@``
-marks files, all that follows ``--`` is a message, and plugins bring options of their own.
+click parses the options. Added here: our own error messages for unknown options, ``@`` for files, messages after
+``--``, and options of plugins.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HINT = "--help lists them; a message that starts with a dash goes after --"
 
 @cache
 def option_groups() -> dict[str, list[click.Option]]:
-    """Return pi's own options under the headings of ``--help``; one command line is read several times."""
+    """Return pi's own options under the headings of ``--help``; cached, since a command line is parsed repeatedly."""
     return {
         "Run": [
             _switch("-p", "--print", "print_only", help="Print the answer and end"),
@@ -103,7 +103,7 @@ def option_groups() -> dict[str, list[click.Option]]:
 
 
 def plugin_flags(records: Iterable[PluginRecord]) -> Iterator[tuple[str, dict[str, Any], str | None]]:
-    """Go through the options that plugins registered.
+    """Yield the options that plugins registered.
 
     Yields:
         The plugin, the flag as data, and what is wrong with its name, else None.
@@ -121,7 +121,7 @@ def plugin_flags(records: Iterable[PluginRecord]) -> Iterator[tuple[str, dict[st
 
 
 def peek(arguments: Sequence[str]) -> Options:
-    """Read what can be read without knowing the plugins' options; nothing is an error yet."""
+    """Parse as far as possible without knowing the plugins' options; raise no errors yet."""
     command = _command([])
     command.ignore_unknown_options = True
     known = {name for param in command.params for name in param.opts}
@@ -129,7 +129,7 @@ def peek(arguments: Sequence[str]) -> Options:
     readable = [
         argument
         for argument in _spelled_out(command, _split(arguments)[0])
-        # click would read -nope as -n -o -p -e; letters of which one is unknown are one unknown option
+        # click would read -nope as -n -o -p -e; letters with an unknown one are one unknown option
         if argument in known or argument[:1] != "-" or argument[:2] == "--" or {*argument[1:]} <= letters
     ]
     return _options(command.make_context("pi", readable, resilient_parsing=True).params, (), {})
@@ -141,8 +141,8 @@ class FirstWord:
 
     Attributes:
         text: The word.
-        before: What the options before it say.
-        strays: Those of these options that say something of a prompt, so that no subcommand takes them.
+        before: The options before it.
+        strays: Those of these options that belong to a prompt and that no subcommand accepts.
         after: The arguments after it.
     """
 
@@ -155,7 +155,7 @@ class FirstWord:
 def first_word(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> FirstWord | None:
     """Return the word that may name a subcommand; None where the command line can only be a prompt.
 
-    It is a prompt after ``-p`` and ``--mode``, which say so, after ``--``, and when it has blanks or names a file.
+    It is a prompt after ``-p``, ``--mode`` or ``--``, and when it contains spaces or names a file.
     Options of plugins are known from ``records`` alone; what follows any other may be its value.
     """
     flags = {flag["name"]: flag for _, flag, problem in plugin_flags(records) if problem is None}
@@ -179,10 +179,10 @@ _TYPED = click.core.ParameterSource.COMMANDLINE
 
 
 def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Options:
-    """Read the command line, with the options that these plugins registered.
+    """Parse the command line, with the options that these plugins registered.
 
     Raises:
-        UnknownName: An option that nobody has; the message names the nearest.
+        UnknownName: An unknown option; the message names the nearest.
         UserError: An option without its value, or options that exclude each other.
     """
     flags = {flag["name"]: flag for _, flag, problem in plugin_flags(records) if problem is None}
@@ -197,7 +197,7 @@ def parse(arguments: Sequence[str], records: Iterable[PluginRecord] = ()) -> Opt
 def common_options() -> list[click.Parameter]:
     """Return the options that may be given before any subcommand, and after those of pi itself.
 
-    ``start`` acts on all of them but ``--help``.
+    ``start`` handles all of them but ``--help``.
     """
     return [
         _switch("-h", "--help"),
@@ -212,24 +212,24 @@ def common_options() -> list[click.Parameter]:
 
 
 def parse_strictly(command: click.Command, arguments: Sequence[str]) -> dict[str, Any]:
-    """Return a command's parameters; what click calls an error becomes one of ours.
+    """Return a command's parameters; errors of click are converted to ours.
 
     Raises:
         UnknownName: An option that the command does not have.
-        UserError: Anything else that is wrong.
+        UserError: Any other error.
     """
     try:
         return command.make_context(command.name, [*_spelled_out(command, arguments)]).params
     except click.NoSuchOption as error:
         words = [name for param in command.params for name in param.opts if name.startswith("--")]
-        known = words if error.option_name.startswith("--") else ()  # to a letter, every other letter is near
+        known = words if error.option_name.startswith("--") else ()  # every single letter is near any other
         raise UnknownName("option", error.option_name, known, _HINT) from error
     except click.UsageError as error:
         raise UserError(error.format_message()) from error
 
 
 def written(option: click.Option) -> str:
-    """Return how an option is written: ``-p, --print`` or ``--model ID``."""
+    """Return the spelling of an option: ``-p, --print`` or ``--model ID``."""
     names = ", ".join(option.opts)
     return names if option.is_flag else f"{names} {option.metavar}"
 
@@ -262,10 +262,10 @@ def _command(more: Sequence[click.Option]) -> click.Command:
 
 
 def _spelled_out(command: click.Command, arguments: Sequence[str]) -> Iterator[str]:
-    """Go through the arguments with the long names of options that are given by their letter.
+    """Yield the arguments with short options replaced by their long names.
 
-    click looks for an argument among the long names first, and when it is none compares it with all of them, in case
-    it was meant to be one: that takes longer than to read the whole command line.
+    click looks an argument up among the long names first, and otherwise compares it with all of them for suggestions,
+    which takes longer than parsing the whole command line.
     """
     options = {name: each for each in command.params if isinstance(each, click.Option) for name in each.opts}
     is_value = False
@@ -274,7 +274,7 @@ def _spelled_out(command: click.Command, arguments: Sequence[str]) -> Iterator[s
         option = None if is_value else options.get(argument)
         if argument == "--" and not is_value:
             yield argument
-            yield from rest  # words, also those that look like an option
+            yield from rest  # words, including those that look like an option
         else:
             is_value = option is not None and not option.is_flag and not isinstance(option.flag_value, str)
             yield option.opts[-1] if option is not None and _is_letter(argument) else argument
@@ -285,7 +285,7 @@ def _is_letter(name: str) -> bool:
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return what stands before and behind the first ``--``."""
+    """Return the arguments before and after the first ``--``."""
     if "--" not in arguments:
         return arguments, ()
     place = list(arguments).index("--")
@@ -335,7 +335,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
 
 
 def _items(text: str) -> tuple[str, ...]:
-    """Read a list with commas."""
+    """Parse a comma-separated list."""
     return tuple(item for item in map(str.strip, text.split(",")) if item)
 
 
@@ -352,7 +352,7 @@ _EXCLUSIVE = {
     "resume": ("no_session",),
     "export": ("session", "continue_", "resume", "fork", "session_id", "no_session", "name"),
 }
-"""Options that say different things of the same."""
+"""Options that exclude each other."""
 
 
 def _option(name: str) -> str:
@@ -360,7 +360,7 @@ def _option(name: str) -> str:
 
 
 def _checked(params: dict[str, Any], options: Options) -> Options:
-    """Return the options when they make sense together."""
+    """Return the options after checking that they do not contradict each other."""
     if params["no_tools"] and params["tools"] is not None:
         message = "--tools and --no-tools exclude each other. Give one of them"
         raise UserError(message)

@@ -1,4 +1,4 @@
-"""``pi auth check`` and ``print-...``: whether a provider can be used, with what, and what to do where it cannot."""
+"""``pi auth check`` and ``print-...``: whether a provider can be used, with which credential, and what to do if not."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _TRY_LATER = (408, 429)
 
 @frozen
 class _State:
-    """How it stands with a provider, and with what words."""
+    """State of a provider's credential, with its message."""
 
     name: Literal["ready", "not ready", "invalid"]
     words: str
 
 
 async def check(registry: ModelRegistry, provider: str | None) -> int:
-    """Print how it stands with a provider, or with all that something is configured for; return the exit code.
+    """Print the state of a provider, or of all that are configured; return the exit code.
 
-    Of all, one invalid credential makes the answer "invalid", else one that is ready makes it "ready".
+    For all together it is "invalid" if any credential is, else "ready" if any is.
 
     Raises:
-        UnknownName: Nobody knows the provider.
+        UnknownName: The provider is not known.
         UserError: auth.json cannot be used.
     """
     stored = registry.auth.providers()
@@ -62,7 +62,7 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> 
     """Print the key of a provider, or the token of its login; return the exit code.
 
     Raises:
-        UnknownName: Nobody knows the provider.
+        UnknownName: The provider is not known.
         UserError: There is none, or one of the other kind.
     """
     info = registry.provider(provider)
@@ -76,7 +76,7 @@ async def print_key(registry: ModelRegistry, provider: str, *, bearer: bool) -> 
         raise UserError(f"{info.id} is used with a login, not with a key. See pi auth print-bearer-token {info.id}.")
     key = await registry.get_api_key(info.id)
     if key and bearer and (login := registry.auth.login_in_use(info.id)) is not None:
-        key = str(login["access"])  # what requests are made of may be more: Google's has the project beside it
+        key = str(login["access"])  # the request's key may contain more: Google's also has the project
     if not key:
         raise UserError(f"{info.id} has no key: {'it needs none' if info.keyless else 'what is stored is empty'}.")
     print_lines(key)
@@ -106,7 +106,7 @@ async def _state(registry: ModelRegistry, provider: str) -> _State:
 
 
 def _malformed(entry: dict[str, Any], provider: str) -> str | None:
-    """Return what is wrong with a stored entry, as far as its form goes; no value of it is told."""
+    """Return what is wrong with the form of a stored entry; the text contains no value of it."""
     kind = entry.get("type")
     fields = {"api_key": ("key",), "oauth": ("access", "access_token")}.get(str(kind))
     again = f"Run pi auth login {provider} to store another."
@@ -118,7 +118,7 @@ def _malformed(entry: dict[str, Any], provider: str) -> str | None:
 
 
 def _is_final(error: PiError, entry: dict[str, Any] | None) -> bool:
-    """Whether trying again later will not help: the server refused the login, or the key's command fails."""
+    """Whether a retry later cannot help: the server refused the login, or the key's command fails."""
     cause = error.__cause__
     if isinstance(cause, RequestFailed):
         return cause.status in _REFUSED and cause.status not in _TRY_LATER
@@ -126,7 +126,7 @@ def _is_final(error: PiError, entry: dict[str, Any] | None) -> bool:
 
 
 def _origin(registry: ModelRegistry, provider: str) -> str:
-    """Return where the key that counts comes from."""
+    """Return the source of the key in use."""
     entry = registry.auth.get(provider)
     if entry is not None and entry.get("type") == "oauth":
         return f"signed in{_lasting(entry.get('expires'))}"

@@ -1,4 +1,4 @@
-"""``pi auth``: which of its commands is meant, and with what; each of them stands in a module beside this one."""
+"""``pi auth``: parses its arguments; each command is defined in a module of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["run_auth"]
 _ACTIONS = ("login", "logout", "check", "print-api-key", "print-bearer-token")
 
 _INVALID = 2
-"""Exit code of ``check`` for a question that cannot be answered, as for a credential that cannot be used."""
+"""Exit code of ``check`` when the state cannot be determined, as for a credential that cannot be used."""
 
 _USAGE = """\
 Usage: pi auth login [PROVIDER] [--no-browser] [--key]
@@ -55,10 +55,10 @@ sign in through, PI_OAUTH_PORT_<PROVIDER> the port on which the browser returns.
 
 
 def run_auth(arguments: Sequence[str], host: PluginHost) -> int:
-    """Do what the arguments say and return the exit code.
+    """Run the command and return the exit code.
 
     Raises:
-        PiError: It cannot be done.
+        PiError: It failed.
     """
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.activation import register_providers
@@ -95,7 +95,7 @@ def _command() -> click.Command:
 
 
 def _meant(params: dict[str, Any]) -> tuple[str, str | None]:
-    """Return the command and the provider that the words name."""
+    """Return the command and the provider that the arguments name."""
     action, *names = params["words"] or ("",)
     if action not in _ACTIONS:
         if not action:
@@ -132,5 +132,5 @@ async def _run(action: str, registry: ModelRegistry, provider: str | None, param
         return await print_key(registry, provider or "", bearer=action == "print-bearer-token")
     finally:
         for problem in (*registry.host.settings.problems, *registry.host.problems, *registry.warnings):
-            if problem != registry.auth.problem or action.startswith("print"):  # of the others it is the error
+            if problem != registry.auth.problem or action.startswith("print"):  # for the other commands it is the error
                 warn(problem)

@@ -1,4 +1,4 @@
-"""``pi auth login`` and ``logout``: what is stored changes when a login is through, and not before."""
+"""``pi auth login`` and ``logout``: stored credentials change only after a login has succeeded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["login", "logout"]
 
 _LONGEST_KEY = 16_384
-"""Characters; a server takes no longer header than that."""
+"""Maximum characters; servers accept no longer header."""
 
 
 async def login(
@@ -25,14 +25,14 @@ async def login(
     """Sign in, or store a key, and return the exit code.
 
     Args:
-        registry: Knows providers and keys.
+        registry: Providers and keys.
         name: The provider; the user chooses one when None.
         browser: Whether pages may be opened.
         key: Store a key, although the provider has a login.
-        ui: Who asks; on stderr and stdin when None.
+        ui: User interface; stderr and stdin when None.
 
     Raises:
-        PiError: It did not work; what was stored before still is.
+        PiError: It failed; stored credentials are unchanged.
     """
     _check_file(registry)
     ui = ui or TerminalUI(browser=browser)
@@ -51,7 +51,7 @@ async def login(
 
 
 async def logout(registry: ModelRegistry, name: str | None, *, ui: TerminalUI | None = None) -> int:
-    """Forget what is stored for a provider and return the exit code; ``ui`` as in ``login``.
+    """Delete a provider's stored credential and return the exit code; ``ui`` as in ``login``.
 
     Raises:
         UserError: Nothing is stored for it.
@@ -80,10 +80,10 @@ async def logout(registry: ModelRegistry, name: str | None, *, ui: TerminalUI | 
 
 
 def _known(registry: ModelRegistry, name: str) -> str:
-    """Return a provider's id as it is written; a login may be for one that no table knows.
+    """Return a provider's id in its original spelling; a login may be for one without models.
 
     Raises:
-        UnknownName: Nobody knows it.
+        UnknownName: It is not known.
     """
     found = next((each for each in registry.logins() if each.lower() == name.lower()), None)
     return found or registry.provider(name).id
@@ -130,7 +130,7 @@ async def _signed_in(registry: ModelRegistry, ui: TerminalUI, provider: str) -> 
 
 
 async def _typed(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict[str, Any]:
-    """Ask for a key. It is never shown, and never checked with a request that would cost money."""
+    """Ask for a key. It is not echoed, and not checked with a request that would cost money."""
     info = registry.provider(provider)
     if info.keyless:
         raise UserError(f"{info.id} needs no key: there is nothing to sign in to.")
@@ -145,7 +145,7 @@ async def _typed(registry: ModelRegistry, ui: TerminalUI, provider: str) -> dict
 
 
 def _check_file(registry: ModelRegistry) -> None:
-    """Raise before the user has done anything, where nothing could be stored afterwards."""
+    """Raise early if the credential could not be stored afterwards."""
     registry.auth.providers()
     if registry.auth.problem is not None:
         raise UserError(f"{registry.auth.problem} Repair or remove the file first.")

@@ -1,6 +1,6 @@
-"""``pi completion``: the script that makes a shell complete ``pi``, and what that script asks at each press of TAB.
+"""``pi completion``: the shell completion script, and the completions that it requests at each press of TAB.
 
-The dialogue with the shells is click's. It is told what the index knows of the plugins; none is imported.
+click implements the protocol of the shells. Plugins' options come from the index; no plugin is imported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["VARIABLE", "complete", "run_completion"]
 
 VARIABLE = "_PI_COMPLETE"
-"""Set by the script when the shell asks."""
+"""Environment variable that the script sets to request completions."""
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -48,7 +48,7 @@ def run_completion(arguments: Sequence[str]) -> int:
 
     Raises:
         UnknownName: No shell of that name is known.
-        UserError: The arguments make no sense.
+        UserError: The arguments are invalid.
     """
     words = click.Argument(["shell"], required=False)
     params = parse_strictly(click.Command("pi completion", params=[*common_options(), words]), arguments)
@@ -63,11 +63,11 @@ def run_completion(arguments: Sequence[str]) -> int:
 
 
 def complete(instruction: str, records: Sequence[PluginRecord]) -> int:
-    """Answer the script, which has told click what is typed by the environment; returns the exit code.
+    """Print completions for the script, which passes the typed line in the environment; return the exit code.
 
     Args:
         instruction: The variable's value, as ``bash_complete``.
-        records: What is known of the plugins.
+        records: The index records of the plugins.
     """
     shell = instruction.removesuffix("_complete")
     if shell in _SHELLS:
@@ -83,7 +83,7 @@ def _dialogue(shell: str, program: click.Command) -> ShellComplete:
 
 class _Bash(BashComplete):
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Put together again what bash takes apart: ``@`` and ``=`` are words of their own to it."""
+        """Rejoin words that bash splits at ``@`` and ``=``."""
         args, incomplete = super().get_completion_args()
         if args[-1:] == ["@"]:
             return args[:-1], f"@{incomplete}"
@@ -92,14 +92,14 @@ class _Bash(BashComplete):
 
 class _Program(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return subcommands or options, and files behind an ``@``."""
+        """Return subcommands or options, and files after an ``@``."""
         if incomplete.startswith("@"):
             return list(_files(incomplete[1:]))
         return super().shell_complete(ctx, incomplete)
 
 
 def _files(beginning: str) -> Iterable[CompletionItem]:
-    """Go through the files that begin like this; a shell's own list would not know of the ``@``."""
+    """Yield the files with this prefix; a shell's own completion does not support the ``@``."""
     folder, _, name = beginning.rpartition("/")
     place = Path(f"{folder}/" if beginning.startswith("/") else folder or ".").expanduser()
     try:
@@ -131,7 +131,7 @@ def _plugin_option(flag: Mapping[str, Any]) -> click.Option:
 
 
 def _values(records: Sequence[PluginRecord]) -> dict[str, Iterable[str]]:
-    """Return the values that are known without asking a plugin, by option."""
+    """Return the values that are known without importing a plugin, by option."""
     modes = {name for record in records for name in record.names("register_modes")}
     return {
         "--mode": sorted({"text", "print", "json"} | modes),
@@ -142,7 +142,7 @@ def _values(records: Sequence[PluginRecord]) -> dict[str, Iterable[str]]:
 
 
 def _complete_values(option: click.Option, values: Iterable[str]) -> None:
-    """Let an option complete its values, or files where it takes a path."""
+    """Make an option complete its values, or files where it takes a path."""
     metavar = option.metavar or ""
     kind = "dir" if metavar == "DIR" else "file" if "PATH" in metavar or "FILE" in metavar else None
 

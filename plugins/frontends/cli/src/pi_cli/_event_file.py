@@ -1,4 +1,4 @@
-"""Events from JSON files: what ``pi hooks fire`` asks a hook with."""
+"""Reads events from JSON files for ``pi hooks fire``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["read_event"]
 
 
 def read_event(hook: str, path: str) -> Any:
-    """Return the event of a hook that a file holds, as it looks on the wire; ``docs/events`` has one for each hook.
+    """Return a hook's event from a file in the wire format; ``docs/events`` has one for each hook.
 
     Raises:
-        UserError: The file cannot be read, is no JSON, or does not hold an event of this hook.
+        UserError: The file cannot be read, is not JSON, or is not an event of this hook.
     """
     from pi_hookspecs.samples import sample_event
 
@@ -47,7 +47,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _from_wire(data: dict[str, Any], kind: type[Any]) -> Any:
-    """Read a value and refuse what its class does not have: in a file written by hand that is a slip."""
+    """Parse a value and reject unknown fields: in a file written by hand they are mistakes."""
     from pi_core.wire import from_wire, wire_name
 
     known = ["type", *(wire_name(field.name) for field in fields(kind) if field.name != "signal")]
@@ -58,7 +58,7 @@ def _from_wire(data: dict[str, Any], kind: type[Any]) -> Any:
 
 
 def _with_signal(event: Any) -> Any:
-    """Return the event with an abort signal that nobody sets, where it has one: no file can say it."""
+    """Return the event with a fresh abort signal, if it has such a field: a file cannot contain one."""
     if "signal" not in fields_dict(type(event)):
         return event
     from pi_hookspecs import AbortSignal
@@ -67,8 +67,8 @@ def _with_signal(event: Any) -> Any:
 
 
 @frozen
-class _Said:
-    """A stream's source that knows one message, and no other."""
+class _FixedSource:
+    """A partial source of one fixed message."""
 
     message: AssistantMessage
 
@@ -77,10 +77,10 @@ class _Said:
 
 
 def _message_update(data: dict[str, Any], kind: type[Any]) -> Any:
-    """Read the one event whose wire form leaves out what it refers to: the message, which the file may give beside it.
+    """Parse a message update, whose wire format leaves out the message; the file may contain it in addition.
 
     Raises:
-        PiError: It is not of this form.
+        PiError: It does not have this format.
     """
     from pi_core.wire import content_from_wire, from_wire, wire_name
     from pi_hookspecs import AssistantMessage, stream
@@ -101,4 +101,4 @@ def _message_update(data: dict[str, Any], kind: type[Any]) -> Any:
     if "tool_call" in given:
         given["tool_call"] = content_from_wire(given["tool_call"])
     said = data.get("message") or {"role": "assistant", "api": "", "provider": "", "model": "", "content": []}
-    return kind(assistant_message_event=found(source=_Said(from_wire(said, AssistantMessage)), **given))
+    return kind(assistant_message_event=found(source=_FixedSource(from_wire(said, AssistantMessage)), **given))

@@ -23,7 +23,7 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
     """Write the session, print the path of the file, and return the exit code.
 
     Raises:
-        UserError: There is no such session, nobody who could write it, or no place to write to.
+        UserError: There is no such session, no exporter for the format, or the file cannot be written.
     """
     if len(options.messages) > 1 or options.files:
         given = [*options.messages, *(f"@{file}" for file in options.files)]
@@ -34,7 +34,7 @@ def export(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, 
     try:
         path = export_session(session, *options.messages, host=host, cwd=cwd)
     except PiError:
-        for problem in host.problems:  # what is missing may be what could not be loaded
+        for problem in host.problems:  # the missing exporter may be of a plugin that failed to load
             warn(problem)
         raise
     finally:

@@ -1,4 +1,4 @@
-"""Local extensions described as the index describes installed plugins: by what they have registered and implement."""
+"""Index records of local extensions: their registrations and implemented hooks, as for installed plugins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["all_records", "extension_record", "implemented"]
 
 
 def all_records(host: PluginHost) -> Iterator[PluginRecord]:
-    """Go through the installed plugins, then the local extensions, loaded or disabled."""
+    """Yield the installed plugins, then the local extensions, loaded or disabled."""
     yield from host.records.values()
     yield from (extension_record(name, host) for name in host.added())
     for source in host.extensions.disabled if host.extensions is not None else ():
@@ -41,7 +41,7 @@ def extension_record(name: str, host: PluginHost) -> PluginRecord:
 
 
 def implemented(plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> list[str]:
-    """Return the names of the event hooks that a plugin answers, and ``activate``."""
+    """Return the names of the event hooks that a plugin implements, and ``activate``."""
     activated = ["activate"] if plugin in dict(host.activations()) else []
     return activated + [
         hook

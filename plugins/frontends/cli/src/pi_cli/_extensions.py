@@ -1,4 +1,4 @@
-"""Local extensions on the command line: loaded before the options are read, because they may bring some."""
+"""Local extensions on the command line: loaded before the options are parsed, because they may add some."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
     """Load the extensions of the user, of a trusted project, of settings, and of ``-e``.
 
     Raises:
-        UserError: What ``-e`` names is neither there nor a requirement.
+        UserError: The argument of ``-e`` is neither an existing path nor a requirement.
     """
     from pi_core.host.extensions import LocalExtensions
 
@@ -42,10 +42,10 @@ def load_extensions(host: PluginHost, cwd: Path, early: Options, environ: Mappin
 
 
 def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[str, str]) -> list[ExtensionSource]:
-    """Return the local extensions that there are, without loading one.
+    """Return the local extensions, without loading any.
 
     Raises:
-        UserError: What ``-e`` names is neither there nor a requirement.
+        UserError: The argument of ``-e`` is neither an existing path nor a requirement.
     """
     from pi_core.host.extensions.places import find_extensions
 
@@ -54,7 +54,7 @@ def find_sources(host: PluginHost, cwd: Path, early: Options, environ: Mapping[s
 
 
 def added_flags(host: PluginHost) -> list[PluginRecord]:
-    """Return the options of plugins that no index knows, as it would tell of them."""
+    """Return the options of plugins that are not in an index, as index records."""
     added = set(host.added())
     if not added:
         return []
@@ -62,7 +62,7 @@ def added_flags(host: PluginHost) -> list[PluginRecord]:
 
 
 def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
-    """Return the options that plugins register when they are activated; they are activated for it."""
+    """Return the options that plugins register in ``activate``, by activating them."""
     from pi_core.plugin_api.activation import flags_of_activations
 
     host.load_listeners()
@@ -70,7 +70,7 @@ def flags_at_run_time(host: PluginHost) -> list[PluginRecord]:
 
 
 def flag_records(flags: Iterable[tuple[str, Flag]]) -> list[PluginRecord]:
-    """Return plugins' options as an index would tell of them."""
+    """Return plugins' options as index records."""
     records: dict[str, PluginRecord] = {}
     for plugin, flag in flags:
         record = records.setdefault(plugin, PluginRecord(plugin, "", "", ""))

@@ -22,9 +22,9 @@ _HOOKS = ("register_subcommands", "register_flags", "register_models")
 
 
 def first_records(host: PluginHost) -> Iterator[PluginRecord]:
-    """Go through pi's own plugins that are installed and enabled, with what ``--help`` lists of them.
+    """Yield pi's own plugins that are installed and enabled, with what ``--help`` lists of them.
 
-    They are imported, strangers' are not: help must not run, or wait for, code that was never run before.
+    These are imported, third-party plugins are not: help must not run, or wait for, code that was never run before.
     """
     for record in find_plugins()[0]:
         if record.name in DEFAULT_PLUGINS - host.disabled:

@@ -1,4 +1,4 @@
-"""The text of ``pi --help``: examples first, then options by group, then what the plugins bring."""
+"""The text of ``pi --help``: examples first, then options by group, then the additions of plugins."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ENVIRONMENT = (
     ("HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "Proxies"),
     ("SSL_CERT_FILE, SSL_CERT_DIR", "Certificates to trust in place of the system's"),
 )
-"""Variables, as they are written, and what they do; docs/environment.md has them all."""
+"""Variables and their descriptions; docs/environment.md has all of them."""
 
 _KEYS = "Keys of providers, which pi auth login stores as well: {}"
 
@@ -61,7 +61,7 @@ _COLUMN = 26
 
 
 def help_text(records: Sequence[PluginRecord], unknown: Sequence[str] = ()) -> str:
-    """Return the help, with the options and subcommands of these plugins; of ``unknown`` ones nobody knows any yet."""
+    """Return the help, with the options and subcommands of these plugins; ``unknown`` ones are not indexed yet."""
     parts = [_HEAD, _section("Subcommands", subcommands(records))]
     for heading, options in option_groups().items():
         parts.append(_section(heading, ((written(option), option.help or "") for option in options)))
@@ -89,7 +89,7 @@ def subcommands(records: Sequence[PluginRecord]) -> list[tuple[str, str]]:
 
 
 def _key_variables(records: Iterable[PluginRecord]) -> Iterator[str]:
-    """Go through the variables that providers' keys are read from."""
+    """Yield the environment variables of providers' keys."""
     for record in records:
         for provider in record.registers.get("register_models", ()):
             yield from provider["key_variables"]

@@ -1,4 +1,4 @@
-"""``pi hooks``: every hook by its stage of life, or one of them as its specification has it, and who implements it."""
+"""``pi hooks``: lists all hooks by stage, or shows one hook's specification and implementations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["run_hooks"]
 
 _NAMES = 8
-"""Of what a plugin registers under a hook; pi plugins has them all."""
+"""Registrations of a plugin that are shown per hook; pi plugins shows all."""
 
 _USAGE = """\
 Usage: pi hooks [NAME]
@@ -103,7 +103,7 @@ def _command() -> click.Command:
 
 
 def _all(host: PluginHost) -> Iterator[str]:
-    """List the hooks with the number of plugins that implement each; no installed plugin is imported for it."""
+    """List the hooks with the number of plugins that implement each; without importing installed plugins."""
     enabled = [record for record in all_records(host) if record.name not in host.disabled]
     specs = all_hookspecs()
     name_width = max(map(len, specs))
@@ -123,7 +123,7 @@ def _rule(spec: Callable[..., Any]) -> str:
 
 
 def _documented(spec: Callable[..., Any], label: str) -> str:
-    """Return what a labelled line of a specification's docstring says."""
+    """Return the text of a labelled line of a specification's docstring."""
     lines = (getdoc(spec) or "").splitlines()
     return next((line.removeprefix(f"{label}: ") for line in lines if line.startswith(f"{label}: ")), "")
 
@@ -172,7 +172,7 @@ def _registering(name: str, host: PluginHost) -> Iterator[str]:
 
 
 def _answering(name: str, declared: Answers, host: PluginHost) -> Iterator[str]:
-    """Go through the implementations as a session would ask them, which takes loading the plugins."""
+    """Yield the implementations in a session's order, which requires loading the plugins."""
     host.load_listeners()
     for each in host.dispatcher(warn).implementations(name):
         own = f" (deadline {each.deadline:g} s)" if each.deadline != declared.deadline.value else ""

@@ -1,7 +1,7 @@
-"""``pi hooks fire``: asks one hook with one event, and tells who answered what, changed what and took how long.
+"""``pi hooks fire``: calls one hook with one event, and reports each plugin's answer, changes and time.
 
-The session's own dispatcher asks, so that order, deadlines and the combination of answers are those of a run. What
-it does not tell, the single answers, is written down by a wrapper around each implementation.
+The session's own dispatcher makes the call, so that order, deadlines and the combination of answers are those of a
+run. A wrapper around each implementation records the single answers.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _SHOWN = 2000
 
 @define(eq=False)
 class Call:
-    """What came of asking one plugin.
+    """Result of calling one plugin.
 
     Attributes:
-        outcome: ``answered``, ``no answer``, ``failed``, ``not asked`` (somebody before it has decided).
-        changed: The fields of the event that it changed in place, as they then were.
+        outcome: ``answered``, ``no answer``, ``failed``, ``not asked`` (an earlier plugin has decided).
+        changed: The fields of the event that it changed in place, with their new values.
     """
 
     plugin: str
@@ -52,18 +52,18 @@ class Call:
 
 
 def run_fire(hook: str, host: PluginHost, *, event: str | None, plugin: str | None, as_json: bool) -> int:
-    """Ask a hook and print what came of it; return 1 when a plugin failed.
+    """Call a hook and print the results; return 1 when a plugin failed.
 
     Args:
         hook: Its name.
         host: The plugins.
         event: Path of the event as JSON; the sample of the documentation when None.
-        plugin: Ask this one alone.
+        plugin: Call only this one.
         as_json: Print an object.
 
     Raises:
         UnknownName: There is no such hook or plugin.
-        UserError: The hook gets no event, or the file holds none.
+        UserError: The hook gets no event, or the file is not an event.
     """
     from pi_cli._event_file import read_event
     from pi_hookspecs.samples import sample_event
@@ -93,7 +93,7 @@ def _check(hook: str, host: PluginHost, plugin: str | None) -> None:
 
 
 async def _ask(hook: str, event: Any, host: PluginHost, plugin: str | None) -> tuple[list[Call], Any, str | None]:
-    """Ask within a session that is started for it: what plugins do in ``activate`` counts."""
+    """Call the hook in a session started for it, so that ``activate`` takes effect."""
     async with session_to_look_at(host, PromptOptions()) as session:
         known = [each.plugin for each in session.hooks.implementations(hook)]
         if plugin is not None and plugin not in known:
@@ -104,19 +104,19 @@ async def _ask(hook: str, event: Any, host: PluginHost, plugin: str | None) -> t
 
 
 async def fire(session: Any, hook: str, event: Any, plugin: str | None = None) -> tuple[list[Call], Any, str | None]:
-    """Ask a hook and return what came of each plugin, the combined answer, and why the question was refused, if it was.
+    """Call a hook; return the result of each plugin, the combined answer, and the reason of a refusal or None.
 
     Args:
-        session: A started ``AgentSession``; its implementations of the hook are wrapped for good.
+        session: A started ``AgentSession``; its implementations of the hook are wrapped permanently.
         hook: An event hook's name.
         event: Its event.
-        plugin: Ask this one alone.
+        plugin: Call only this one.
     """
     from pi_core.hooks.dispatcher import HookRefused
 
-    calls = [_watch(each, plugin) for each in session.hooks.implementations(hook)]
+    calls = [_record_calls(each, plugin) for each in session.hooks.implementations(hook)]
     watched = [call for call in calls if call is not None]
-    forget = session.subscribe(lambda failure: _blame(watched, failure), "extension_error")
+    forget = session.subscribe(lambda failure: _record_failure(watched, failure), "extension_error")
     try:
         answer, refusal = await session.hooks.call(all_hookspecs()[hook], event, session.ctx), None
     except HookRefused as error:
@@ -126,25 +126,25 @@ async def fire(session: Any, hook: str, event: Any, plugin: str | None = None) -
     return watched, answer, refusal
 
 
-def _blame(calls: list[Call], failure: ExtensionErrorEvent) -> None:
-    """Write down a failure that the dispatcher saw: an exception, a wrong type, no answer in time."""
+def _record_failure(calls: list[Call], failure: ExtensionErrorEvent) -> None:
+    """Record a failure that the dispatcher reported: an exception, a wrong type, a missed deadline."""
     for call in calls:
         if call.plugin == failure.extension_path and call.outcome != "not asked":
             call.outcome = "failed"
             call.failure = failure.error.partition(": ")[2] or failure.error
 
 
-def _watch(each: HookImplementation, plugin: str | None) -> Call | None:
-    """Have an implementation's calls written down; one that is not to be asked has no answer."""
+def _record_calls(each: HookImplementation, plugin: str | None) -> Call | None:
+    """Record the calls of an implementation; return None for one that is not to be called."""
     if plugin not in (None, each.plugin):
         each.call = lambda _event, _ctx: None
         return None
     call = Call(each.plugin, each.deadline)
-    each.call = _recording(each.call, call)
+    each.call = _recorder(each.call, call)
     return call
 
 
-def _recording(ask: Callable[[Any, Any], Any], call: Call) -> Callable[[Any, Any], Awaitable[Any]]:
+def _recorder(ask: Callable[[Any, Any], Any], call: Call) -> Callable[[Any, Any], Awaitable[Any]]:
     from pi_core.wire import to_wire
 
     async def asked(event: Any, ctx: Any) -> Any:
@@ -188,7 +188,7 @@ def _plain(hook: str, calls: list[Call], answer: Any, refusal: str | None) -> di
     }
 
 
-def _report(  # noqa: PLR0917 - everything that there is to tell
+def _report(  # noqa: PLR0917 - everything that is printed
     hook: str, event: str, calls: list[Call], answer: Any, refusal: str | None, plugin: str | None
 ) -> Iterator[str]:
     yield f"{hook}, asked with {event}" + (f", of {plugin} alone" if plugin is not None else "")
@@ -212,7 +212,7 @@ def _outcome(call: Call) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as a line: a result's fields where they say something, everything else as JSON."""
+    """Return a value as a line: the fields of a result that are set, any other value as JSON."""
     from pi_core.wire import to_wire
 
     if value is None:

@@ -1,6 +1,6 @@
-"""The front end for programs that only listen: the session's header, then every event, one JSON line each.
+"""The front end ``json``: prints the session's header, then every event, one JSON line each.
 
-stdout has nothing else. All prompts are sent; the exit code is 1 when the last answer failed or was aborted.
+Nothing else is written to stdout. All prompts are sent; the exit code is 1 when the last answer failed or was aborted.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ __all__ = ["run_json"]
 
 
 async def run_json(session: AgentSession, options: Options) -> int:
-    """Say the prompts and write what happens; returns the exit code.
+    """Send the prompts and write the events; return the exit code.
 
     Raises:
-        BrokenPipeError: Whoever read the events has gone.
+        BrokenPipeError: The reader of stdout is gone.
         UserError: The model or its key is missing.
     """
     screen = Screen(sys.stdout, sys.stderr, color=options.color)
     descriptor = sys.stdout.fileno()
-    with redirect_stdout(sys.stderr):  # what plugins and tools print is no event
+    with redirect_stdout(sys.stderr):  # plugins and tools must not print to stdout
         run = _JsonRun(session, options, screen, descriptor)
         run.write(dumps(session.session_manager.header))
         code = await run.run()
@@ -47,14 +47,14 @@ class _JsonRun(PromptRun):
         self._descriptor = descriptor
 
     def subscribe(self) -> None:
-        """Hear everything."""
+        """Subscribe to all events."""
         self.session.subscribe(self._on_event)
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
-        """Go on with the next prompt: its events report how an answer ended."""
+        """Continue with the next prompt: the events report how an answer ended."""
 
     def finished(self) -> int:
-        """Return 1 when the last answer failed, and say why on stderr."""
+        """Return 1 when the last answer failed, and report it on stderr."""
         last = self.session.last_answer()
         if not has_failed(last):
             return 0
@@ -62,7 +62,7 @@ class _JsonRun(PromptRun):
         return 1
 
     def write(self, line: bytes) -> None:
-        """Write a line, all of it, however slowly it is read; a terminal gets it cleaned."""
+        """Write a whole line, even to a slow reader; for a terminal it is cleaned."""
         if self.screen.streams:
             line = clean_text(line.decode()).encode()
         rest = memoryview(line + b"\n")
@@ -81,7 +81,7 @@ class _JsonRun(PromptRun):
 
 
 def _whole(event: Any) -> Any:
-    """Return an event with the whole message so far, where the wire has only what is new."""
+    """Return an event with the whole message so far, where the wire format has only the new part."""
     if event.type != "message_update":
         return event
     message = to_wire(event.message)

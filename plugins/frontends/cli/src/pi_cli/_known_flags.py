@@ -1,7 +1,7 @@
-"""Options that only a run learns of: of local extensions, and of ``pi.register_flag`` in ``activate``.
+"""Cache of options that are known only at run time: of local extensions, and of ``pi.register_flag`` in ``activate``.
 
-``pi --help`` and completion run nobody's code, which may be slow, hang, or want packages installed. So each run leaves
-in the agent directory's cache what it learned, for them to read.
+``pi --help`` and completion do not run plugins' code, which may be slow, hang, or need packages installed. So each run
+writes these options to the agent directory's cache, from which they are read.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["recall", "remember"]
 
 
 def remember(host: PluginHost, activated: Mapping[str, Iterable[Flag]]) -> None:
-    """Leave the options that a run has learned of; a folder that cannot be written is no error.
+    """Write the options of a run to the cache; a folder that cannot be written is not an error.
 
     Args:
-        host: Whose plugins.
-        activated: What each plugin registered when it was activated.
+        host: The plugins.
+        activated: The options that each plugin registered in ``activate``.
     """
     told = [*added_flags(host), *flag_records((name, flag) for name, flags in activated.items() for flag in flags)]
     described: dict[str, list[dict[str, Any]]] = {}
@@ -48,10 +48,10 @@ def remember(host: PluginHost, activated: Mapping[str, Iterable[Flag]]) -> None:
 
 
 def recall(host: PluginHost, sources: Sequence[ExtensionSource]) -> tuple[list[PluginRecord], list[str]]:
-    """Return the options that runs have learned of, by plugin, and the extensions that none has used yet.
+    """Return the cached options by plugin, and the extensions that no run has used yet.
 
     Args:
-        host: Whose plugins; of its own only those count that an index up to date knows.
+        host: The plugins; of the installed ones only those in an up-to-date index are used.
         sources: The local extensions that a run would use now.
     """
     known = _read(_file(host))
@@ -64,7 +64,7 @@ def recall(host: PluginHost, sources: Sequence[ExtensionSource]) -> tuple[list[P
 
 
 def _key(source: ExtensionSource) -> str:
-    """Return what a local extension is remembered by: projects may have different ones of one name."""
+    """Return the cache key of a local extension: projects may have different ones of one name."""
     return str((source.path or Path()).resolve())
 
 
@@ -80,7 +80,7 @@ def _read(file: Path) -> dict[str, list[dict[str, Any]]]:
     try:
         stored = json.loads(file.read_bytes())
         return {str(key): [*_usable(flags)] for key, flags in stored.items()}
-    except (OSError, ValueError, AttributeError, TypeError):  # missing, or somebody wrote something else there
+    except (OSError, ValueError, AttributeError, TypeError):  # missing, or with other content
         return {}
 
 
@@ -93,7 +93,7 @@ def _usable(flags: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 def _write(file: Path, known: dict[str, list[dict[str, Any]]]) -> None:
     draft = file.with_name(f"{file.name}.{os.getpid()}")
-    with suppress(OSError, TypeError):  # TypeError: a default that JSON cannot hold
+    with suppress(OSError, TypeError):  # TypeError: a default that is not JSON
         text = json.dumps(known)
         file.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(text, encoding="utf-8")

@@ -1,7 +1,7 @@
-"""What plugins leave running when the work is over: it gets some seconds to end, then the process ends without it.
+"""Exit of the process when plugins leave threads or tasks running: they get some seconds to finish, then it exits.
 
-Python waits for every thread and every exit handler, and asyncio for every task that it cancels, however long that
-takes. What waits for pi's answer in a pipeline must not wait for them.
+Python waits for every thread and every exit handler, and asyncio for every task that it cancels, without a limit. A
+program that waits for pi's answer in a pipeline must not wait for them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SECONDS = 5.0
 
 
 class LastMoment:
-    """Ends the process when the event loop does not get done with tasks and threads after the work is over.
+    """Ends the process when the event loop does not finish its tasks and threads after the work is over.
 
     Attributes:
         session: The session that the event loop runs, once there is one.
@@ -37,7 +37,7 @@ class LastMoment:
         self._timer: threading.Timer | None = None
 
     def begins(self, exit_code: int) -> None:
-        """Say, on the event loop, that the work is over."""
+        """Mark the work as over; called on the event loop."""
         loop = asyncio.get_running_loop()
         tasks = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task(loop)]
         self._timer = threading.Timer(_SECONDS, lambda: _end([*map(_task_name, tasks)] or _threads(), exit_code))
@@ -45,13 +45,13 @@ class LastMoment:
         self._timer.start()
 
     def is_over(self) -> None:
-        """Say that the event loop has closed."""
+        """Mark the event loop as closed."""
         if self._timer is not None:
             self._timer.cancel()
 
 
 def leave_threads(exit_code: int) -> None:
-    """Wait a moment for threads for which the interpreter would wait for ever, and end the process if they go on."""
+    """Wait briefly for non-daemon threads, and end the process if they keep running."""
     if not _threads():
         return
     until = time.monotonic() + _SECONDS
@@ -64,8 +64,8 @@ def leave_threads(exit_code: int) -> None:
 
 
 def leave_exit_handlers(exit_code: int) -> None:
-    """Give the functions of ``atexit`` some seconds, once the interpreter has begun to end, and end it without them."""
-    threading.Thread(target=_limit_exit, args=[exit_code], daemon=True).start()  # at the exit it is too late for one
+    """Give ``atexit`` functions some seconds at interpreter exit, then end the process."""
+    threading.Thread(target=_limit_exit, args=[exit_code], daemon=True).start()  # at exit no thread can be started
 
 
 def _limit_exit(exit_code: int) -> None:

@@ -1,4 +1,4 @@
-"""``pi --list-models``: a table of the models that can be used, or of all that can be named, found by parts of ids."""
+"""``pi --list-models``: a table of the usable models, or of all known ones, filtered by parts of ids."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _THOUSAND, _MILLION = 1000, 1_000_000
 
 
 def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, everything: bool) -> int:
-    """Print a table of the models that match, those first that can be used; returns the exit code.
+    """Print a table of the matching models, usable ones first; return the exit code.
 
     Args:
-        search: Words of ids; without one the models that cannot be used are left out.
+        search: Parts of ids; if empty, unusable models are left out.
         host: The plugins.
-        environ: Keys.
-        everything: Leave none out.
+        environ: The environment, for keys.
+        everything: Include unusable models.
     """
     from pi_core.models.patterns import searched
     from pi_core.models.registry import ModelRegistry
@@ -51,7 +51,7 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
     elif search:
         print_lines(f'No models matching "{search}"')
     if not search:
-        _say_what_is_missing(registry, have_servers=bool(running))
+        _print_missing_configuration(registry, have_servers=bool(running))
     left_out = 0 if search else len(models) - len(found)
     if left_out:
         say(f"pi --list-models --all lists {left_out:,} more, which need a key, a login or a plugin.")
@@ -61,25 +61,25 @@ def list_models(search: str, host: PluginHost, environ: Mapping[str, str], *, ev
 
 
 def _usable(models: Sequence[Model], registry: ModelRegistry) -> dict[str, str]:
-    """Return what the last column says of the models that can be used."""
+    """Return the text of the last column for usable models."""
     by_name = {each for each in {model.provider for model in models} if registry.is_only_by_name(each)}
     marked = {model.reference: _BY_NAME for model in models if model.provider in by_name}
     return marked | {model.reference: _YES for model in registry.available()}
 
 
-def _say_what_is_missing(registry: ModelRegistry, *, have_servers: bool) -> None:
-    """Say what to set where no language model would answer, a sentence in a line."""
+def _print_missing_configuration(registry: ModelRegistry, *, have_servers: bool) -> None:
+    """Print what to configure if no language model is usable, one sentence per line."""
     try:
         registry.choose()
     except NoModel as error:
         if not have_servers:
             say(*re.split(r"(?<=\.) (?=[A-Z])", str(error)))
-    except UserError as error:  # the default of the settings is none
+    except UserError as error:  # the default model of the settings is invalid
         warn(error)
 
 
 def size(tokens: int) -> str:
-    """Return a number of tokens as it reads in a table: ``200K``, ``8.2K``, ``1M``."""
+    """Return a number of tokens for a table: ``200K``, ``8.2K``, ``1M``."""
     for unit, name in ((_MILLION, "M"), (_THOUSAND, "K")):
         if tokens >= unit:
             return f"{tokens // unit}{name}" if tokens % unit == 0 else f"{tokens / unit:.1f}{name}"

@@ -1,4 +1,4 @@
-"""A session that is only looked at: everything is loaded as for a prompt, no model is asked and nothing is stored."""
+"""A session for inspection: everything is loaded as for a prompt, no model is asked and nothing is stored."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["session_to_look_at"]
 async def session_to_look_at(
     host: PluginHost, options: PromptOptions, tools: Sequence[str] | None = None
 ) -> AsyncIterator[AgentSession]:
-    """Yield a started session of this folder; what is wrong is told on stderr.
+    """Yield a started session of this folder; problems are printed on stderr.
 
     Args:
         host: The plugins.
         options: About system prompt, skills, templates and themes.
-        tools: Names of the tools to offer; those that are active by default when None.
+        tools: Names of the active tools; the default ones when None.
     """
     from pi_core.conversation import AgentSession
     from pi_core.conversation.toolbox import Toolbox

@@ -1,4 +1,4 @@
-"""The edge of the process: whatever happens inside becomes an exit code and at most one line on stderr."""
+"""The outermost error handling: every outcome becomes an exit code and at most one line on stderr."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _PIPE_CLOSED = 141
-"""What a shell shows for a program that SIGPIPE ended: 128 + 13."""
+"""Exit code of a program that SIGPIPE ended, as shells report it: 128 + 13."""
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Files that pi knows deal with these themselves; what is left is stdout."""
+"""Errors of other files are handled where they occur; what remains is stdout."""
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Do what the arguments say and return the exit code.
+    """Run the command line and return the exit code.
 
     Args:
         arguments: The command line, without the program's name.
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
             return _run(arguments, environ)
     except Stopped as stopped:
         return stopped.exit_code
-    except KeyboardInterrupt:  # before our handlers stand, or after
+    except KeyboardInterrupt:  # before our handlers are installed, or after
         return 130
 
 
@@ -56,14 +56,14 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         code = getattr(error, "exit_code", 1)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - the last resort: a bug of ours, a plugin that cancels or exits
-        _tell_unexpected(error, verbose="--verbose" in arguments)
+    except BaseException as error:  # noqa: BLE001 - last resort: a bug of pi, a plugin that cancels or exits
+        _report_unexpected(error, verbose="--verbose" in arguments)
         code = 1
     _flush_or_drop()
     return code
 
 
-def _tell_unexpected(error: BaseException, *, verbose: bool) -> None:
+def _report_unexpected(error: BaseException, *, verbose: bool) -> None:
     if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
         say(f"Error: What pi prints cannot be written: {error.strerror}. Make room, or send it somewhere else")
         return
@@ -78,14 +78,14 @@ def _tell_unexpected(error: BaseException, *, verbose: bool) -> None:
 
 
 def _prepare_streams() -> None:
-    """Make sure that there is a stdout, and that no character is an error."""
+    """Make sure that stdout and stderr exist and accept every character."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - as above
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
-        reconfigure(errors="replace")  # an answer may hold what a narrow encoding cannot
+        reconfigure(errors="replace")  # an answer may have characters that the encoding lacks
 
 
 def _flush_or_drop() -> None:
@@ -96,7 +96,7 @@ def _flush_or_drop() -> None:
 
 
 def _drop_stdout() -> None:
-    """Let the interpreter's last flush go nowhere, instead of complaining."""
+    """Discard the interpreter's last flush, which would print an error."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Which model a command line means, how hard it is to think, and which others it may be changed for."""
+"""Selects the model, the reasoning effort and the models to cycle through from the command line."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["ModelChoice", "choose_model"]
 
 @frozen(eq=False, repr=False)
 class ModelChoice(Value):
-    """What was chosen; None where the session knows its own.
+    """The selection; None where the session has its own.
 
     Attributes:
         scope: The models to cycle through.
-        warnings: What was wrong with the options, in whole sentences.
+        warnings: Problems with the options, in full sentences.
     """
 
     model: Model | None
@@ -35,12 +35,12 @@ class ModelChoice(Value):
 
 
 async def choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
-    """Choose in the contract's order: options, scope of a new session, the session's own, the saved default, the first.
+    """Select, in order of precedence: options, scope of a new session, the session's own, the saved default, the first.
 
-    ``--api-key`` goes with the model that was chosen.
+    ``--api-key`` applies to the selected model.
 
     Raises:
-        UserError: No such model, or none that could answer.
+        UserError: No such model, or no usable one.
     """
     patterns = options.models or models.host.settings.get_str_list("enabledModels")
     scope = models.scope(patterns) if patterns else None

@@ -1,4 +1,4 @@
-"""What the command line says, as values: the parser makes them, front ends get them."""
+"""The parsed command line, as values for front ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Options", "Prompt", "PromptOptions"]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Prompt(Value):
-    """One thing that the user says, with the images that belong to it."""
+    """One prompt of the user, with its images."""
 
     text: str
     images: tuple[ImageContent, ...] = ()
@@ -27,8 +27,8 @@ class PromptOptions(Value):
     """The options about system prompt, skills, templates and themes.
 
     Attributes:
-        system_prompt: A text, or the path of a file that holds it, as are those that are appended.
-        skills: Files and folders, before all others; with ``no_skills`` there are no others. So are the next two.
+        system_prompt: A text, or the path of a file that contains it; likewise the appended ones.
+        skills: Files and folders, before all others; with ``no_skills`` there are no others. Likewise the next two.
     """
 
     system_prompt: str | None = None
@@ -44,39 +44,39 @@ class PromptOptions(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Options(Value):
-    """The options of a run; ``Mode.run`` gets them beside the session.
+    """The options of a run; ``Mode.run`` gets them with the session.
 
     Attributes:
         messages: Positional arguments, and all that follows ``--``.
         files: Positional arguments that began with ``@``, without it.
         print_only: ``-p`` was given.
         mode: The front end that ``--mode`` names.
-        json_full: Events have the whole message so far.
+        json_full: Whether events contain the whole message so far.
         api_key: From ``--api-key``; used in this run and never stored.
-        list_models: What to search for, ``""`` for no search; None lists none.
-        all_models: List models that cannot be used, too, where nothing is searched for.
-        tools: Names from ``--tools``, none with ``--no-tools``; None leaves the choice to the tools.
+        list_models: The search text, ``""`` for no search; None lists none.
+        all_models: Also list unusable models when there is no search text.
+        tools: Names from ``--tools``, none with ``--no-tools``; None for the default ones.
         no_session: Keep the conversation in memory only.
-        continue_: Go on with the last session of the working directory.
-        resume: Go on with a session of the working directory that the user chooses.
-        session: Path, or the beginning of the id, of a session to go on with.
+        continue_: Continue the last session of the working directory.
+        resume: Continue a session of the working directory that the user chooses.
+        session: Path, or the beginning of the id, of a session to continue.
         session_dir: Folder for sessions.
         session_id: Id of the session of this folder to continue, or of the new session.
-        fork: Path or id of a session to go on with in a copy.
-        name: What the session is called.
-        export: Path or id of a session to write as a document; nothing else is done then.
+        fork: Path or id of a session to continue in a copy.
+        name: The session's name.
+        export: Path or id of a session to write as a document, instead of a run.
         exclude_tools: Names and patterns from ``--exclude-tools``, and pi's own with ``--no-builtin-tools``.
         thinking: The level that ``--thinking`` names.
         models: Patterns from ``--models``.
         disabled: Plugins from ``--disable``.
-        approve: Whether files of the project itself are used; None leaves it to what was decided before.
-        prompt_options: What the system prompt is made of, and where skills, templates and themes are found.
+        approve: Whether the project's own files are used; None for the stored decision.
+        prompt_options: Options about system prompt, skills, templates and themes.
         extensions: Files, packages and requirements from ``-e``.
         no_extensions: Load no local extensions but those.
-        offline: Install nothing, and fetch nothing, for extensions.
+        offline: Do not install or fetch anything for extensions.
         watch: Reload local extensions when their files change.
         flags: Options that plugins registered, by name without the dashes; those not given have their default.
-        prompts: What to say, one after another: stdin and files are part of the first.
+        prompts: The prompts to send in order: stdin and files are part of the first.
         color: Whether stderr may be styled.
     """
 

@@ -1,7 +1,7 @@
-"""stdout for pi alone, where it is an answer or events: what others write to its descriptor goes to stderr.
+"""Reserves stdout for answers and events: other writes to its descriptor go to stderr.
 
-Python's own streams can be redirected around a plugin's code; ``os.write(1, ...)``, ``sys.__stdout__`` and the programs
-that a plugin starts pass that by, while it is imported and later.
+Redirecting Python's streams around a plugin's code is not enough: ``os.write(1, ...)``, ``sys.__stdout__`` and child
+processes of a plugin bypass that, at import and later.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from pi_core.base.process.streams import copy_of, is_open
 if TYPE_CHECKING:
     from pi_cli._options import Options
 
-__all__ = ["keep_stdout", "release_stdout", "says_whose_stdout_is"]
+__all__ = ["keep_stdout", "release_stdout", "reserves_stdout"]
 
 _STDOUT = 1
 _STDERR = 2
 
 
-def says_whose_stdout_is(options: Options) -> bool:
-    """Whether the command line alone tells that stdout is pi's; else a subcommand or a front end may want it."""
+def reserves_stdout(options: Options) -> bool:
+    """Whether the command line alone reserves stdout for pi; otherwise a subcommand or a front end may need it."""
     return options.print_only or options.mode in ("text", "print", "json", "rpc")
 
 
 def keep_stdout(*, when: bool) -> None:
-    """Put ``sys.stdout`` on a copy of its descriptor, and stderr in the descriptor's place; the second time do nothing.
+    """Move ``sys.stdout`` to a copy of its descriptor, and replace the descriptor by stderr; idempotent.
 
     Args:
         when: Whether to do it.
     """
     out = sys.__stdout__
     if not when or out is None or sys.stdout is not out or not is_open(_STDOUT):
-        return  # it is on a copy already, or no stream of the process
+        return  # it is on a copy already, or is not a stream of the process
     out.flush()
     mine = os.dup(_STDOUT)
     ours = open(mine, "w", buffering=1 if out.line_buffering else -1, encoding=out.encoding, errors=out.errors)  # noqa: PTH123, SIM115 - a descriptor, for as long as the process lives

@@ -1,7 +1,7 @@
-"""``pi plugin new``: a distribution to start from, with code, tests and CI, which passes its checks as it is.
+"""``pi plugin new``: generates a distribution with code, tests and CI that passes its checks.
 
-The files are in ``_new_plugin_files``: those in ``common`` belong to every kind. They are a plugin named
-``acme-plugin``, and making one is putting another name in its place.
+The templates are in ``_new_plugin_files``: those in ``common`` are for every kind. They form a plugin named
+``acme-plugin``, whose name is replaced.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["run_plugin", "write_plugin"]
 
 _LONGEST = 30
-"""Letters of a name: lines of the files must not grow over their limit."""
+"""Maximum length of a name, so that no line of the files gets too long."""
 
 _USAGE = """\
 Usage: pi plugin new NAME --kind KIND [--dir DIR]
@@ -48,7 +48,7 @@ letters, digits and dashes; its folder is NAME, unless --dir says another.
 
 @frozen
 class _Kind:
-    """What the files of a kind need said: in one line what the plugin does, how it is used, what it imports."""
+    """Template values of a kind: what the plugin does in one line, how it is used, what it imports."""
 
     description: str
     usage: str
@@ -85,11 +85,11 @@ _KINDS = {
 
 
 def run_plugin(arguments: Sequence[str], host: PluginHost) -> int:
-    """Do what the arguments say and return the exit code.
+    """Run the command and return the exit code.
 
     Raises:
         UnknownName: There is no such command or kind.
-        UserError: The name cannot be one, or the folder is in use.
+        UserError: The name is invalid, or the folder is not empty.
     """
     params = parse_strictly(_command(), arguments)
     if params["help"]:
@@ -163,7 +163,7 @@ def write_plugin(name: str, kind: str, folder: Path) -> list[Path]:
 
 
 def _walk(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
-    """Go through the files below a folder: path and content."""
+    """Yield the files below a folder: path and content."""
     for each in folder.iterdir():
         path = f"{above}{each.name}"
         if each.is_dir():
@@ -184,7 +184,7 @@ def _filled(text: str, name: str, kind: _Kind) -> str:
 
 
 def _named(text: str, name: str) -> str:
-    """Put a plugin's name in place of that of the files, in all its spellings."""
+    """Replace the templates' name by the plugin's, in all its spellings."""
     words = name.split("-")
     return (
         text.replace("acme-plugin", name)

@@ -1,6 +1,6 @@
-"""``pi plugins``: the installed plugins and the local extensions, what each adds, and what is wrong with it.
+"""``pi plugins``: the installed plugins and the local extensions, what each adds, and its problems.
 
-Of the installed ones the index is read; none is imported.
+Installed ones are read from the index; none is imported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["run_plugins"]
 
 _ROOM = 36
-"""Columns that what a plugin adds needs beside its name."""
+"""Minimum columns for a plugin's additions next to its name."""
 
 _USAGE = """\
 Usage: pi plugins [--json]
@@ -151,7 +151,7 @@ def _rule(hook: str) -> str:
 
 
 def _hidden(record: PluginRecord, records: Sequence[PluginRecord], host: PluginHost) -> Iterator[dict[str, str]]:
-    """Go through what is registered here and hidden by another plugin's registration of the same name."""
+    """Yield registrations that are hidden by another plugin's of the same name."""
     for hook in record.registers:
         for name in record.names(hook):
             same = [each.name for each in records if each.name not in host.disabled and name in each.names(hook)]
@@ -168,7 +168,7 @@ def _problems(record: PluginRecord, host: PluginHost) -> list[Problem]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Go through the lines: a head for each plugin, and beside it, where there is room, what it adds."""
+    """Yield the lines: a head for each plugin, and next to it, where there is room, its additions."""
     if not rows:
         yield "No plugins are installed."
         return
@@ -197,7 +197,7 @@ def _head(row: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _columns() -> int:
-    """Return how wide the table may be; what goes into a pipe is not wrapped."""
+    """Return the width of the table; output to a pipe is not wrapped."""
     try:
         return max(os.get_terminal_size(sys.stdout.fileno()).columns, _ROOM)
     except (OSError, ValueError):
@@ -205,7 +205,7 @@ def _columns() -> int:
 
 
 def _texts(row: dict[str, Any]) -> Iterator[str]:
-    """Say what a plugin adds, and below it what is wrong."""
+    """Yield a plugin's additions, and below them its problems."""
     if not row["enabled"]:
         yield "disabled"
         return
@@ -228,6 +228,6 @@ def _texts(row: dict[str, Any]) -> Iterator[str]:
 
 
 def _heading(kind: str, number: int) -> str:
-    """Return a kind as it reads before one name or several: ``tool``, ``session stores``."""
+    """Return a kind in singular or plural: ``tool``, ``session stores``."""
     words = kind.replace("_", " ")
     return words.removesuffix("s") if number == 1 and words != "models" else words

@@ -1,4 +1,4 @@
-"""``pi plugins show``: all that is known of one plugin: where it comes from, what it adds, who else adds that."""
+"""``pi plugins show``: details of one plugin: its origin, its registrations, and conflicts with other plugins."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["show_plugin"]
 
 
 def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> int:
-    """Print what is known of a plugin; return 1 when something is wrong with it.
+    """Print the details of a plugin; return 1 when it has problems.
 
     Args:
         name: The plugin.
         host: The plugins.
-        timed: Ask each of its event hooks once, with a sample, and tell how long it took.
+        timed: Call each of its event hooks once, with a sample event, and print the time.
         as_json: Print an object.
 
     Raises:
@@ -45,20 +45,20 @@ def show_plugin(name: str, host: PluginHost, *, timed: bool, as_json: bool) -> i
         raise UnknownName("plugin", name, [*host.records, *host.added()], "pi plugins lists them")
     host.load_listeners()
     record = host.records.get(name) or extension_record(name, host)
-    told = _told(record, host)
-    if timed and told["enabled"]:
-        asyncio.run(_measure(told, host))
+    details = _details(record, host)
+    if timed and details["enabled"]:
+        asyncio.run(_measure(details, host))
     if as_json:
-        print_json(told)
+        print_json(details)
     else:
-        print_lines(*_lines(told, timed=timed))
-    return 1 if told["problems"] else 0
+        print_lines(*_lines(details, timed=timed))
+    return 1 if details["problems"] else 0
 
 
 # As data
 
 
-def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
+def _details(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
     enabled = record.name not in host.disabled
     activated = registered_in_activation(host, record.name) if enabled else []
     dispatcher = host.dispatcher(warn)
@@ -83,7 +83,7 @@ def _told(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
 
 
 def _hook(hook: str, plugin: str, host: PluginHost, dispatcher: HookDispatcher) -> dict[str, Any]:
-    """Say how a hook's answers combine, and when in the row this plugin is asked."""
+    """Return how a hook's answers combine, and this plugin's position in the order of calls."""
     declared = answers_of(all_hookspecs()[hook])
     if declared is None:
         row = [name for name, _ in host.activations()]
@@ -106,7 +106,7 @@ def _place(plugin: str, row: list[str]) -> int | None:
 
 
 def _registered(hook: str, record: PluginRecord, host: PluginHost) -> Iterator[dict[str, Any]]:
-    """Go through what it registers under one hook, and who else registers the same name."""
+    """Yield its registrations under one hook, with other plugins that register the same name."""
     prefer = host.settings.get_object("plugins.prefer")
     for described in record.registers[hook]:
         name = described["name"]
@@ -130,7 +130,7 @@ def _registered(hook: str, record: PluginRecord, host: PluginHost) -> Iterator[d
 
 
 def _settings(record: PluginRecord, host: PluginHost) -> Iterator[dict[str, Any]]:
-    """Go through the settings that name this plugin, or a hook that it implements."""
+    """Yield the settings that name this plugin, or a hook that it implements."""
     for steps, value in leaves(host.settings.all()):
         if _concerns(steps, value, record):
             yield {"name": name_of(steps), "value": value, "origin": host.settings.place(steps)}
@@ -148,10 +148,10 @@ def _concerns(steps: tuple[str, ...], value: Any, record: PluginRecord) -> bool:
     return steps[:2] == ("hooks", "specs") and bool({*steps[2:3]} & {*record.hooks})
 
 
-async def _measure(told: dict[str, Any], host: PluginHost) -> None:
-    """Add ``ms`` to each event hook: what it takes with the sample of the documentation, in a session of its own.
+async def _measure(details: dict[str, Any], host: PluginHost) -> None:
+    """Add ``ms`` to each event hook: its time with the documentation's sample event, in a new session.
 
-    What the plugin handles since it was activated there (``pi.on``) is among them.
+    Handlers that the plugin registers with ``pi.on`` when activated there are included.
     """
     from pi_cli._hooks_fire import fire
     from pi_cli._look import session_to_look_at
@@ -159,39 +159,41 @@ async def _measure(told: dict[str, Any], host: PluginHost) -> None:
     from pi_hookspecs.samples import sample_event
 
     async with session_to_look_at(host, PromptOptions()) as session:
-        hooks = implemented(told["name"], host, session.hooks)
-        told["hooks"] = [_hook(hook, told["name"], host, session.hooks) for hook in hooks]
-        for hook in told["hooks"]:
+        hooks = implemented(details["name"], host, session.hooks)
+        details["hooks"] = [_hook(hook, details["name"], host, session.hooks) for hook in hooks]
+        for hook in details["hooks"]:
             if answers_of(all_hookspecs()[hook["name"]]) is not None:
-                calls, _, _ = await fire(session, hook["name"], sample_event(hook["name"]), told["name"])
+                calls, _, _ = await fire(session, hook["name"], sample_event(hook["name"]), details["name"])
                 hook["ms"] = round(sum(call.milliseconds for call in calls), 2)
 
 
 # As lines
 
 
-def _lines(told: dict[str, Any], *, timed: bool) -> Iterator[str]:
-    yield one_line(f"{told['name']} {told['version']}").rstrip() + ("" if told["enabled"] else ", disabled")
-    yield f"  from      {one_line(told['distribution'])}" + (f", {told['module']}" if told["version"] else "")
-    if told["file"]:
-        yield f"  file      {one_line(told['file'])}"
-    yield f"  order     {told['place']} of {told['of']}"
-    if told["enabled"] and told["loadMs"] is not None:
-        yield f"  start-up  {told['loadMs']:.0f} ms"
-    for problem in told["problems"]:
+def _lines(details: dict[str, Any], *, timed: bool) -> Iterator[str]:
+    yield one_line(f"{details['name']} {details['version']}").rstrip() + ("" if details["enabled"] else ", disabled")
+    yield f"  from      {one_line(details['distribution'])}" + (f", {details['module']}" if details["version"] else "")
+    if details["file"]:
+        yield f"  file      {one_line(details['file'])}"
+    yield f"  order     {details['place']} of {details['of']}"
+    if details["enabled"] and details["loadMs"] is not None:
+        yield f"  start-up  {details['loadMs']:.0f} ms"
+    for problem in details["problems"]:
         yield f"! {problem['step']}: {one_line(problem['message'])}"
-    if told["registers"]:
+    if details["registers"]:
         yield from ("", "  Registers")
-        yield from _columns([(each["kind"], each["name"], _fate(each, told["name"])) for each in told["registers"]])
-    if told["activates"]:
+        yield from _columns(
+            [(each["kind"], each["name"], _resolution(each, details["name"])) for each in details["registers"]]
+        )
+    if details["activates"]:
         yield from ("", "  Registers in activate(pi)")
-        yield from _columns([(each["kind"], one_line(each["name"]), "") for each in told["activates"]])
-    if told["hooks"]:
+        yield from _columns([(each["kind"], one_line(each["name"]), "") for each in details["activates"]])
+    if details["hooks"]:
         yield from ("", "  Hooks" if timed else "  Hooks (--time asks each once, those of pi.on, too)")
-        yield from _columns([(each["name"], each["answers"], _row(each)) for each in told["hooks"]])
-    if told["settings"]:
+        yield from _columns([(each["name"], each["answers"], _row(each)) for each in details["hooks"]])
+    if details["settings"]:
         yield from ("", "  Settings")
-        values = [(each["name"], _written(each["value"]), str(each["origin"])) for each in told["settings"]]
+        values = [(each["name"], _written(each["value"]), str(each["origin"])) for each in details["settings"]]
         yield from _columns(values)
 
 
@@ -199,8 +201,8 @@ def _written(value: Any) -> str:
     return one_line(json.dumps(value, ensure_ascii=False, default=repr))
 
 
-def _fate(each: dict[str, Any], plugin: str) -> str:
-    """Say what an object is for, and who is meant by its name."""
+def _resolution(each: dict[str, Any], plugin: str) -> str:
+    """Return an object's description, and which plugin's registration its name refers to."""
     said = [one_line(each["description"]).partition(". ")[0]] if each["description"] else []
     if each["alsoBy"] and each["wins"]:
         said.append(f"wins over {', '.join(each['alsoBy'])} ({each['because']})")

@@ -1,7 +1,7 @@
 """The front end that prints: prompts in, answers out, one after another, and an exit code.
 
-At a terminal the text of every turn appears as it comes. Into a pipe goes the last answer alone, so that
-what follows in the pipe gets text and nothing else; all the rest is on stderr.
+At a terminal the text of every turn is streamed. To a pipe only the last answer is written, so that the next program
+gets nothing else; everything else goes to stderr.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ async def run_print(session: AgentSession, options: Options) -> int:
 
     Args:
         session: Not started yet; it is shut down when this returns.
-        options: The prompts, and how much is shown.
+        options: The prompts, and how verbose the output is.
 
     Raises:
-        BrokenPipeError: Whoever read the answer has gone.
+        BrokenPipeError: The reader of stdout is gone.
         UserError: The model or its key is missing.
     """
     screen = Screen(sys.stdout, sys.stderr, color=options.color)
     run = PrintRun(session, options, screen)
-    with redirect_stdout(sys.stderr):  # what plugins and tools print is no answer
+    with redirect_stdout(sys.stderr):  # plugins and tools must not print to stdout
         code = await run.run()
     if screen.broken:
         raise BrokenPipeError
@@ -50,14 +50,14 @@ async def run_print(session: AgentSession, options: Options) -> int:
 
 
 class PrintRun(PromptRun):
-    """Shows text as it grows at a terminal, and the last answer alone in a pipe."""
+    """Streams text at a terminal, and writes only the last answer to a pipe."""
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
         super().__init__(session, options, screen)
         self._calls: dict[str, Mapping[str, Any]] = {}
 
     def subscribe(self) -> None:
-        """Hear what is shown."""
+        """Subscribe to the events that are displayed."""
         self.session.subscribe(self._on_event, *self._events())
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
@@ -68,7 +68,7 @@ class PrintRun(PromptRun):
         return None
 
     def finished(self) -> int:
-        """Write the last answer into the pipe."""
+        """Write the last answer to the pipe."""
         last = self.session.last_answer()
         if last is not None and not self.screen.streams:
             self.screen.answer(last.text)
@@ -76,7 +76,7 @@ class PrintRun(PromptRun):
             self.warn(_EMPTY)
         return 0
 
-    # What happens meanwhile
+    # Events
 
     def _events(self) -> tuple[str, ...]:
         lines = (
@@ -108,7 +108,7 @@ class PrintRun(PromptRun):
             self._show(event.message)
 
     def _show(self, message: CustomMessage) -> None:
-        """Show a plugin's message as the plugin wants it, else its text."""
+        """Show a plugin's message with its renderer, else its text."""
         from pi_hookspecs import text_of
 
         lines = self.session.render_custom(message, width=self.screen.width)
@@ -125,7 +125,7 @@ class PrintRun(PromptRun):
             self._show_failure(event, arguments)
 
     def _call(self, kind: Literal["call", "done", "failed"], tool: str, arguments: Mapping[str, Any]) -> str:
-        """Return a call as one line behind a sign."""
+        """Return a call as one line after its mark."""
         sign = self.screen.mark(kind)
         return f"{sign} {call_line(tool, arguments, self.screen.width - len(sign) - 1)}"
 

@@ -1,4 +1,4 @@
-"""What a run starts from: the settings in force in this folder, and the plugins that they leave."""
+"""The settings of a folder, and the plugins that they enable."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def open_host(
 ) -> PluginHost:
     """Return the plugins, with the project's settings where it is trusted.
 
-    The options decide first, then what was decided before, then plugins, then the user.
+    Trust is decided by the options, else the stored decision, else plugins, else the user.
 
     Args:
         cwd: The project's folder.
         environ: The environment.
-        early: What could be read of the command line without plugins.
+        early: The command line as parsed without plugins.
         disabled: Plugins to leave out.
-        word: What may be a subcommand's name.
-        interactive: The user can be asked, unless the word is a subcommand's name.
+        word: A possible subcommand's name.
+        interactive: Whether the user can be asked, unless the word is a subcommand's name.
         on_load: Called before and after each plugin is loaded, as ``PluginHost`` does.
     """
 
@@ -55,20 +55,20 @@ def open_host(
     trust = opened.settings.project_trust
     if not trust.resources or early.help or early.version:
         return opened
-    # Plugins are asked before the project's own settings can say which of them there are.
+    # Plugins are asked before the project's own settings can enable or disable any.
     without = host(trust=False) if trust.is_trusted else opened
     may_ask = interactive and not trust.decided and not is_subcommand(word, without)
     return host(asyncio.run(_ask(without, trust, may_ask=may_ask))) if may_ask or _has_opinions(without) else opened
 
 
 def _has_opinions(host: PluginHost) -> bool:
-    """Whether a plugin wants to be asked; the index knows, without importing it."""
+    """Whether a plugin implements the hook, according to the index, without importing it."""
     enabled = (record for name, record in host.records.items() if name not in host.disabled)
     return any("project_trust" in record.hooks for record in enabled)
 
 
 async def _ask(host: PluginHost, trust: ProjectTrust, *, may_ask: bool) -> ProjectTrust:
-    """Ask plugins, and the user on lines: a front end that draws is the project's to choose, and not there yet."""
+    """Ask plugins, then the user line by line: a full front end may depend on the project and is not loaded yet."""
     from pi_core.plugin_api.project_trust import ask_for_trust, confirm_trust
 
     if not may_ask:

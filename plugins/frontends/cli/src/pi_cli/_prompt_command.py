@@ -1,4 +1,4 @@
-"""``pi prompt show``: the system prompt as a session here would send it, and whom each part of it is from."""
+"""``pi prompt show``: the system prompt of a session here, and the origin of each part."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _plain(part: PromptPart) -> dict[str, Any]:
 
 def _text(parts: Sequence[PromptPart]) -> Iterator[str]:
     for part in parts:
-        yield f"# {part.section}: {_giver(part)}, {_tokens(part.tokens)}"
+        yield f"# {part.section}: {_origin(part)}, {_tokens(part.tokens)}"
         yield from clean_text(part.text).strip("\n").split("\n")
         yield ""
 
@@ -122,7 +122,7 @@ def _table(parts: Sequence[PromptPart]) -> Iterator[str]:
     name_width = max((len(part.section) for part in parts), default=0)
     number_width = max((len(str(part.tokens)) for part in parts), default=0)
     for part in parts:
-        yield f"{part.tokens:>{number_width}}  {part.section:<{name_width}}  {_giver(part)}"
+        yield f"{part.tokens:>{number_width}}  {part.section:<{name_width}}  {_origin(part)}"
 
 
 def _sum(parts: Sequence[PromptPart], changing: Sequence[str]) -> Iterator[str]:
@@ -131,8 +131,8 @@ def _sum(parts: Sequence[PromptPart], changing: Sequence[str]) -> Iterator[str]:
         yield one_line(f"Before each run these plugins may change it (before_agent_start): {', '.join(changing)}")
 
 
-def _giver(part: PromptPart) -> str:
-    """Say whom a part is from."""
+def _origin(part: PromptPart) -> str:
+    """Return the origin of a part."""
     by = f"plugin {part.plugin} ({part.hook})" if part.plugin is not None else part.hook
     by = {"core": "pi", "register_tools": "a tool of the program"}.get(by, by)
     return one_line(by if part.source is None else f"{part.source}, by {by}")

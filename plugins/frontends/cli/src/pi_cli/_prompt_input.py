@@ -22,17 +22,17 @@ _BINARY_HEAD = 8192
 """Bytes at the beginning of a file; a NUL among them makes it binary."""
 
 _MOST = 64_000_000
-"""Bytes of stdin and of each file: more than fits into any model, and little enough to be held several times."""
+"""Bytes of stdin and of each file: more than fits into any model, but small enough to be copied in memory."""
 
 _SIZE = f"{_MOST // 1_000_000} MB"
 _WAY_OUT = "{} in the prompt without @, and the model reads the parts that it needs"
 
 
 def read_stdin(stdin: TextIO | None) -> str:
-    """Return what was piped in, trimmed; nothing when stdin is a terminal or closed.
+    """Return the piped input, stripped; empty when stdin is a terminal or closed.
 
     Raises:
-        UserError: It cannot be read, or is too much.
+        UserError: It cannot be read, or is too large.
     """
     if stdin is None or stdin.isatty():
         return ""
@@ -47,16 +47,16 @@ def read_stdin(stdin: TextIO | None) -> str:
 
 
 def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd: Path) -> tuple[Prompt, ...]:
-    """Return what to say, one after another: stdin and files belong to the first message, without a separator.
+    """Return the prompts in order: stdin and files are put before the first message, without a separator.
 
     Args:
-        messages: From the command line; empty ones say nothing.
+        messages: From the command line; empty ones are dropped.
         files: Paths, relative to ``cwd``, or with ``~``.
-        piped: What came through stdin.
+        piped: The text from stdin.
         cwd: The working directory.
 
     Raises:
-        UserError: A file is not there, cannot be read, or is too large.
+        UserError: A file does not exist, cannot be read, or is too large.
     """
     blocks = [block for block in (_file_block(name, cwd) for name in files) if block is not None]
     images = tuple(image for _, image in blocks if image is not None)
@@ -67,7 +67,7 @@ def read_prompts(messages: Sequence[str], files: Sequence[str], piped: str, cwd:
 
 
 def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
-    """Return a file as the prompt has it, and its image if it is one; None for an empty file."""
+    """Return a file as it goes into the prompt, and its image if it is one; None for an empty file."""
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(name)))  # noqa: PTH100, PTH111, PTH118 - ".." resolved, links not
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - also a pipe from the shell's <(...)
@@ -98,7 +98,7 @@ def _file_block(name: str, cwd: Path) -> tuple[str, ImageContent | None] | None:
 
 
 def _image_type(content: bytes) -> str | None:
-    """Return the MIME type of an image that models take, told by its first bytes; names may lie."""
+    """Return the MIME type of an image that models take, detected by its first bytes, not by its name."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if content.startswith(b"\xff\xd8\xff"):
@@ -111,5 +111,5 @@ def _image_type(content: bytes) -> str | None:
 
 
 def _clean(argument: str) -> str:
-    """Return an argument as text that can be encoded: bytes that were no UTF-8 become U+FFFD."""
+    """Return an argument as text that can be encoded: invalid UTF-8 becomes U+FFFD."""
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

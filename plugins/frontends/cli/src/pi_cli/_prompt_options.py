@@ -1,4 +1,4 @@
-"""The options about system prompt, skills, templates and themes: their grammar, and the resource loader they make."""
+"""The options about system prompt, skills, templates and themes: their definition, and the resource loader for them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def parsed_prompt_options(params: Mapping[str, Any]) -> PromptOptions:
 
 
 def resource_loader(chosen: PromptOptions, environ: Mapping[str, str] | None = None) -> DefaultResourceLoader:
-    """Return a loader that looks where the options say; the session adds its folder, settings and plugins."""
+    """Return a loader for the paths of the options; the session adds its folder, settings and plugins."""
     from pi_core.resources import DefaultResourceLoader
 
     return DefaultResourceLoader(

@@ -1,6 +1,6 @@
-"""A run of prompts from the command line: started, sent one after another, and ended in good order on signals.
+"""A run of prompts from the command line: started, sent one after another, and shut down cleanly on signals.
 
-What becomes of events and answers is each front end's own; warnings go to stderr, each once.
+Each front end handles events and answers itself; warnings go to stderr, each once.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def has_failed(answer: AssistantMessage | None) -> TypeGuard[AssistantMessage]:
 
 
 class PromptRun:
-    """One process's worth of prompts. A front end chooses its events (``subscribe``) and what follows an answer.
+    """The prompts of one process. A front end overrides ``subscribe`` and ``answered``.
 
     Args:
         session: Not started yet; it is shut down at the end.
-        options: The prompts, and how much is shown.
-        screen: stderr for warnings; stdout as the front end likes.
+        options: The prompts, and how verbose the output is.
+        screen: stderr for warnings, and stdout.
     """
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:
@@ -50,26 +50,26 @@ class PromptRun:
     # For the front end
 
     def subscribe(self) -> None:
-        """Listen to the session."""
+        """Subscribe to the session's events."""
         raise NotImplementedError
 
     def answered(self, answer: AssistantMessage | None) -> int | None:
-        """Deal with a prompt's last answer; an exit code ends the run there."""
+        """Handle a prompt's last answer; return an exit code to end the run."""
         raise NotImplementedError
 
     def finished(self) -> int:
-        """Deal with the end of the last prompt; returns the exit code."""
+        """Handle the end of the last prompt; return the exit code."""
         return 0
 
     def user_interface(self) -> tuple[UserInterface, bool]:
-        """Return what answers plugins' dialogs, and whether a user does."""
+        """Return the user interface for plugins, and whether there is a user."""
         return NoUserInterface(self.notify), False
 
     def interrupted(self) -> bool:
-        """Whether a Ctrl-C is dealt with here, and ends nothing; called in the signal's handler."""
+        """Handle a Ctrl-C; return True if it must not end the run. Called in the signal's handler."""
         return False
 
-    # From beginning to end
+    # The run
 
     async def run(self) -> int:
         """Start the session, send all prompts, shut the session down."""
@@ -99,7 +99,7 @@ class PromptRun:
             return code
 
     async def run_prompts(self, end: OrderlyEnd) -> int:
-        """Send the prompts of the command line, one after another; returns the exit code."""
+        """Send the prompts of the command line, one after another; return the exit code."""
         session = self.session
         for prompt in self.options.prompts:
             answer = await session.prompt(prompt.text, images=prompt.images)
@@ -114,7 +114,7 @@ class PromptRun:
         return self.finished()
 
     def abort(self) -> bool:
-        """Stop the run that is going on; False when there is none."""
+        """Abort the run in progress; return False when there is none."""
         if not self.session.is_streaming:
             return False
         self.session.request_abort("Interrupted by the user")
@@ -123,7 +123,7 @@ class PromptRun:
     def on_extension_error(self, event: Any) -> None:
         """Warn about a plugin that failed."""
         whose = f"Plugin {event.extension_path!r}"
-        complete = whose in event.error or event.extension_path.startswith("(")  # no plugin is to blame
+        complete = whose in event.error or event.extension_path.startswith("(")  # no plugin caused it
         self.warn(event.error if complete else f"{whose} ({event.event}): {event.error}")
         if self.options.verbose and event.stack:
             self.screen.line(event.stack.rstrip("\n"), dim=True)
@@ -131,7 +131,7 @@ class PromptRun:
     # Notices
 
     def report_failure(self, answer: AssistantMessage) -> None:
-        """Write to stderr why an answer failed, in words, and what to do; what exactly the server said if verbose."""
+        """Write to stderr why an answer failed and what to do; if verbose, with the server's own message."""
         text = error_text(answer.error_message or f"the request was {answer.stop_reason}")
         self.screen.line(f"Error: {one_line(text.sentences)}")
         if self.options.verbose and text.is_shortened:
@@ -143,7 +143,7 @@ class PromptRun:
         self.screen.line("\n".join(f"{prefix}{one_line(line)}" for line in message.splitlines() if line.strip()))
 
     def problems(self) -> Iterable[str]:
-        """Everything that the user should know; ``warn`` writes each once."""
+        """All problems to report; ``warn`` writes each once."""
         session = self.session
         yield from session.settings.problems
         yield from map(str, session.host.problems)
@@ -152,7 +152,7 @@ class PromptRun:
         yield from session.session_manager.notices
 
     def warn(self, *problems: str) -> None:
-        """Warn of each problem once, also of one that comes again after another number of milliseconds."""
+        """Print each problem once; problems that differ only in milliseconds are the same."""
         for problem in problems:
             key = re.sub(r"after \d+ ms", "", problem)
             if key not in self._warned:

@@ -1,4 +1,4 @@
-"""What this plugin registers; whatever does the work is imported when it is called."""
+"""Registrations of this plugin; implementations are imported when they are called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["register_modes", "register_subcommands"]
 
 @hookimpl
 def register_modes() -> Sequence[Mode]:
-    """Add the plain front ends: a line to talk on, and two that need nobody to talk to."""
+    """Add the plain front ends: the interactive line mode, and two without interaction."""
     return [
         Mode("line", run=_line, interactive=True, priority=0, description="Talk on a plain line, on any terminal"),
         Mode("print", run=_print, description="Print the answer and end"),
@@ -24,7 +24,7 @@ def register_modes() -> Sequence[Mode]:
 
 @hookimpl
 def register_subcommands() -> Sequence[Subcommand]:
-    """Add the commands that look at the installation, and the one that signs in."""
+    """Add the subcommands for inspection, and for logins."""
     return [
         Subcommand("auth", run=_auth, description="Sign in, store keys, and check what is stored"),
         Subcommand("plugins", run=_plugins, description="List the installed plugins, or tell all of one"),

@@ -1,4 +1,4 @@
-"""Lines that need no front end: what subcommands print on stdout; errors, warnings and the hook trace on stderr."""
+"""Output without a front end: of subcommands on stdout; errors, warnings and the hook trace on stderr."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ __all__ = ["print_json", "print_lines", "say", "trace_line", "warn"]
 
 
 def print_lines(*lines: str) -> None:
-    """Write lines to stdout: at a terminal cleaned, as ``say`` does it, into a pipe or file as they are."""
+    """Write lines to stdout: cleaned at a terminal, as ``say`` does, unchanged to a pipe or file."""
     sys.stdout.writelines(f"{line}\n" for line in (map(_cleaned, lines) if sys.stdout.isatty() else lines))
 
 
 def print_json(value: object) -> None:
-    """Write a value to stdout as indented JSON; what JSON has no form for is written as its ``repr``."""
+    """Write a value to stdout as indented JSON; a value that is not JSON is written as its ``repr``."""
     import json
 
     print_lines(*json.dumps(value, indent=2, ensure_ascii=False, default=repr).split("\n"))
 
 
 def say(*lines: str) -> None:
-    """Write lines to stderr, cleaned, so that each stays one line whatever it quotes; a closed stderr is no error."""
+    """Write lines to stderr, cleaned of line breaks and control characters; a closed stderr is not an error."""
     if sys.stderr is None:
         return
     try:
@@ -37,7 +37,7 @@ def say(*lines: str) -> None:
 
 
 def warn(problem: object) -> None:
-    """Say what is wrong but does not stop pi."""
+    """Print a warning to stderr."""
     say(f"Warning: {one_line(str(problem))}")
 
 

@@ -1,4 +1,4 @@
-"""``pi resources``: the skills, templates, context files and themes of a session here, and what they hide."""
+"""``pi resources``: the skills, templates, context files and themes of a session here, and those that they shadow."""
 
 from __future__ import annotations
 
@@ -141,18 +141,18 @@ def _block(found: ResourceSet) -> Iterator[str]:
     yield f"{_TITLES.get(found.kind, found.kind.capitalize())} ({len(found.resources)})"
     names = ["" if each.name == each.path else one_line(each.name) for each in found.resources]
     name_width = max(map(width_of, names), default=0)
-    whose_width = max((len(_whose(each)) for each in found.resources), default=0)
+    whose_width = max((len(_scope_label(each)) for each in found.resources), default=0)
     for name, resource in zip(names, found.resources, strict=True):
         padded = f"{name}{' ' * (name_width - width_of(name))}  " if name_width else ""
-        yield f"  {padded}{_whose(resource):<{whose_width}}  {one_line(resource.path)}".rstrip()
+        yield f"  {padded}{_scope_label(resource):<{whose_width}}  {one_line(resource.path)}".rstrip()
         if resource.description:
             yield f"      {shorten(one_line(resource.description), _LONGEST)}"
         for each in found.shadowed:
             if each.by is resource:
-                yield f"      hides {_whose(each.resource)} {one_line(each.resource.path)}"
+                yield f"      hides {_scope_label(each.resource)} {one_line(each.resource.path)}"
 
 
-def _whose(resource: Resource) -> str:
+def _scope_label(resource: Resource) -> str:
     how = _SOURCES.get(resource.source, resource.source.replace(":", " ", 1))
     whose = "this run" if resource.scope == "temporary" else resource.scope
     return f"{whose}, {how}" if how else whose

@@ -1,4 +1,4 @@
-"""What a tool call gave, for people: the first lines, a diff of what it changed, the whole reason why it failed."""
+"""Formats results of tool calls: the first lines, a diff of the change, the full reason of a failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIRST_CHANGED = 24
 """Lines of a diff that are shown."""
 
 _WHOLE_FAILURE = 40
-"""Lines up to which a failure is shown whole; of a longer one (a failed build) the beginning and the end are."""
+"""Lines up to which a failure is shown in full; of a longer one (a failed build) the beginning and the end."""
 
 _FAILURE_ENDS = 10, 25
 
@@ -33,7 +33,7 @@ _DIFFERENCE = 2000
 """Lines up to which two versions of a file are compared, which takes quadratic time."""
 
 _ENOUGH = 2000
-"""Characters at the end of an output in which its last line is looked for."""
+"""Characters at the end of an output that are searched for its last line."""
 
 _REWRITTEN = re.compile(r"[^\n]*\r(?=[^\n\r])")
 
@@ -49,20 +49,20 @@ def preview_rows(
     before: str | None = None,
     duration_ms: int | None = None,
 ) -> Rows:
-    """Return what a call that worked gave, in brief: its beginning, then how much more there is and how long it took.
+    """Return a preview of a successful call's result: its beginning, the number of further lines and the duration.
 
     Args:
         tool: Its name.
-        arguments: What it was called with.
-        result: What it returned.
+        arguments: Arguments of the call.
+        result: Its result.
         width: Columns of a row.
-        before: What the file held that ``write`` has written; None when that is not known.
-        duration_ms: How long it took, in milliseconds.
+        before: Previous content of the file that ``write`` has written; None when that is not known.
+        duration_ms: Duration of the call in milliseconds.
     """
     rows = _changes(tool, arguments, result, before)
     most = _FIRST_CHANGED if rows else _FIRST
     rows = rows or [("dim", line) for line in _lines(result)]
-    shown = rows[:most] if len(rows) > most + 1 else rows  # "1 more line" would take as much room as the line
+    shown = rows[:most] if len(rows) > most + 1 else rows  # "1 more line" would take as much space as the line
     facts = [f"{_count(len(rows) - len(shown), 'more line')}"] if len(rows) > len(shown) else []
     if not rows:
         facts = ["no output"]
@@ -76,7 +76,7 @@ def preview_rows(
 
 
 def failure_rows(call: str, reason: str, duration_ms: int | None = None) -> Rows:
-    """Return why a call failed, uncut: behind the call where it is a line, else below it."""
+    """Return the full reason of a failed call: after the call where it is one line, else below it."""
     lines = _clean_lines(reason.strip("\n")) or ["failed without a reason"]
     took = f" ({duration(duration_ms)})" if duration_ms is not None else ""
     if len(lines) == 1:
@@ -89,12 +89,12 @@ def failure_rows(call: str, reason: str, duration_ms: int | None = None) -> Rows
 
 
 def all_rows(tool: str, arguments: Mapping[str, Any], result: ToolResult, before: str | None = None) -> Rows:
-    """Return everything that a call gave."""
+    """Return the full result of a call."""
     return _changes(tool, arguments, result, before) or [("", line) for line in _lines(result)]
 
 
 def duration(milliseconds: int) -> str:
-    """Return how long something took: ``340 ms``, ``3.4 s``, ``2 min 5 s``."""
+    """Return a formatted duration: ``340 ms``, ``3.4 s``, ``2 min 5 s``."""
     if milliseconds < 1000:  # noqa: PLR2004 - a second
         return f"{milliseconds} ms"
     seconds = milliseconds / 1000
@@ -111,26 +111,26 @@ def _lines(result: ToolResult) -> list[str]:
 
 
 def _clean_lines(text: str) -> list[str]:
-    """Return text as clean rows: without colours, and of a line that a program wrote anew, what it last wrote."""
+    """Return text as clean rows: without colours; of a line that a program overwrote, the last version."""
     return clean_text(_REWRITTEN.sub("", _COLORS.sub("", text))).expandtabs().split("\n") if text else []
 
 
 def last_line(text: str) -> str:
-    """Return the last line of an output that has something in it, clean; empty where there is none."""
+    """Return the last non-blank line of an output, cleaned; empty where there is none."""
     rows = (row.strip() for row in reversed(_clean_lines(text[-_ENOUGH:])))
     return next(filter(None, rows), "")
 
 
 def plain_output(piece: str) -> str:
-    """Return a piece of a program's output without colours, with a row for each time it wrote a line anew."""
+    """Return a piece of a program's output without colours, with a row for each version of an overwritten line."""
     return _COLORS.sub("", piece).replace("\r\n", "\n").replace("\r", "\n")
 
 
-# What was changed
+# Changes
 
 
 def _changes(tool: str, arguments: Mapping[str, Any], result: ToolResult, before: str | None) -> Rows:
-    """Return the lines that a call took away and added; none when it says nothing of such lines."""
+    """Return the lines that a call removed and added; none when the result has no diff."""
     details = result.details if isinstance(result.details, dict) else {}
     diff, written = details.get("diff"), arguments.get("content")
     if isinstance(diff, str) and diff:

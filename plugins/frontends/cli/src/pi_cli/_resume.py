@@ -1,4 +1,4 @@
-"""Which stored session the user means, by showing them all: for ``--resume`` and the line mode's ``/resume``."""
+"""Lets the user choose a stored session from a list: for ``--resume`` and the line mode's ``/resume``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ask_for_session", "choose_among"]
 _WIDTH = 50
 
 _PAGE = 15
-"""How many are shown at a time: the latest would otherwise be the first to leave the screen."""
+"""Sessions shown at a time: with more, the latest would scroll off the screen first."""
 
 _OLDER = "older ones"
 
@@ -34,7 +34,7 @@ async def ask_for_session(
     """Let the user choose one of the folder's sessions; None when they want none.
 
     Raises:
-        UserError: There is nobody to ask, or nothing to choose from.
+        UserError: There is no terminal, or no session to choose from.
     """
     if sys.stdin is None or not sys.stdin.isatty() or sys.stderr is None or not sys.stderr.isatty():
         raise UserError(
@@ -68,7 +68,7 @@ def _label(session: SessionInfo) -> str:
 
 
 def _user_interface() -> UserInterface:
-    """Ask on the lines of the front end that follows, so that none is read ahead; they need a terminal to draw on."""
+    """Return the line mode's user interface, which reads no input ahead and needs a terminal."""
     if sys.stdout.isatty():
         from pi_cli.line.dialogs import LineUI
 

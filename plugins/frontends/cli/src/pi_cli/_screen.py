@@ -1,4 +1,4 @@
-"""stdout for answers, stderr for everything else, and how they share a terminal without running into each other."""
+"""stdout for answers, stderr for everything else, and how they share a terminal without mixing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "Screen", "Style"]
 
 Kind: TypeAlias = Literal["answer", "thinking", "output"]
-"""A paragraph of the model's answer, of its thinking, or of what a command prints, which is not broken at words."""
+"""A paragraph of the model's answer, of its thinking, or of a command's output, which is not wrapped at words."""
 
 Style: TypeAlias = Literal["", "dim", "thinking", "added", "removed"]
 
@@ -25,17 +25,17 @@ _WIDTH_ELSEWHERE = 160
 
 
 class Screen:
-    """Writes paragraphs of text as they grow, and single lines next to them.
+    """Writes streamed paragraphs of text, and single lines between them.
 
     Args:
         out: For the model's text.
-        err: For lines about what happens.
+        err: For status lines.
         color: Whether text may be styled.
-        wraps: Whether rows of answers and of lines end between words; the terminal breaks them anywhere otherwise.
+        wraps: Whether to wrap answers and lines at words; otherwise the terminal breaks them anywhere.
 
     Attributes:
-        streams: Whether ``out`` is a terminal, where text is shown while it grows.
-        broken: Nobody reads ``out`` any more; all further text is dropped.
+        streams: Whether ``out`` is a terminal, to which text is streamed.
+        broken: Whether the reader of ``out`` is gone; all further text is dropped.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, color: bool = False, wraps: bool = False) -> None:
@@ -58,7 +58,7 @@ class Screen:
         return _columns(self._err) or _WIDTH_ELSEWHERE
 
     def text(self, piece: str, kind: Kind = "answer") -> None:
-        """Go on with the paragraph of this kind, or begin one. Empty lines around it are not shown."""
+        """Append to the paragraph of this kind, or begin one. Empty lines around it are dropped."""
         if self._open not in (None, kind):
             self.end_text()
         piece = self._held + clean_text(piece)
@@ -72,13 +72,13 @@ class Screen:
             if self._last is not None:
                 self._write("\n")
             self._open, self._last = kind, "text"
-        self._grow(body if kind == "output" else self._wrap.feed(body))
+        self._append(body if kind == "output" else self._wrap.feed(body))
 
     def end_text(self) -> None:
         """End the paragraph, if there is one."""
         self._held = ""
         if self._open is not None:
-            self._grow(self._wrap.end())
+            self._append(self._wrap.end())
             self._open = None
             self._write("\n")
 
@@ -88,7 +88,7 @@ class Screen:
             self._write(text if text.endswith("\n") else f"{text}\n")
 
     def line(self, text: str, *, dim: bool = False) -> None:
-        """Write a line about what happens, or several, after the paragraph that may be open."""
+        """Write one or more status lines, after ending an open paragraph."""
         wrap = WordWrap(lambda: _columns(self._err) if self._wraps else None)
         self.styled(wrap.feed(clean_text(text)) + wrap.end(), "dim" if dim else "")
 
@@ -102,25 +102,25 @@ class Screen:
         try:
             self._err.write(f"{gap}{self._in_style(text, style)}\n")
             self._err.flush()
-        except (OSError, ValueError):  # nobody reads it; the answer counts
+        except (OSError, ValueError):  # no reader; the answer matters more
             return
 
     def mark(self, kind: Literal["call", "done", "failed"]) -> str:
-        """Return the sign before a tool call's line."""
+        """Return the mark before a tool call's line."""
         signs = {"call": "→", "done": "←", "failed": "✗"}, {"call": "->", "done": "<-", "failed": "x"}
         return signs[0 if self._unicode else 1][kind]
 
     def folded(self, text: str) -> str:
-        """Return a line broken into rows of the width, where there is a terminal."""
+        """Return a line wrapped to the width, where there is a terminal."""
         width = _columns(self._err)
         return text if width is None else folded(text, width)
 
-    def _grow(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         if text:
             self._write(self._in_style(text, "thinking" if self._open == "thinking" else ""))
 
     def _in_style(self, text: str, style: Style) -> str:
-        """Return text in a style, each of its rows for itself: what is written between two rows is not styled."""
+        """Return text in a style, row by row, so that text written between two rows is not styled."""
         if not style or not self._color:
             return text
         return "\n".join(f"{_SGR[style]}{row}\x1b[0m" if row else "" for row in text.split("\n"))

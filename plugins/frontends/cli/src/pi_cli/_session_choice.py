@@ -1,4 +1,4 @@
-"""Which session a command line means: a new one, the last one, one by path or id, or a copy."""
+"""Selects the session of a command line: a new one, the last one, one by path or id, or a copy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["choose_session", "stored_session"]
 
 
 def choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> SessionManager:
-    """Return the session to talk in.
+    """Return the session to run.
 
     Raises:
         UserError: There is no such session, it cannot be used, or its folder is gone.
@@ -36,7 +36,7 @@ def choose_session(options: Options, host: PluginHost, cwd: Path, environ: Mappi
 def stored_session(
     reference: str, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]
 ) -> SessionManager:
-    """Return a session, of whatever folder, to look at.
+    """Return a session of any folder, for reading.
 
     Raises:
         UserError: There is no such session, or it cannot be read.
@@ -84,16 +84,16 @@ class _Choice:
         return session
 
     def with_id(self) -> SessionInfo | None:
-        """Return the session of this folder with the very id of ``--session-id``; None where there is none."""
+        """Return the session of this folder with exactly the id of ``--session-id``; None where there is none."""
         if self.options.session_id is None:
             return None
         folder, host, environ = self.options.session_dir, self.host, self.environ
-        with suppress(NoStore):  # the new session says so
+        with suppress(NoStore):  # the new session reports it
             return SessionManager.find_by_id(self.options.session_id, folder, cwd=self.cwd, host=host, environ=environ)
         return None
 
     def path(self, reference: str) -> str:
-        """Return what a reference to a session means: a path as it is, else the session whose id begins like it."""
+        """Return the path for a session reference: a path unchanged, else of the session whose id has this prefix."""
         if os.sep in reference or "/" in reference or reference.endswith(".jsonl"):
             return str(self.cwd / Path(reference).expanduser())
         found = SessionManager.find(reference, self.cwd, self.options.session_dir, host=self.host, environ=self.environ)
@@ -106,7 +106,7 @@ class _Choice:
         return found.path
 
     def checked(self, session: SessionManager) -> SessionManager:
-        """Return a session whose folder is there: its tools would otherwise work somewhere else."""
+        """Return the session after checking that its folder exists: else its tools would work in another one."""
         if Path(session.cwd).is_dir():
             return session
         session.close()

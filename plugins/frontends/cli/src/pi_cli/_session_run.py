@@ -1,4 +1,4 @@
-"""A session for one front end: the model and the stored conversation are chosen, then the front end drives it."""
+"""A session for one front end: selects the model and the stored session, then runs the front end."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["run_mode"]
 
 
 def run_mode(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
-    """Run a front end to its end, on an event loop of its own, and return the exit code.
+    """Run a front end on a new event loop, and return the exit code.
 
     Raises:
-        PiError: There is no session to run: no model, no such session, a file that cannot be used.
+        PiError: The session cannot run: no model, no such session, an unusable file.
     """
     last_moment = LastMoment()
     try:
@@ -46,7 +46,7 @@ def run_mode(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ:
         last_moment.is_over()
 
 
-async def _run(  # noqa: PLR0917 - everything that was found out so far
+async def _run(  # noqa: PLR0917 - the state collected so far
     mode: Mode,
     options: Options,
     host: PluginHost,
@@ -54,7 +54,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
     environ: Mapping[str, str],
     last_moment: LastMoment,
 ) -> int:
-    """Create a session and hand it to the front end, which starts it and shuts it down."""
+    """Create a session and pass it to the front end, which starts it and shuts it down."""
     import gc
 
     from pi_cli._prompt_options import resource_loader
@@ -97,7 +97,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
             trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
         )
     except PiError:
-        # What is missing may be what could not be loaded.
+        # What is missing may be of a plugin that failed to load.
         for problem in (*host.settings.problems, *host.problems, *models.warnings):
             warn(problem)
         raise
@@ -122,7 +122,7 @@ async def _run(  # noqa: PLR0917 - everything that was found out so far
 
 
 async def _choose_model(options: Options, models: ModelRegistry, session: SessionManager) -> ModelChoice:
-    """Choose a model, also one of a provider that a plugin adds when it is activated."""
+    """Select a model, including one of a provider that a plugin adds in ``activate``."""
     from pi_cli._model_choice import choose_model
     from pi_core.plugin_api.activation import register_providers
 

@@ -1,6 +1,6 @@
-"""From a command line to what it starts: help, a subcommand, or a front end with a session.
+"""Dispatches a command line: help, a subcommand, or a front end with a session.
 
-The order: a first look at the options, the plugins, subcommands, local extensions, all options with the plugins' own
+The order: a first parse of the options, the plugins, subcommands, local extensions, all options with the plugins' own
 among them, stdin, session, front end.
 """
 
@@ -16,7 +16,7 @@ from attrs import evolve
 
 from pi_cli._arguments import first_word, parse, peek, plugin_flags
 from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
-from pi_cli._own_stdout import keep_stdout, says_whose_stdout_is
+from pi_cli._own_stdout import keep_stdout, reserves_stdout
 from pi_cli._project import open_host
 from pi_cli._report import warn
 from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_prompt, run_subcommand
@@ -39,10 +39,10 @@ _NOTHING_TO_DO = (
 
 
 def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Do what the command line says and return the exit code.
+    """Run the command line and return the exit code.
 
     Raises:
-        UserError: Something on the command line is wrong, or nothing can answer.
+        UserError: The command line is invalid, or no model is usable.
     """
     cwd = _working_directory()
     if "_PI_COMPLETE" in environ:
@@ -54,8 +54,8 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         early = options_for(word, early, partial(_installed, cwd, environ, disabled))
     if early.offline:
         environ = {**environ, "PI_OFFLINE": "1"}
-    # Before the first plugin is imported; a subcommand of a plugin gets it back.
-    keep_stdout(when=says_whose_stdout_is(early) or (early.mode is None and not _may_interact(early)))
+    # Before the first plugin is imported; a plugin's subcommand restores it.
+    keep_stdout(when=reserves_stdout(early) or (early.mode is None and not _may_interact(early)))
     text = word.text if word is not None else None
     host = open_host(cwd, environ, early, disabled, text, interactive=_may_talk(early), on_load=_log_of_loads(environ))
     sources = partial(find_sources, host, cwd, early, environ)
@@ -74,19 +74,19 @@ def start(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
-    """Do what the options say, once all plugins are there: list, export, or run a front end."""
+    """Run the options' action, once all plugins are loaded: list, export, or run a front end."""
     done = _without_a_session(options, host, cwd, environ)
     if done is not None:
         return done
     mode = _mode(options, host)
     if mode is not None and mode.name == "rpc" and options.files:
         raise UserError("@file arguments are not supported in RPC mode")
-    alone = mode is None or mode.name in ("print", "json")  # there is no way to ask for what is missing
+    alone = mode is None or mode.name in ("print", "json")  # the user cannot be asked for what is missing
     options = _with_prompts(options, cwd, piped=alone)
     if alone and not options.prompts:
         if options.print_only and _is_pipe(sys.stdin):
             warn("Nothing was sent: stdin was empty, and no prompt was given")
-            return 0  # in a pipeline an empty input is no failure
+            return 0  # in a pipeline an empty input is not an error
         raise UserError(_NOTHING_TO_DO.format(_why_none_is_asked_for(options)))
     from pi_cli._session_run import run_mode
 
@@ -125,7 +125,7 @@ def _complete(environ: Mapping[str, str], cwd: Path) -> int:
 
 
 def _log_of_loads(environ: Mapping[str, str]) -> Callable[[str, float | None], None] | None:
-    """Start the debug log where one is wanted, before the first plugin is loaded."""
+    """Start the debug log if requested, before the first plugin is loaded."""
     if not environ.get("PI_LOG"):
         return None
     from pi_core.conversation.debug_log import open_debug_log
@@ -149,7 +149,7 @@ def _inform(
 ) -> int:
     """Print the version, the help of a subcommand, or that of pi.
 
-    Of the plugins the index is read. Without one no code of strangers is run for it, only that of pi's own plugins, but
+    Plugins are read from the index. Without an index only pi's own plugins are imported, no third-party code, except
     for help about a word, which may be a subcommand of any plugin.
     """
     from pi_cli import __version__
@@ -164,7 +164,7 @@ def _inform(
         sys.stdout.write(f"{__version__}\n")
         return 0
     sources: list[ExtensionSource] = []
-    with suppress(UserError):  # -e names what is not there; help is help all the same
+    with suppress(UserError):  # the argument of -e does not exist; help works anyway
         sources = extensions()
     more, unknown = recall(host, sources)
     sys.stdout.write(help_text([*(host.indexed() or first_records(host)), *more], unknown))
@@ -184,7 +184,7 @@ def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, s
     try:
         options = parse(arguments, records)
     except UnknownName:
-        more = flags_at_run_time(host)  # an activation may bring it; other command lines need not wait for one
+        more = flags_at_run_time(host)  # ``activate`` may register it; other command lines do not wait for that
         if not more:
             raise
         records += more
@@ -195,7 +195,7 @@ def _options(arguments: Sequence[str], host: PluginHost, environ: Mapping[str, s
 
 
 def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int | None:
-    """Do what needs no session, and return the exit code; None when there is nothing of the kind."""
+    """Run an action that needs no session, and return the exit code; None when there is none."""
     if options.list_models is not None:
         from pi_cli._list_models import list_models
 
@@ -208,12 +208,12 @@ def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: M
 
 
 def _may_interact(options: Options) -> bool:
-    """Whether there is somebody to talk to: not with ``-p``, and not with a pipe at either end."""
+    """Whether the run can be interactive: not with ``-p``, and not with a pipe at either end."""
     return not options.print_only and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _may_talk(early: Options) -> bool:
-    """Whether a conversation is to begin, as far as pi's own options say; the user can be asked before it then."""
+    """Whether the run may be interactive, according to pi's own options; the user can then be asked before it."""
     named = early.mode is not None or early.list_models is not None or early.export is not None
     return not named and _may_interact(early)
 
@@ -245,7 +245,7 @@ def _interactive_mode(host: PluginHost) -> Mode | None:
 
 
 def _mode(options: Options, host: PluginHost) -> Mode | None:
-    """Return the front end that the options name, or the best one to talk in; None for the one that prints."""
+    """Return the front end that the options name, or the best interactive one; None for ``print``."""
     if options.mode is not None:
         return _named_mode(host, "print" if options.mode == "text" else options.mode)
     return _interactive_mode(host) if _may_interact(options) else None
@@ -256,7 +256,7 @@ def _named_mode(host: PluginHost, name: str) -> Mode:
 
     found = host.find("register_modes", name)
     mode: Mode | None = found.thing if found is not None else None
-    own = {each.name: each for each in register_modes()}  # there even where this plugin is disabled
+    own = {each.name: each for each in register_modes()}  # available even if this plugin is disabled
     if mode is None and name not in own:
         known = {"text", *own} | {each for record in host.records.values() for each in record.names("register_modes")}
         raise UnknownName("mode", name, known, f"Known are {', '.join(sorted(known))}")

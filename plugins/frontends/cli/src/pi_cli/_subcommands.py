@@ -1,4 +1,4 @@
-"""From a word of the command line to the subcommand that it names: which options count for it, and how it is run."""
+"""Finds and runs the subcommand of a command line, and selects pi's own options for it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["help_of_subcommand", "is_subcommand", "options_for", "refuse_as_prom
 _HOOK = "register_subcommands"
 
 _NOT_AFTER_A_PLUGINS = ("approve", "extensions", "no_extensions", "mode")
-"""Options that pi reads after the names of its own subcommands; after a plugin's they are the plugin's to read."""
+"""Options that pi reads after the names of its own subcommands; after a plugin's they belong to the plugin."""
 
 _WITHOUT_EXTENSIONS = frozenset({"completion", "config", "plugin", "trust"})
-"""Subcommands of pi that work the same with any local extensions, and so run the code of none."""
+"""Subcommands of pi that do not depend on local extensions, and so do not load them."""
 
 
 def is_subcommand(word: str | None, host: PluginHost) -> bool:
-    """Whether a word names a subcommand of pi or of an installed plugin, which is not imported to learn that."""
+    """Whether a word names a subcommand of pi or of an installed plugin, without importing it."""
     return word is not None and (word in _own() or bool(host.registering(_HOOK, word)))
 
 
@@ -106,7 +106,7 @@ def _find(host: PluginHost, word: FirstWord | None) -> Subcommand | None:
 
 
 def _give_stdout(subcommand: Subcommand) -> bool:
-    """Let pi's own subcommands have ``sys.stdout`` alone, and a plugin's the descriptor too; whether it is pi's own."""
+    """Restore the stdout descriptor for a plugin's subcommand; return whether it is pi's own."""
     ours = subcommand.run in {each.run for each in _own().values()}
     if ours:
         keep_stdout(when=True)
@@ -139,7 +139,7 @@ def _as_prompt(word: str) -> str:
 
 
 def _own() -> dict[str, Subcommand]:
-    """Return what this distribution brings; it is there even where its plugin is disabled."""
+    """Return the subcommands of this distribution, which are available even if its plugin is disabled."""
     from pi_cli._registrations import register_subcommands
 
     return {each.name: each for each in register_subcommands()}

@@ -1,7 +1,7 @@
 """Dialogs for commands that run before there is a front end: questions on stderr, answers from stdin, line by line.
 
-A line is read by a thread, so that a login hears the browser while it waits for somebody to paste. The thread is a
-daemon and reads the descriptor itself: it keeps nothing from ending.
+A thread reads the lines, so that a login can receive the browser's callback while it waits for a pasted code. The
+thread is a daemon and reads the descriptor itself, so that it does not block the exit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["TerminalUI"]
 _TRIES = 3
 
 _SHOWN = 60
-"""Characters of an answer that are repeated; a key may have been pasted at the wrong question."""
+"""Characters of an answer that are echoed in errors; a key may have been pasted at the wrong question."""
 
 
 class TerminalUI:
@@ -38,7 +38,7 @@ class TerminalUI:
         browser: Whether pages may be opened.
 
     Attributes:
-        interactive: Whether somebody sits there.
+        interactive: Whether stdin is a terminal.
         open_url: Opens a page; missing where there is no browser.
     """
 
@@ -46,7 +46,7 @@ class TerminalUI:
         self.interactive = sys.stdin is not None and sys.stdin.isatty()
         self._lines: _Lines | None = None
         self._question = ""
-        """What stands on the line that waits for an answer."""
+        """Text of the line that waits for an answer."""
         if browser and _has_browser():
             self.open_url: Callable[[str], bool] = _open_page
 
@@ -84,7 +84,7 @@ class TerminalUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> bool:
-        """Ask yes or no; whatever is not yes is no."""
+        """Ask yes or no; any other answer is no."""
         if message:
             say(*clean_text(message).split("\n"))
         answer = await self.input(f"{title} [y/N]", signal=signal, timeout=timeout)
@@ -98,7 +98,7 @@ class TerminalUI:
         signal: AbortSignal | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the protocol's
     ) -> str | None:
-        """Ask for a line, without spaces around it; None at the end of stdin."""
+        """Ask for a line, stripped; None at the end of stdin."""
         question = f"{one_line(title)}{f' ({one_line(placeholder)})' if placeholder else ''}: "
         line: str | None = None
         reading = asyncio.ensure_future(self._answer(question))
@@ -108,24 +108,24 @@ class TerminalUI:
             line = reading.result() if done and not reading.cancelled() else None
         finally:
             reading.cancel()
-            await asyncio.wait([reading])  # whoever asks next finds the terminal as it was
+            await asyncio.wait([reading])  # the next dialog finds the terminal as it was
             if forget is not None:
                 forget()
         return line.strip() if line is not None else None
 
     async def editor(self, title: str, prefill: str = "") -> str | None:
-        """Dismiss: there is no editor on a line."""
+        """Return None: there is no editor on a line."""
         return None
 
     def notify(self, message: str, level: NoticeLevel = "info") -> None:
-        """Write a notice to stderr; a question that is open is asked again below it."""
+        """Write a notice to stderr; an open question is printed again below it."""
         behind = [""] if self._question and self.interactive else []
         say(*behind, *self.notice(message, level).split("\n"))
         if self._question:
             self._prompt(self._question)
 
     def notice(self, message: str, level: NoticeLevel) -> str:
-        """Return a notice as it is shown."""
+        """Return a formatted notice."""
         prefix = "" if level == "info" else f"{level.capitalize()}: "
         return f"{prefix}{clean_text(message)}"
 
@@ -135,7 +135,7 @@ class TerminalUI:
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Do nothing: there is no place for lines that stay."""
+        """Do nothing: there is no place for persistent lines."""
 
     def set_editor_text(self, text: str) -> None:
         """Do nothing: there is no editor on a line."""
@@ -144,7 +144,7 @@ class TerminalUI:
         """Do nothing: the window is the shell's."""
 
     def secret(self, prompt: str) -> str | None:
-        """Ask for a line that is not shown; None where there is none. It blocks, and nothing else runs meanwhile."""
+        """Ask for a line without echo; None where there is none. Blocks the event loop."""
         try:
             if not self.interactive:
                 return sys.stdin.readline() if sys.stdin is not None else None
@@ -152,18 +152,18 @@ class TerminalUI:
 
             return getpass(prompt, stream=sys.stderr)
         except (EOFError, OSError, UnicodeDecodeError):
-            say("")  # what comes next does not stand behind a question that nobody answered
+            say("")  # the next output must not follow an unanswered question on its line
             return None
         except KeyboardInterrupt:
             say("")
             raise
 
     async def ask_secret(self, question: str) -> str | None:
-        """Ask for what is not shown, as ``secret`` does."""
+        """Ask for a line without echo, as ``secret`` does."""
         return self.secret(question)
 
     def _answer(self, question: str) -> Coroutine[Any, Any, str | None]:
-        """Ask, at once, and return what waits for the line that is the answer; None where there is none."""
+        """Print the question now, and return an awaitable of the answer; None where there is none."""
         if self._lines is None:
             self._lines = _Lines()
         self._question = question
@@ -177,7 +177,7 @@ class TerminalUI:
         finally:
             self._question = ""
             if line is None and self.interactive:
-                say("")  # what comes next does not stand behind a question that nobody answered
+                say("")  # the next output must not follow an unanswered question on its line
         return line
 
     def _prompt(self, text: str) -> None:
@@ -224,12 +224,12 @@ class _Lines:
     def _put(self, line: str | None) -> None:
         try:
             self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
-        except RuntimeError:  # the loop has ended; nobody asks any more
+        except RuntimeError:  # the loop has ended; no dialog is waiting any more
             return
 
 
 def _has_browser() -> bool:
-    """Whether there is a browser with a window; one for the terminal would take it from us."""
+    """Whether there is a graphical browser; a text browser would take over the terminal."""
     import webbrowser
 
     named = any(os.environ.get(name) for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"))
@@ -244,7 +244,7 @@ def _has_browser() -> bool:
 
 
 def _open_page(url: str) -> bool:
-    """Open a page in a thread: some browsers are waited for until they end."""
+    """Open a page in a thread: some browser commands block until the browser exits."""
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()

@@ -1,4 +1,4 @@
-"""``pi trust``: decide once and for all whether a folder's own files may be used, and see what was decided."""
+"""``pi trust``: stores whether a folder's own files may be used, and lists the decisions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ Without a decision the setting defaultProjectTrust counts: ask, always, never.
 
 
 def run_trust(arguments: Sequence[str], host: PluginHost) -> int:
-    """Do what the arguments say and return the exit code.
+    """Run the command and return the exit code.
 
     Raises:
-        PiError: It cannot be done.
+        PiError: It failed.
     """
     params = parse_strictly(_command(), arguments)
     if params["help"]:

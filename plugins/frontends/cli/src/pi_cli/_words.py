@@ -1,4 +1,4 @@
-"""How much room a line takes at a terminal, and how it is cut to a width."""
+"""Width of text at a terminal, and truncation to a width."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["one_line", "shorten", "width_of"]
 
 
 def width_of(text: str) -> int:
-    """Return how many columns a terminal takes for a line."""
+    """Return the number of columns of a line at a terminal."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -18,7 +18,7 @@ def width_of(text: str) -> int:
 
 
 def shorten(text: str, width: int, *, mark: str = "…") -> str:
-    """Return a line that fits the width: its beginning, and a mark where something was cut off."""
+    """Return a line truncated to the width, with a mark where it was cut."""
     if width_of(text) <= width:
         return text
     room = max(width - width_of(mark), 0)

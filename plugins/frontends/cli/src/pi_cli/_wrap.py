@@ -1,7 +1,7 @@
-"""Where a line of an answer is broken: between words, while the text is still coming.
+"""Word wrap of streamed text.
 
-A word that begins well before the right edge is written as it comes and never moved; only near the edge a word is held
-back until it is whole. Code fences and rows of tables are not broken: they can be copied as they were written.
+A word that begins well before the right edge is written as it arrives and never moved; only near the edge a word is
+held back until it is complete. Code fences and rows of tables are not wrapped, so that they can be copied unchanged.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["WordWrap", "folded"]
 _TAB = 8
 
 _EDGE = 20
-"""Columns before the right edge in which a word may begin that has to move; a third of a narrow row at most."""
+"""Columns before the right edge in which a word is held back; at most a third of a narrow row."""
 
 _NO_GAPS = "\u2e80-\u2fff\u3001-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd"
-"""Characters of scripts that are written without gaps between words."""
+"""Characters of scripts without spaces between words."""
 
 _WORD = rf"[^\s{_NO_GAPS}]+"  # this and the next are compiled at first use, in 2 ms: no pipe needs them
 
@@ -30,7 +30,7 @@ _PIECES = rf"\n|[^\S\n]+|[^\s{_NO_GAPS}]+|\S"
 """Line ends, gaps, words, and the characters that make a word each."""
 
 _HEAD = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?:>[ \t]?)*")
-"""What the later rows of a line begin with: its indentation, room for a list's bullet, a quotation's sign."""
+"""Prefix of the later rows of a line: its indentation, the width of a list's bullet, a quotation mark."""
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
@@ -39,7 +39,7 @@ class WordWrap:
     """Breaks text into rows as it is fed.
 
     Args:
-        width: Returns the columns of a row, asked at every word; None breaks nothing.
+        width: Returns the columns of a row, called at every word; None for no wrapping.
     """
 
     def __init__(self, width: Callable[[], int | None]) -> None:
@@ -48,7 +48,7 @@ class WordWrap:
         self._begin()
 
     def _begin(self) -> None:
-        self._line = ""  # what was written of the present line of the text, without our breaks
+        self._line = ""  # the current line of the text as written so far, without our breaks
         self._column = 0
         self._held = ""
         self._in_word = False  # a part of the last word was written
@@ -134,7 +134,7 @@ class WordWrap:
 
 
 def folded(text: str, width: int) -> str:
-    """Return text whose rows all fit: broken between words, and inside a word that is wider than a row."""
+    """Return wrapped text: broken between words, and inside a word that is wider than a row."""
     wrap = WordWrap(lambda: width)
     rows: list[str] = []
     for row in (wrap.feed(text) + wrap.end()).split("\n"):
@@ -157,7 +157,7 @@ def _is_gap(piece: str) -> bool:
 
 
 def _column(start: int, text: str) -> int:
-    """Return the column behind a text that begins in column ``start``."""
+    """Return the column after a text that begins in column ``start``."""
     if "\t" not in text:
         return start + width_of(text)
     for part in re.split("(\t)", text):
