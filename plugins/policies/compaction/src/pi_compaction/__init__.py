@@ -1,4 +1,4 @@
-"""Makes long conversations short: compaction, and summaries of branches that are left."""
+"""Compaction of long conversations, and summaries of abandoned branches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["activate", "register_commands", "register_services"]
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Watch this session's size at every boundary."""
+    """Subscribe to the boundaries at which the context size is checked."""
     from pi_compaction._triggers import Triggers
 
     Triggers().listen(pi)
@@ -24,7 +24,7 @@ def activate(pi: PiAPI) -> None:
 
 @hookimpl
 def register_services() -> Sequence[Service]:
-    """Provide the compactor and the summariser of branches."""
+    """Provide the compactor and the branch summariser."""
     from pi_compaction._services import Branches, Summaries
 
     return [Summaries(), Branches()]

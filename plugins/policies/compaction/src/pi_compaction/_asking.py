@@ -1,4 +1,4 @@
-"""Asking the model for a summary: its limits, what counts as an answer, a smaller question when it overflows."""
+"""Requests a summary from the model: limits, validation of the answer, a smaller request after an overflow."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Question", "ask", "budget"]
 
 CHARS_PER_TOKEN = 3.5
-"""A request is taken for a little larger than a context is, so that it fits."""
+"""Safety factor on the estimated size of a request, so that it fits."""
 
 ATTEMPTS = 4
-"""How often the question is asked when it does not fit, each time half as long."""
+"""Attempts when the request does not fit, each half as long as the one before."""
 
 
 class Question(NamedTuple):
-    """A summary that is wanted.
+    """A request for a summary.
 
     Attributes:
         parts: The conversation as text, part by part.
-        instructions: What to do with it.
-        purpose: What the request is for.
+        instructions: The instructions.
+        purpose: Purpose of the request.
         max_tokens: Limit of the answer.
-        failure: How a message about its failure begins.
-        previous: The summary so far.
-        focus: What the user wants it to look at.
+        failure: Prefix of the error message.
+        previous: The previous summary.
+        focus: The user's instructions for it.
     """
 
     parts: Sequence[str]
@@ -46,12 +46,12 @@ class Question(NamedTuple):
     focus: str | None = None
 
     def text(self, conversation: str) -> str:
-        """Return the question about a conversation."""
+        """Return the prompt for a conversation."""
         return question(conversation, self.instructions, previous=self.previous, focus=self.focus)
 
 
 class Answer(NamedTuple):
-    """A summary and what it took."""
+    """A summary and its usage."""
 
     text: str
     usage: Usage
@@ -62,7 +62,7 @@ async def ask(wanted: Question, ctx: PiContext, signal: AbortSignal, reason: Com
 
     Raises:
         Aborted: The signal, or the prompt's, was aborted.
-        PiError: The request failed, or what came is no summary.
+        PiError: The request failed, or the answer is not a summary.
     """
     chars = _room(wanted, ctx)
     for _ in range(ATTEMPTS):
@@ -79,14 +79,14 @@ async def ask(wanted: Question, ctx: PiContext, signal: AbortSignal, reason: Com
 
 
 def budget(share: float, reserve: int, ctx: PiContext) -> int:
-    """Return how long a summary may be, in tokens: a share of the reserve, within what the model can write."""
+    """Return the token limit of a summary: a share of the reserve, within the model's output limit."""
     most = ctx.model.max_tokens if ctx.model is not None else 0
     wanted = int(share * reserve) or most
     return max(min(wanted, most) if most > 0 else wanted, 1)
 
 
 def _room(wanted: Question, ctx: PiContext) -> int:
-    """Return how many characters of the conversation fit the window beside the rest of the question and its answer."""
+    """Return how many characters of the conversation fit the window with the rest of the prompt and the answer."""
     window = ctx.model.context_window if ctx.model is not None else 0
     rest = len(SYSTEM) + len(wanted.text(""))
     whole = sum(map(len, wanted.parts)) + 2 * len(wanted.parts)

@@ -1,4 +1,4 @@
-"""One summary of a branch that the conversation leaves."""
+"""Summary of a branch that the conversation leaves."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from pi_compaction import _prompts
 from pi_compaction._asking import Question, ask, budget
+from pi_compaction._context_messages import messages_of
 from pi_compaction._files import FileLists
 from pi_compaction._limits import branch_reserve
 from pi_compaction._serialise import serialise
-from pi_compaction._told import messages_of
 from pi_core import entry_message, estimate_tokens
 from pi_hookspecs import BranchSummary, CompactionEntry
 
@@ -25,11 +25,11 @@ _SHARE = 0.8
 
 
 async def summarize_branch(request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
-    """Return the summary; of a branch that tells the model nothing, a fixed text.
+    """Return the summary; a fixed text for a branch without messages for the model.
 
     Raises:
-        Aborted: It was stopped.
-        PiError: No summary came.
+        Aborted: It was aborted.
+        PiError: The summary failed.
     """
     model = ctx.model
     window = model.context_window if model is not None else 0
@@ -56,15 +56,15 @@ async def summarize_branch(request: BranchSummaryRequest, ctx: PiContext) -> Bra
 
 
 def _newest(entries: Sequence[SessionEntry], tokens: int | None) -> list[AgentMessage]:
-    """Return the messages that fit a budget, the newest at least; a compaction on the way by its summary."""
-    told: list[AgentMessage] = []
+    """Return the newest messages that fit a budget, at least one; a compaction is replaced by its summary."""
+    newest: list[AgentMessage] = []
     for entry, edited in zip(reversed(entries), reversed(messages_of(entries)), strict=True):
         message = entry_message(entry) if isinstance(entry, CompactionEntry) else edited
         if message is None:
             continue
         if tokens is not None:
             tokens -= estimate_tokens(message)
-            if tokens < 0 and told:
+            if tokens < 0 and newest:
                 break
-        told.append(message)
-    return told[::-1]
+        newest.append(message)
+    return newest[::-1]

@@ -1,4 +1,4 @@
-"""``/compact``: by hand, and back again."""
+"""``/compact``: manual compaction, and its undo."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["compact_command", "undo_compaction"]
 
 
 def compact_command() -> Command:
-    """Return the command: ``/compact [instructions]`` compacts, ``/compact undo`` takes the last compaction back."""
+    """Return the command: ``/compact [instructions]`` compacts, ``/compact undo`` undoes the last compaction."""
     return Command(
         name="compact",
         handler=_run,
@@ -23,12 +23,12 @@ def compact_command() -> Command:
 
 
 async def undo_compaction(ctx: PiContext) -> int:
-    """Go on from where the last compaction was made, as if it had not been; returns how many entries are left behind.
+    """Move the leaf to before the last compaction; return how many entries are abandoned.
 
-    The compaction and what was said after it stay in the session's tree.
+    The compaction and the entries after it stay in the session's tree.
 
     Raises:
-        UserError: The branch has no compaction, or nothing before it.
+        UserError: The branch has no compaction, or no entry before it.
         AgentBusy: A prompt is being answered.
     """
     for later, entry in enumerate(reversed(ctx.session.branch())):
@@ -42,7 +42,7 @@ async def _run(args: str, ctx: PiContext) -> None:
     if args != "undo":
         try:
             await ctx.compact(args or None)
-        except PiError:  # subscribers were told by compaction_end
+        except PiError:  # compaction_end was emitted to subscribers
             return
     else:
         try:

@@ -1,4 +1,4 @@
-"""One compaction: says what would go, has it summed up, and keeps a receipt."""
+"""One compaction: plans it, requests the summary, and stores details of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_compaction import _prompts
 from pi_compaction._asking import Answer, Question, ask, budget
+from pi_compaction._context_messages import messages_of, since_compaction
 from pi_compaction._cut import find_cut, find_helpful_cut
 from pi_compaction._files import FileLists
 from pi_compaction._limits import Limits, limits_of
 from pi_compaction._pins import Pins, pins, pins_of_entry, pins_text
 from pi_compaction._serialise import serialise
 from pi_compaction._size import branch_tokens, text_tokens
-from pi_compaction._told import messages_of, since_compaction
 from pi_core import estimate_tokens
 from pi_hookspecs import Compaction, CompactionPreparation, NoModel, PiError, Usage
 
@@ -27,8 +27,8 @@ _HISTORY_SHARE = 0.8
 _PREFIX_SHARE = 0.5
 
 
-class _Summed(NamedTuple):
-    """What the model made of a conversation, and what it took."""
+class _SummaryText(NamedTuple):
+    """The model's summary, and its usage."""
 
     text: str
     usage: Usage
@@ -36,7 +36,7 @@ class _Summed(NamedTuple):
 
 
 def prepare(request: CompactionRequest, ctx: PiContext) -> CompactionPreparation | None:
-    """Return what would go and what would stay; None when nothing would go."""
+    """Return the plan of a compaction; None when there is nothing to summarise."""
     limits = _limits(ctx)
     entries, previous = since_compaction(request.entries)
     messages = messages_of(entries)
@@ -64,15 +64,15 @@ async def compact(request: CompactionRequest, ctx: PiContext) -> Compaction | No
     """Return the compaction; None when there is nothing to compact.
 
     Raises:
-        Aborted: It was stopped.
-        PiError: No summary came, or one that is longer than what it would replace.
+        Aborted: It was aborted.
+        PiError: The summary failed, or is longer than the text it replaces.
     """
     preparation = request.preparation or prepare(request, ctx)
     if preparation is None:
         return None
-    told = _Told(request, preparation)
-    summed = await _sum_up(preparation, told, request, ctx)
-    replaced = told.dropped_tokens + text_tokens(preparation.previous_summary or "")
+    seen = _SeenMessages(request, preparation)
+    summed = await _summarise(preparation, seen, request, ctx)
+    replaced = seen.dropped_tokens + text_tokens(preparation.previous_summary or "")
     if text_tokens(summed.text) >= replaced:
         raise PiError(
             f"Summarization failed: the summary (about {text_tokens(summed.text)} tokens) is not shorter than what"
@@ -86,13 +86,13 @@ async def compact(request: CompactionRequest, ctx: PiContext) -> Compaction | No
         summary=summary,
         first_kept_entry_id=preparation.first_kept_entry_id,
         tokens_before=preparation.tokens_before,
-        details={**files.details(), "receipt": _receipt(request, told, summed, pinned)},
+        details={**files.details(), "receipt": _receipt(request, seen, summed, pinned)},
         usage=summed.usage,
     )
 
 
-class _Told:
-    """What a compaction is about, as the model was told it: also where an edit comes later than what it changes."""
+class _SeenMessages:
+    """The messages of a compaction as the model saw them, with context edits applied, including later ones."""
 
     def __init__(self, request: CompactionRequest, preparation: CompactionPreparation) -> None:
         entries, _ = since_compaction(request.entries)
@@ -109,26 +109,26 @@ class _Told:
         self.kept_tokens = sum(map(estimate_tokens, _present(kept)))
 
 
-def _receipt(request: CompactionRequest, told: _Told, summed: _Summed, pinned: Pins) -> dict[str, Any]:
-    """Return what went and what stayed, for whoever wants to know later."""
+def _receipt(request: CompactionRequest, seen: _SeenMessages, summed: _SummaryText, pinned: Pins) -> dict[str, Any]:
+    """Return the details to store: what was summarised and what was kept."""
     files = FileLists()
-    files.add_calls((*told.history, *told.prefix))
+    files.add_calls((*seen.history, *seen.prefix))
     touched = sorted({*files.read, *files.modified})
     return {
         "reason": request.reason,
-        "dropped": {"entries": told.dropped, "tokens": told.dropped_tokens, "files": touched},
-        "kept": {"entries": told.kept, "tokens": told.kept_tokens},
+        "dropped": {"entries": seen.dropped, "tokens": seen.dropped_tokens, "files": touched},
+        "kept": {"entries": seen.kept, "tokens": seen.kept_tokens},
         "pinned": pinned,
         "requests": summed.requests,
         "cost": summed.usage.cost.total,
     }
 
 
-async def _sum_up(
-    preparation: CompactionPreparation, told: _Told, request: CompactionRequest, ctx: PiContext
-) -> _Summed:
-    """Ask for the summary; of a turn that is cut in two there is one of its beginning, too, after the history's."""
-    history, prefix = serialise(told.history), serialise(told.prefix)
+async def _summarise(
+    preparation: CompactionPreparation, seen: _SeenMessages, request: CompactionRequest, ctx: PiContext
+) -> _SummaryText:
+    """Request the summary; for a turn that is split, also one of its beginning, after that of the history."""
+    history, prefix = serialise(seen.history), serialise(seen.prefix)
     previous, focus = preparation.previous_summary, request.custom_instructions
     answers: list[Answer] = []
 
@@ -145,7 +145,7 @@ async def _sum_up(
     if prefix:
         begun = await answer(prefix, _prompts.PREFIX, _PREFIX_SHARE, failure="Turn prefix summarization failed")
         text = _prompts.merged(text, begun)
-    return _Summed(text or "", sum((each.usage for each in answers), Usage()), len(answers))
+    return _SummaryText(text or "", sum((each.usage for each in answers), Usage()), len(answers))
 
 
 def _limits(ctx: PiContext) -> Limits:
@@ -156,7 +156,7 @@ def _limits(ctx: PiContext) -> Limits:
 
 
 def _model_part(previous: CompactionEntry | None) -> str | None:
-    """Return the summary so far without what we put after it: lists and pins are carried on by themselves."""
+    """Return the previous summary without the file lists and pins after it, which are carried over separately."""
     if previous is None:
         return None
     files = FileLists()

@@ -1,6 +1,6 @@
-"""Where a conversation is cut: what stays begins at a message that may stand first, and no call loses its result.
+"""Finds the cut of a conversation: kept messages begin at one that may come first, and calls keep their results.
 
-The rules are those of the original, so that both cut a conversation at the same place.
+The rules are those of the original pi, so that both cut a conversation at the same entry.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _BEGIN_A_TURN = (UserMessage, BashExecutionMessage, BranchSummaryMessage, Custom
 _MAY_STAND_FIRST = (*_BEGIN_A_TURN, AssistantMessage)
 
 _LEAST_SHARE = 0.1
-"""Of a conversation that is too long, at least this much must go."""
+"""Minimum share of a conversation that is too long to summarise."""
 
 
 class Cut(NamedTuple):
-    """Where to cut, as places among the entries.
+    """A cut, as indexes of entries.
 
     Attributes:
-        kept: The first entry that stays.
-        summarised: The end of the entries that go, turns that are over.
-        prefix: The end of those that go of a turn which is cut in two; they begin at ``summarised``.
+        kept: The first entry that is kept.
+        summarised: End of the complete turns that are summarised.
+        prefix: End of the summarised part of a split turn; it begins at ``summarised``.
     """
 
     kept: int
@@ -47,11 +47,11 @@ class Cut(NamedTuple):
 
 
 def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int) -> Cut | None:
-    """Return where to cut so that about ``keep_tokens`` stay; None when nothing would go.
+    """Return the cut that keeps about ``keep_tokens``; None when nothing would be summarised.
 
     Args:
-        entries: The conversation since it was last cut, oldest first.
-        messages: What each of them tells the model.
+        entries: The conversation since the last compaction, oldest first.
+        messages: Message of each entry in the model's context, or None.
         keep_tokens: Walking back from the newest, the first valid place at or after this many tokens is taken; when
             the results at the end alone are more, the answer that they belong to.
     """
@@ -69,11 +69,11 @@ def find_cut(entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | 
 def find_helpful_cut(
     entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], keep_tokens: int
 ) -> Cut | None:
-    """Return where to cut a conversation that is too long; as ``find_cut``, but so that it helps.
+    """Return the cut of a conversation that is too long; as ``find_cut``, but it frees enough space.
 
-    At most half of it stays: else one whose tokens are estimated too low, or in a small window, would be as full as
-    before. Less stays where that is a single large message. None when hardly anything would go: a question and a result
-    that fills the window.
+    At most half of it is kept: else with an estimate that is too low, or a small window, it would be as full as before.
+    Less is kept where that is a single large message. None when there is hardly anything to summarise: a question and
+    a result that fills the window.
     """
     sizes = [estimate_tokens(message) if message is not None else 0 for message in messages]
     keep = min(keep_tokens, sum(sizes) // 2)
@@ -87,7 +87,7 @@ def find_helpful_cut(
 
 
 def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:
-    """Return where a cut is allowed: never at a result, and never between a call and its result."""
+    """Return the indexes at which a cut is allowed: never at a result, and never between a call and its result."""
     called: dict[str, int] = {}
     opened = [0] * (len(messages) + 1)
     for place, message in enumerate(messages):
@@ -105,7 +105,7 @@ def _valid_places(messages: Sequence[AgentMessage | None]) -> list[int]:
 
 
 def _reached(messages: Sequence[AgentMessage | None], keep_tokens: int) -> int:
-    """Return the newest place from which on there are enough tokens; 0 when there never are."""
+    """Return the newest index from which on there are enough tokens; 0 when there are not."""
     tokens = 0
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
@@ -122,14 +122,14 @@ def _place(valid: Sequence[int], reached: int) -> int:
 
 
 def _start_of_turn(messages: Sequence[AgentMessage | None], place: int) -> int:
-    """Return where the turn began that a place is in; the place itself where that is no longer there."""
+    """Return the index at which a turn begins; the given index where its beginning is not in the list."""
     return next((each for each in range(place - 1, -1, -1) if isinstance(messages[each], _BEGIN_A_TURN)), place)
 
 
 def _with_what_belongs_to_it(
     entries: Sequence[SessionEntry], messages: Sequence[AgentMessage | None], place: int
 ) -> int:
-    """Return the first of the entries before a place that are no messages: changes of model, labels, data."""
+    """Return the first index of the non-message entries right before an index: changes of model, labels, data."""
     while place and messages[place - 1] is None and entries[place - 1].type not in {"message", "compaction"}:
         place -= 1
     return place

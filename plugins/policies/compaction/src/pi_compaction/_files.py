@@ -1,4 +1,4 @@
-"""Which files a conversation read and changed: told after every summary, and carried on from one to the next."""
+"""Lists of the files that a conversation read and changed, appended to every summary and carried over to the next."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHANGES = frozenset({"write", "edit"})
 
 
 class FileLists:
-    """Paths as the tools ``read``, ``write`` and ``edit`` were given them."""
+    """Paths from calls of the tools ``read``, ``write`` and ``edit``."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
@@ -43,7 +43,7 @@ class FileLists:
                         (self._seen if call.name == "read" else self._changed).add(path)
 
     def add_summary(self, entry: SessionEntry | None) -> None:
-        """Add the files that a summary of ours already names; one that a plugin supplied says what it likes."""
+        """Add the files of a previous summary of pi; the format of a plugin's summary is not known."""
         if isinstance(entry, CompactionEntry | BranchSummaryEntry) and not entry.from_hook:
             self.add_details(entry.details)
 
@@ -54,11 +54,11 @@ class FileLists:
             self._changed.update(_paths(details.get("modifiedFiles")))
 
     def details(self) -> dict[str, Any]:
-        """Return the lists as they stand in the entry."""
+        """Return the lists for the entry's details."""
         return {"readFiles": self.read, "modifiedFiles": self.modified}
 
     def text(self) -> str:
-        """Return the lists as they stand after the summary; empty without files."""
+        """Return the text of the lists for the end of the summary; empty without files."""
         return _block("read-files", self.read) + _block("modified-files", self.modified)
 
 

@@ -1,4 +1,4 @@
-"""When a conversation is too long and how much of it stays: the settings under ``compaction``."""
+"""Limits of a conversation's size: the settings under ``compaction``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ KEEP_RECENT_TOKENS = 20_000
 
 
 class Limits(NamedTuple):
-    """What holds for a model's window, in tokens.
+    """Limits for a model's window, in tokens.
 
     Attributes:
-        enabled: Whether a conversation is compacted without being asked.
+        enabled: Whether conversations are compacted automatically.
         window: The model's window; 0 where it is not known.
-        reserve: Room for an answer, and for the summary.
-        keep: How much of the newest stays word for word.
+        reserve: Tokens reserved for an answer, and for the summary.
+        keep: Newest tokens that are kept verbatim.
     """
 
     enabled: bool
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
     @property
     def full(self) -> int:
-        """A context above this is to be compacted."""
+        """Size above which a context is compacted."""
         return self.window - self.reserve
 
 
@@ -56,7 +56,7 @@ def limits_of(ctx: PiContext) -> Limits | None:
 
 
 def branch_reserve(ctx: PiContext, window: int) -> int:
-    """Return how much of a window is not for the branch that is summed up (``branchSummary.reserveTokens``)."""
+    """Return the tokens of a window that are reserved when a branch is summarised (``branchSummary.reserveTokens``)."""
     reserve = ctx.settings.get_number("branchSummary.reserveTokens", RESERVE_TOKENS, minimum=0)
     return _at_most_half(int(reserve), window)
 
@@ -66,5 +66,5 @@ def _at_most_half(reserve: int, window: int) -> int:
 
 
 def pinned_texts(settings: SettingsView) -> list[str]:
-    """Return the texts that every summary keeps word for word (``compaction.pinned``)."""
+    """Return the texts that every summary keeps verbatim (``compaction.pinned``)."""
     return [text for text in settings.get_str_list("compaction.pinned") if text.strip()]

@@ -1,4 +1,4 @@
-"""What is kept word for word whatever becomes of the rest: texts of a setting, and entries labelled ``pin``."""
+"""Pinned texts, which compaction keeps verbatim: those of a setting, and entries labelled ``pin``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Pins", "pins", "pins_of_entry", "pins_text"]
 
 Pins = list[dict[str, Any]]
-"""``{"text", "entryId"?}`` for each pinned text, as it stands in the receipt."""
+"""``{"text", "entryId"?}`` for each pinned text, as stored in the details."""
 
 
 def pins(
@@ -24,9 +24,9 @@ def pins(
     previous: CompactionEntry | None,
     ctx: PiContext,
 ) -> Pins:
-    """Return what is pinned: the setting's texts, entries of earlier summaries, entries that go now, in this order.
+    """Return what is pinned: the setting's texts, entries of earlier summaries, entries summarised now, in this order.
 
-    An entry whose label was taken away is no longer kept.
+    An entry whose label was removed is no longer kept.
     """
     kept: Pins = [{"text": text} for text in pinned_texts(ctx.settings)]
     earlier = [each for each in pins_of_entry(previous) if _is_pinned(each.get("entryId"), ctx)]
@@ -39,7 +39,7 @@ def pins(
 
 
 def pins_of_entry(entry: CompactionEntry | None) -> Pins:
-    """Return what a compaction of ours kept; nothing for another's."""
+    """Return the pins of a compaction of pi; empty for a plugin's."""
     details = entry.details if entry is not None and not entry.from_hook else None
     receipt = details.get("receipt") if isinstance(details, dict) else None
     pinned = receipt.get("pinned") if isinstance(receipt, dict) else None
@@ -47,7 +47,7 @@ def pins_of_entry(entry: CompactionEntry | None) -> Pins:
 
 
 def pins_text(pinned: Pins) -> str:
-    """Return the section as it stands after the summary; empty without pins."""
+    """Return the section for the end of the summary; empty without pins."""
     return "\n\n## Pinned\n\n" + "\n\n".join(each["text"] for each in pinned) if pinned else ""
 
 

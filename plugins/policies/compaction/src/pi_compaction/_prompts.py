@@ -1,4 +1,4 @@
-"""What the summariser is asked; the headings are the original's, so that summaries of all versions read the same."""
+"""Prompts of the summariser; the headings are those of the original pi, so that summaries of all versions match."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ _NO_HISTORY = "No prior history."
 
 
 def question(conversation: str, instructions: str, *, previous: str | None = None, focus: str | None = None) -> str:
-    """Return what the summariser is told: the conversation, the summary so far, and what to do with them."""
+    """Return the summariser's prompt: the conversation, the previous summary, and the instructions."""
     parts = [f"<conversation>\n{conversation}\n</conversation>"]
     if previous:
         parts.append(f"<previous-summary>\n{previous}\n</previous-summary>")
@@ -104,5 +104,5 @@ def question(conversation: str, instructions: str, *, previous: str | None = Non
 
 
 def merged(history: str | None, prefix: str) -> str:
-    """Return the summary of a conversation that is cut inside a turn."""
+    """Return the summary of a conversation with a split turn."""
     return f"{history or _NO_HISTORY}\n\n---\n\n**Turn Context (split turn):**\n\n{prefix}"

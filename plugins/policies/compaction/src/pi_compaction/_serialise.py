@@ -1,4 +1,4 @@
-"""A conversation as plain text for the model that sums it up, and how it is made to fit that model's window."""
+"""A conversation as plain text for the summariser, shortened to fit the model's window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["fitted", "serialise"]
 
 RESULT_CHARS = 2000
-"""Of a tool's result the summariser reads this much."""
+"""Characters of a tool's result in the text."""
 
 _LEAST_CHARS = 200
 
@@ -27,10 +27,10 @@ def serialise(messages: Iterable[AgentMessage]) -> list[str]:
 
 
 def fitted(parts: Sequence[str], chars: int) -> str:
-    """Return the parts as one text of about ``chars`` at the most.
+    """Return the parts as one text of at most about ``chars``.
 
-    Long parts are cut first; where that is not enough, the middle is left out: a conversation's goal stands at its
-    beginning, and what matters now at its end.
+    Long parts are cut first; where that is not enough, the middle is left out: a conversation's goal is at its
+    beginning, and its current state at its end.
     """
     text, longest = "\n\n".join(parts), max(map(len, parts), default=0)
     while len(text) > chars and longest > _LEAST_CHARS:
@@ -60,7 +60,7 @@ def _call(call: ToolCall) -> str:
 
 
 def _content(content: Any) -> str:
-    """Return the text, and a word for each image: the summariser is to know that there was one."""
+    """Return the text, with a placeholder for each image."""
     images = 0 if isinstance(content, str) else sum(isinstance(block, ImageContent) for block in content)
     return "\n".join(filter(None, [text_of(content).strip(), *["(image)"] * images]))
 

@@ -1,4 +1,4 @@
-"""What ``register_services`` gives: the policies by name. What does their work is loaded when there is some."""
+"""The registered services; their implementations are imported on first use."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["Branches", "Summaries"]
 
 
 class Summaries:
-    """A ``Compactor``: a summary by the session's model takes the place of everything but the newest messages."""
+    """A ``Compactor``: replaces everything but the newest messages by a summary of the session's model."""
 
     def prepare(self, request: CompactionRequest, ctx: PiContext) -> CompactionPreparation | None:
-        """Return what would go and what would stay; None when nothing would go."""
+        """Return the plan of a compaction; None when there is nothing to summarise."""
         from pi_compaction._compactor import prepare
 
         return prepare(request, ctx)
@@ -30,8 +30,8 @@ class Summaries:
         """Return the compaction; None when there is nothing to compact.
 
         Raises:
-            Aborted: It was stopped.
-            PiError: No summary came, or one that is no shorter than what it would replace.
+            Aborted: It was aborted.
+            PiError: The summary failed, or is not shorter than the text it replaces.
         """
         from pi_compaction._compactor import compact
 
@@ -39,14 +39,14 @@ class Summaries:
 
 
 class Branches:
-    """A ``BranchSummarizer``: the session's model sums up what a change of branch leaves behind."""
+    """A ``BranchSummarizer``: the session's model summarises the branch that navigation abandons."""
 
     async def summarize_branch(self, request: BranchSummaryRequest, ctx: PiContext) -> BranchSummary | None:
-        """Return the summary; of a branch that tells the model nothing, a fixed text.
+        """Return the summary; a fixed text for a branch without messages for the model.
 
         Raises:
-            Aborted: It was stopped.
-            PiError: No summary came.
+            Aborted: It was aborted.
+            PiError: The summary failed.
         """
         from pi_compaction._branches import summarize_branch
 

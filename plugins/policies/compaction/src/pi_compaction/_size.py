@@ -1,10 +1,10 @@
-"""How many tokens a conversation is about where no answer has counted it; flat in its length from turn to turn."""
+"""Estimates a conversation's tokens where no answer has counted them, at constant cost per turn."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_compaction._told import messages_of, since_compaction
+from pi_compaction._context_messages import messages_of, since_compaction
 from pi_core import context_tokens, entry_message, estimate_tokens
 from pi_hookspecs import AssistantMessage
 
@@ -17,15 +17,15 @@ __all__ = ["ContextSize", "branch_tokens", "text_tokens"]
 
 
 def text_tokens(text: str) -> int:
-    """Return about how many tokens a text is."""
+    """Return the estimated tokens of a text."""
     return -(-len(text) // 4)
 
 
 def branch_tokens(branch: Sequence[SessionEntry]) -> int:
-    """Return about how many tokens a branch tells the model: its last summary, and what is kept word for word."""
+    """Return the estimated tokens of a branch in the model's context: its last summary, and the kept messages."""
     entries, previous = since_compaction(branch)
-    told = sum(estimate_tokens(message) for message in messages_of(entries) if message is not None)
-    return told + (text_tokens(previous.summary) if previous is not None else 0)
+    tokens = sum(estimate_tokens(message) for message in messages_of(entries) if message is not None)
+    return tokens + (text_tokens(previous.summary) if previous is not None else 0)
 
 
 class ContextSize:
@@ -36,7 +36,7 @@ class ContextSize:
         self._tokens = 0
 
     def of(self, ctx: PiContext) -> int:
-        """Return how many tokens the next request is about."""
+        """Return the estimated tokens of the next request."""
         branch = ctx.session.branch()
         tokens = self._grown(branch)
         if tokens is None:
@@ -48,7 +48,7 @@ class ContextSize:
         return tokens
 
     def _grown(self, branch: Sequence[SessionEntry]) -> int | None:
-        """Return the size by the newest answer that counted it, or by the last time; None where there is neither."""
+        """Return the size from the newest answer that counted it, or the last estimate; None where there is neither."""
         later = 0
         for entry in reversed(branch):
             if entry.id == self._leaf:

@@ -1,6 +1,6 @@
-"""When a session is compacted without being asked: before a prompt, between turns, after a run, after an overflow.
+"""Automatic compaction: before a prompt, between turns, after a run, after an overflow.
 
-Deciding that nothing is to be done costs the same however long the conversation is.
+The check has constant cost, independent of the conversation's length.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import pi_hookspecs  # what a prompt without compaction does not need is loaded when it is used
+import pi_hookspecs  # modules that only a compaction needs are imported on use
 from pi_hookspecs import AssistantMessage, MessageEntry, PiError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _IMAGE_TOKENS = 1200
 
 
 class Triggers:
-    """Watches one session's context."""
+    """Monitors one session's context."""
 
     def __init__(self) -> None:
         from pi_compaction._size import ContextSize
@@ -44,7 +44,7 @@ class Triggers:
         self._recovered = False
 
     def listen(self, pi: PiAPI) -> None:
-        """Take part at the boundaries."""
+        """Subscribe to the session's boundaries."""
         pi.on("session_start", self.begin)
         pi.on("session_tree", self.moved)
         pi.on("before_agent_start", self.before_prompt)
@@ -52,16 +52,16 @@ class Triggers:
         pi.on("agent_before_settle", self.after_run)
 
     def begin(self) -> None:
-        """Forget what was known of another session."""
+        """Reset the state when the session changes."""
         self._tried_at = None
         self._recovered = False
 
     def moved(self, ctx: PiContext) -> None:
-        """Leave a context that the user has gone back to as it is, until more is said."""
+        """Do not compact a context that the user navigated to before it grows."""
         self._tried_at = self._size.of(ctx)
 
     async def before_prompt(self, event: BeforeAgentStartEvent, ctx: PiContext) -> None:
-        """Make room for a prompt; after an aborted answer, too."""
+        """Compact before a prompt if needed, also after an aborted answer."""
         self._recovered = False
         limits, answer = _limits(ctx), _last_answer(ctx)
         if limits is None or answer is None:
@@ -73,7 +73,7 @@ class Triggers:
         await self._compact_if_full(ctx, limits, prompt)
 
     async def between_turns(self, event: TurnEndEvent, ctx: PiContext) -> None:
-        """Make room for the next request of a run that goes on."""
+        """Compact between turns if needed, before the next request of the run."""
         answer = event.message
         if answer.stop_reason in {"error", "aborted"}:
             return
@@ -85,7 +85,7 @@ class Triggers:
             await self._compact_if_full(ctx, limits)
 
     async def after_run(self, event: AgentBeforeSettleEvent, ctx: PiContext) -> AgentBeforeSettleResult | None:
-        """Make room after a run; one whose request did not fit is run on once."""
+        """Compact after a run if needed; continue once a run whose request did not fit."""
         limits = _limits(ctx)
         if limits is None or event.outcome == "aborted":
             return None
@@ -101,7 +101,7 @@ class Triggers:
         return None
 
     async def _recover(self, answer: AssistantMessage, ctx: PiContext) -> AgentBeforeSettleResult | None:
-        """Compact and try again, once for each message of the user."""
+        """Compact and retry, once for each user message."""
         if self._recovered:
             if answer.stop_reason == "error":
                 from pi_hookspecs import CompactionEndEvent
@@ -115,12 +115,14 @@ class Triggers:
     async def _compact_if_full(self, ctx: PiContext, limits: Limits, coming: int = 0) -> None:
         """Compact a context that is too large.
 
-        After an attempt that left much, or came to nothing, not before half of the room left then is used: a
-        conversation that cannot be made short enough is not summed up again at every turn.
+        After an attempt that failed or freed little, wait until half of the remaining space is used: a conversation
+        that cannot be shortened enough must not be summarised at every turn.
         """
         size = self._size.of(ctx) + coming
         full = limits.full
-        if self._tried_at is not None and self._tried_at < limits.window:  # the window may be another model's
+        if (
+            self._tried_at is not None and self._tried_at < limits.window
+        ):  # the model, and so the window, may have changed
             full = max(full, (self._tried_at + limits.window) // 2)
         if size > full:
             await self._compact(ctx, "threshold")
@@ -128,7 +130,7 @@ class Triggers:
     async def _compact(
         self, ctx: PiContext, reason: CompactionReason, *, will_retry: bool = False
     ) -> Compaction | None:
-        """Compact; a failure was told to everybody by events, and the prompt goes on without."""
+        """Compact; a failure is reported by events, and the prompt continues without a compaction."""
         made = None
         with suppress(PiError):
             made = await ctx.compact(reason=reason, will_retry=will_retry)
@@ -137,7 +139,7 @@ class Triggers:
 
 
 def _limits(ctx: PiContext) -> Limits | None:
-    """Return the limits; None where nothing is compacted without being asked."""
+    """Return the limits; None if automatic compaction is off."""
     from pi_compaction._limits import limits_of
 
     limits = limits_of(ctx)
@@ -155,7 +157,7 @@ def _last_answer(ctx: PiContext) -> AssistantMessage | None:
 
 
 def _overflowed(answer: AssistantMessage, ctx: PiContext) -> bool:
-    """Whether an answer of the present model shows that the conversation does not fit its window."""
+    """Whether an answer of the current model shows that the conversation does not fit its window."""
     from pi_core import is_context_overflow
 
     model = ctx.model
@@ -165,7 +167,7 @@ def _overflowed(answer: AssistantMessage, ctx: PiContext) -> bool:
 
 
 def _is_cut_short(answer: AssistantMessage, ctx: PiContext) -> bool:
-    """Whether an answer of the present model failed, or ended early, because the window was full."""
+    """Whether an answer of the current model failed, or ended early, because the window was full."""
     from pi_core import is_recoverable_length
 
     model = ctx.model

@@ -1,4 +1,4 @@
-"""Tries failed requests again: transient errors after a growing wait, and other models where the user names some."""
+"""Retries failed requests: transient errors with exponential backoff, then the failover models that the user names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What kind of failure an error text tells of: the one place that reads the words of providers.
+"""Classifies failures by the error texts of providers; the only module that matches these texts.
 
 Kinds differ in what helps: waiting (``throttle``, ``overload``, ``transient``), money (``quota``), another key
-(``auth``), a smaller conversation (``overflow``), or nothing that could be known here (``other``).
+(``auth``), a smaller conversation (``overflow``), or unknown (``other``).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["WORTH_WAITING", "FailureKind", "kind_of", "server_hint_ms", "status_
 FailureKind: TypeAlias = Literal["overflow", "quota", "auth", "throttle", "overload", "transient", "other"]
 
 WORTH_WAITING = frozenset({"throttle", "overload", "transient"})
-"""Failures that pass."""
+"""Transient failures."""
 
 _STATUS = r"(?<![\d.,:$-])(?:{})(?![\d.,]\d|\d)"
-"""A status stands alone: it is no part of a longer number, a time, a price or a version."""
+"""A status is a separate number: not part of a longer number, a time, a price or a version."""
 
 _QUOTA = re.compile(
     r"insufficient_quota|insufficient (?:balance|credits?|funds|quota)|billing|credit balance|out of credits"
@@ -53,15 +53,15 @@ _TRANSIENT = re.compile(
 
 
 def kind_of(message: AssistantMessage, context_window: int | None = None) -> FailureKind:
-    """Return what kind of failure an answer is that stopped for an error.
+    """Return the kind of failure of an answer that ended in an error.
 
-    Throttling is never an overflow, whatever the text says of tokens; a quota that will not come back in minutes is
-    no throttling, although hosts send 429 for both.
+    Throttling is never an overflow, whatever the text says of tokens; a quota that is not refilled within minutes
+    is not throttling, although hosts send 429 for both.
     """
     from pi_core import is_context_overflow, is_throttling
 
     text, status = message.error_message or "", status_of(message)
-    fits: dict[FailureKind, bool] = {  # the first that fits counts
+    fits: dict[FailureKind, bool] = {  # the first match wins
         "overflow": is_context_overflow(message, context_window),
         "quota": _QUOTA.search(text) is not None and not _is_told_to_wait(message),
         "throttle": is_throttling(text),
@@ -73,13 +73,13 @@ def kind_of(message: AssistantMessage, context_window: int | None = None) -> Fai
 
 
 def status_of(message: AssistantMessage) -> int | None:
-    """Return the HTTP status of a failed request, as far as its provider kept it."""
+    """Return the HTTP status of a failed request, if its provider recorded it."""
     status = _failure(message).get("status")
     return status if isinstance(status, int) else None
 
 
 def server_hint_ms(message: AssistantMessage) -> int | None:
-    """Return how long the server asked to wait: as its provider kept it, else as the text says it."""
+    """Return the retry delay that the server asked for: as recorded by the provider, else from the text."""
     kept = _failure(message).get("retryAfterMs")
     if isinstance(kept, int | float) and not isinstance(kept, bool) and kept >= 0:
         return int(kept)
@@ -103,7 +103,7 @@ def _wait_in(text: str) -> int | None:
 
 
 def _is_told_to_wait(message: AssistantMessage) -> bool:
-    """Whether a text that speaks of a quota means one that is refilled in moments."""
+    """Whether a text about a quota means one that is refilled shortly."""
     return _PER_MINUTE.search(message.error_message or "") is not None and server_hint_ms(message) is not None
 
 

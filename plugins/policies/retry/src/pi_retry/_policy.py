@@ -1,4 +1,4 @@
-"""When a failed request is tried again, after how long, and by which model."""
+"""Retry policy: whether to retry a failed request, after which delay, and with which model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Backoff:
     """
 
     def decide(self, message: AssistantMessage, attempt: int, ctx: PiContext) -> RetryDecision | None:
-        """Return when to try again, or None to give up."""
+        """Return when to retry, or None to give up."""
         settings = ctx.settings
         if settings.get_bool("retry.enabled", default=True) is False:
             return None
@@ -44,10 +44,10 @@ class Backoff:
 
 
 def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -> int | None:
-    """Return how long to wait: what the server asks for, and never less than the growing wait.
+    """Return the delay: what the server asks for, and at least that of the backoff.
 
-    A server that says 0 may mean it, but when it is wrong all attempts are gone within milliseconds. None is returned
-    when it asks for more than ``retry.provider.maxRetryDelayMs``: the user would wait without knowing why.
+    A server may say 0, but if that is wrong all attempts are used up within milliseconds. None is returned when it asks
+    for more than ``retry.provider.maxRetryDelayMs``: the user would wait without knowing why.
     """
     hint = server_hint_ms(message) or 0
     limit = _whole(settings, "retry.provider.maxRetryDelayMs", LONGEST_HINT_MS)
@@ -61,7 +61,7 @@ def _delay_ms(message: AssistantMessage, attempt: int, settings: SettingsView) -
 
 
 def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiContext) -> RetryDecision | None:
-    """Return the try with the model that follows the present one in the user's list."""
+    """Return a retry with the model after the current one in the user's list."""
     from pi_core import error_text
 
     names = ctx.settings.get_str_list("retry.failover")
@@ -77,7 +77,7 @@ def _next_model(message: AssistantMessage, kind: str, retries: int, ctx: PiConte
 
 
 def _usable(names: Sequence[str], ctx: PiContext) -> list[str]:
-    """Return the models that the user names, each once and by its whole name; one that cannot answer is told of."""
+    """Return the models that the user names, each once and by its full reference; report unusable ones."""
     models: dict[str, None] = {}
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""Tells the model what AGENTS.md, CLAUDE.md, SYSTEM.md and APPEND_SYSTEM.md say."""
+"""Adds AGENTS.md, CLAUDE.md, SYSTEM.md and APPEND_SYSTEM.md to the system prompt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 
 @hookimpl
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
-    """Add what the files say, unless the user said something else in the place of SYSTEM.md and APPEND_SYSTEM.md."""
+    """Add the files' text, unless options of the user replace SYSTEM.md and APPEND_SYSTEM.md."""
     from pi_context_files._sections import sections
 
     return await sections(event, ctx)

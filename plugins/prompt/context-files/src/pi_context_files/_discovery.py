@@ -1,4 +1,4 @@
-"""Which files there are, and in which order the model reads them."""
+"""Finds the files, in the order in which they are put into the prompt."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "context_files", "named_files"]
 
 NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
-"""The first of these that a folder has is its context file."""
+"""Names of context files; the first that exists in a folder is used."""
 
 
 def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
-    """Go through the context files: the user's own, then one a folder from the file system's root to the working one.
+    """Yield the context files: the user's own, then one per folder from the root to the working directory.
 
-    They are instructions that the user works with, so they count in a project that nobody trusts, too. Only a link out
-    of such a project does not: a clone may bring one to a file of keys, or to ``/proc/self/environ``.
+    They are used in untrusted projects, too, except for a link that leads out of such a project: a clone may contain
+    one to a file of keys, or to ``/proc/self/environ``.
     """
     own = _context_file(str(request.agent_dir))
     if own is not None:
@@ -44,7 +44,7 @@ def context_files(request: ResourceRequest) -> Iterator[ResourceFile | ResourceP
 
 
 def named_files(name: str, request: ResourceRequest) -> Iterator[ResourceFile]:
-    """Go through the files of this name: the project's, if it is trusted, before the user's."""
+    """Yield the files of this name: the project's, if it is trusted, before the user's."""
     folders: list[tuple[Path, ResourceScope]] = [(request.agent_dir, "user")]
     if request.project_trusted:
         folders.insert(0, (request.cwd / ".pi", "project"))
@@ -64,7 +64,7 @@ def _repository(cwd: Path) -> str | None:
 
 
 def _copied_by_worktree(cwd: Path, found: dict[str, str]) -> str | None:
-    """Return the main folder of a repository when a linked worktree inside it brings a copy of its file; else None."""
+    """Return the main folder of a repository when a linked worktree inside it has a copy of its file; else None."""
     for folder in (cwd, *cwd.parents):
         mark = os.path.join(folder, ".git")
         if os.path.isdir(mark):
@@ -76,7 +76,7 @@ def _copied_by_worktree(cwd: Path, found: dict[str, str]) -> str | None:
 
 
 def _main_folder(worktree: str, mark: str) -> str | None:
-    """Return the folder of the repository that a ``.git`` file belongs to; None where that is no linked worktree."""
+    """Return the folder of the repository that a ``.git`` file belongs to; None where it is not a linked worktree."""
     try:
         with open(mark, encoding="utf-8", errors="replace") as file:
             line = file.readline(_LONGEST)

@@ -1,4 +1,4 @@
-"""What to report about an instruction file that holds characters which its reader cannot see."""
+"""Reports invisible characters in instruction files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["invisible_problem"]
 
 
 def invisible_problem(path: str, text: str) -> ResourceProblem | None:
-    """Return what to report, at the line of the first such character; None when the file has none."""
+    """Return a problem at the line of the first such character; None when the file has none."""
     found = list(hidden_characters(text))
     if not found:
         return None

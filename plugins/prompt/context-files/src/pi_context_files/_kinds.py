@@ -1,4 +1,4 @@
-"""The kinds of files that this plugin reads; each file's whole text is what it says."""
+"""The resource kinds of this plugin; the data of each is the whole text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["kinds"]
 
 
 def kinds() -> Sequence[ResourceKind]:
-    """Return them: instructions, which all count, and the two files of which the project's wins over the user's."""
+    """Return the kinds: context files, all used, and two files of which the project's overrides the user's."""
     return [
         ResourceKind("context", read=_by_path, find=context_files, unique=False, keep=False),
         ResourceKind("system", read=_by_name, find=partial(named_files, "SYSTEM.md"), overrides=True, keep=False),

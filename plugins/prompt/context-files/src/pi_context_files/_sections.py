@@ -20,11 +20,11 @@ _INTRODUCTION = (
 
 
 async def sections(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
-    """Return what the files say; None when there are none.
+    """Return the files as sections; None when there are none.
 
     Args:
-        event: What the user gave with options counts in the place of SYSTEM.md and APPEND_SYSTEM.md.
-        ctx: Knows the files.
+        event: Its options of the user replace SYSTEM.md and APPEND_SYSTEM.md.
+        ctx: Its resources have the files.
     """
     load = ctx.resources.load
     context = (await load("context")).resources

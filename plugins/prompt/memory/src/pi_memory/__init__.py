@@ -1,4 +1,4 @@
-"""What the user wants pi to remember: MEMORY.md in the prompt, and tools that add to it and take from it."""
+"""Memory: MEMORY.md in the system prompt, and tools that add and remove entries."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 
 @hookimpl
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
-    """Add what the files say."""
+    """Add the files' text."""
     from pi_memory._places import exists_any
 
     del event
-    if not exists_any(ctx):  # most sessions remember nothing: two looks are all they pay
+    if not exists_any(ctx):  # most sessions have no memory: two checks of files are all they pay
         return None
     from pi_memory._section import section
 

@@ -1,4 +1,4 @@
-"""MEMORY.md as a text: sections of bullet points, changed line by line, so that everything else stays as it was."""
+"""Edits the text of MEMORY.md: sections of bullet points, changed line by line, with all other lines unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["MARK", "Entry", "add", "cleaned", "entries", "find", "remove"]
 
 MARK = "<!-- outside content -->"
-"""Behind an entry that was written after content from outside the project had been read."""
+"""Mark of an entry that was written after content from outside the project had been read."""
 
 _TITLE = "# Memory"
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -33,7 +33,7 @@ class Entry:
     Attributes:
         text: Its first line, without bullet and comments.
         first: Number of that line, from 0.
-        end: Number of the line behind its last.
+        end: Number of the line after its last.
     """
 
     text: str
@@ -42,12 +42,12 @@ class Entry:
 
 
 def cleaned(text: str) -> str:
-    """Return a text as one line that can be seen as a whole: nothing in it is hidden, nothing ends a comment."""
+    """Return a text as one line, without hidden characters and comment ends."""
     return " ".join(_INVISIBLE.sub(" ", text).replace("<!--", "").replace("-->", "").split())
 
 
 def entries(text: str) -> list[Entry]:
-    """Return the bullet points; those in code blocks are none, and one inside another is a part of it."""
+    """Return the bullet points, without those in code blocks; a nested one is part of its parent."""
     lines = text.splitlines()
     found: list[Entry] = []
     open_entry: tuple[str, int, int] | None = None
@@ -67,7 +67,7 @@ def entries(text: str) -> list[Entry]:
 
 
 def find(text: str, wanted: str) -> list[Entry]:
-    """Return the entries that are meant: the one that says exactly this, else those that contain it."""
+    """Return the matching entries: the one with exactly this text, else those that contain it."""
     sought = cleaned(wanted).casefold()
     known = entries(text)
     exact = [entry for entry in known if entry.text.casefold() == sought]
@@ -75,7 +75,7 @@ def find(text: str, wanted: str) -> list[Entry]:
 
 
 def add(text: str, section: str, entry: str, *, marked: bool = False) -> str:
-    """Return the text with an entry at the end of a section, which is made where it is missing."""
+    """Return the text with an entry at the end of a section, which is created where it is missing."""
     newline = "\r\n" if "\r\n" in text else "\n"
     line = f"- {entry} {MARK}" if marked else f"- {entry}"
     lines = text.splitlines(keepends=True)
@@ -115,7 +115,7 @@ def _outside_code(lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _end_of_section(lines: list[str], section: str) -> int | None:
-    """Return the number of the line behind the last one of a section that is not blank; None without the section."""
+    """Return the number of the line after the last non-blank one of a section; None without the section."""
     end: int | None = None
     for number, line in _outside_code([each.rstrip("\r\n") for each in lines]):
         heading = _HEADING.match(line)

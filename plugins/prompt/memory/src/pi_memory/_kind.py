@@ -1,4 +1,4 @@
-"""MEMORY.md as a kind of resource: which files there are, and that the whole text is what one says."""
+"""The resource kind of MEMORY.md; its data is the whole text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_BYTES", "memory_kind"]
 
 MAX_BYTES = 32_768
-"""Largest memory: it is sent with every request. A larger file is left out, and the user is told its size."""
+"""Largest memory: it is sent with every request. A larger file is left out, with a notice of its size."""
 
 
 def memory_kind() -> ResourceKind:
@@ -26,7 +26,7 @@ def memory_kind() -> ResourceKind:
 
 
 def _find(request: ResourceRequest) -> Iterator[ResourceFile | ResourceProblem]:
-    """Go through the user's own file and, where it is trusted, the project's: what is closer to the work comes last."""
+    """Yield the user's file, then the project's, where it is trusted."""
     if (request.agent_dir / NAME).is_file():
         yield _file(request.agent_dir / NAME, "user")
     if not request.project_trusted:

@@ -1,4 +1,4 @@
-"""Whether a session has a memory: where it has none, the model is offered no tools for it."""
+"""Registers the memory tools only in sessions with a memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Offer"]
 
 
 class Offer:
-    """Offers ``remember`` and ``forget`` where there is a MEMORY.md, or ``memory.enabled`` is true.
+    """Registers ``remember`` and ``forget`` where there is a MEMORY.md, or ``memory.enabled`` is true.
 
     Args:
-        pi: Where the tools are added.
+        pi: Registers the tools.
     """
 
     def __init__(self, pi: PiAPI) -> None:
@@ -26,7 +26,7 @@ class Offer:
         self._take_away: list[Callable[[], None]] = []
 
     def session_start(self, _event: SessionStartEvent, ctx: PiContext) -> None:
-        """Look again: another session may be of another project."""
+        """Check again: another session may be of another project."""
         while self._take_away:
             self._take_away.pop()()
         if not (exists_any(ctx) or ctx.settings.get_bool("memory.enabled", default=False)):

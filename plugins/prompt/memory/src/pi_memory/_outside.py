@@ -1,6 +1,6 @@
-"""What this prompt has read from outside the project: a text from there may have asked for what is to be remembered.
+"""Finds content from outside the project that this prompt has read, which may contain an injected request to remember.
 
-Nothing is kept for it while the session runs: the calls since the user's last message stand in the session.
+It needs no state: the calls since the user's last message are in the session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 80
 
 
 def outside_sources(ctx: PiContext) -> list[str]:
-    """Return the calls since the user's last message whose results may hold what others wrote, in words."""
+    """Return descriptions of the calls since the user's last message whose results may contain third-party text."""
     answered: set[str] = set()
     found: list[str] = []
     for entry in reversed(ctx.session.branch()):
@@ -55,8 +55,8 @@ def _source(call: ToolCall, cwd: Path) -> str | None:
         return f"{call.name} {path}"[:_SHOWN] if _escapes_root(path, cwd) else None
     if call.name == "bash":
         command = str(arguments.get("command", ""))
-        return f"bash {command}"[:_SHOWN] if _reaches_out(command, cwd) else None
-    return call.name  # whose tool it is and where it reads is not known here
+        return f"bash {command}"[:_SHOWN] if _may_read_outside(command, cwd) else None
+    return call.name  # an unknown tool, which may read anything
 
 
 def _reaches_out(command: str, cwd: Path) -> bool:

@@ -25,13 +25,13 @@ def exists_any(ctx: PiContext) -> bool:
 
 
 def project_file(cwd: Path) -> Path | None:
-    """Return the project's file; None where its name leads out of the project: a repository may bring such a link."""
+    """Return the project's file; None where it is a link out of the project, which a repository may contain."""
     file = cwd / NAME
     return None if escapes_root(file, cwd) else file
 
 
 def memory_path(scope: Scope | None, ctx: PiContext) -> Path:
-    """Return the file that is to be changed: the project's where it may be used, unless the scope says otherwise.
+    """Return the file to change: the project's where it may be used, unless ``scope`` is given.
 
     Raises:
         UserError: The project's cannot be used.

@@ -1,4 +1,4 @@
-"""Memory in the system prompt: each file as a part of one section, with where it comes from."""
+"""Memory in the system prompt: each file as a part of one section, with its path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INTRODUCTION = (
 
 
 async def section(ctx: PiContext) -> SystemPromptResult | None:
-    """Return what the files say; None when they say nothing."""
+    """Return the files' text as a section; None when they are empty."""
     files = [file for file in (await ctx.resources.load("memory")).resources if file.data["text"].strip()]
     if not files:
         return None

@@ -1,4 +1,4 @@
-"""The tools ``remember`` and ``forget``: the user confirms where he can be asked, and is always shown what changed."""
+"""The tools ``remember`` and ``forget``: confirmed by the user if there is one, with a notice of the change."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ async def forget(text: str, ctx: ToolContext, scope: Literal["project", "global"
     """
     path = memory_path(scope, ctx)
     wanted = _line("text", text, _LONGEST_ENTRY)
-    meant = _meant(path, await asyncio.to_thread(_text, path), wanted)
+    meant = _single_match(path, await asyncio.to_thread(_text, path), wanted)
     await _confirm(ctx, "Forget this?", f"{meant}\n\n{path}")
     gone = ""
 
     def edit(before: str | None) -> str:
         nonlocal gone
-        _meant(path, before or "", wanted)  # it may have changed while the user was asked
+        _single_match(path, before or "", wanted)  # it may have changed during the dialog
         entry = find(before or "", wanted)[0]
         if entry.text != meant:
             raise UserError(f"{path} was changed meanwhile: {wanted!r} now means {entry.text!r}. Nothing was removed.")
@@ -105,7 +105,7 @@ async def _confirm(ctx: ToolContext, title: str, message: str) -> None:
 
 
 async def _change(path: Path, edit: Callable[[str | None], str | None]) -> bool:
-    """Change a file under its lock, and say whether it was changed."""
+    """Change a file under its lock, and return whether it changed."""
     changed = False
 
     def change(before: str | None) -> str | None:
@@ -134,8 +134,8 @@ def _text(path: Path) -> str:
         raise UserError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _meant(path: Path, text: str, wanted: str) -> str:
-    """Return the one entry that is meant."""
+def _single_match(path: Path, text: str, wanted: str) -> str:
+    """Return the single matching entry."""
     found = find(text, wanted)
     if not found:
         raise UserError(

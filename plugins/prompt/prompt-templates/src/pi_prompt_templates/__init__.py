@@ -1,4 +1,4 @@
-"""Prompt templates: texts that lie in files and are called with a slash, ``/review src/main.py``."""
+"""Prompt templates: texts in files that are used with a slash command, ``/review src/main.py``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["commands_discover", "expand_prompt", "register_resource_kinds"]
 
 @hookimpl
 def register_resource_kinds() -> Sequence[ResourceKind]:
-    """Say which files are templates, and what they say."""
+    """Add the kind of template files."""
     from pi_hookspecs import ResourceKind
     from pi_prompt_templates._template_file import read_template
 
@@ -31,7 +31,7 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 
 @hookimpl(after="skills")
 async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
-    """Put the template in the place of ``/name args``."""
+    """Replace ``/name args`` by the template."""
     if not event.text.startswith("/"):
         return None
     from pi_prompt_templates._expansion import expanded

@@ -1,6 +1,6 @@
-"""The two languages of a template: how arguments are told apart, and where they go.
+"""Splitting of a template's arguments, and their substitution.
 
-Both are read once from left to right: what an argument says is never looked at again.
+Both scan once from left to right: the text of an argument is not expanded again.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _MOST_DIGITS = 9
 
 
 def split_arguments(text: str) -> list[str]:
-    """Return the arguments that stand in a text.
+    """Return the arguments in a text.
 
-    Spaces and tabs part them. A quote, single or double, counts at the beginning of an argument only, so that
-    ``it's`` is a word; inside, a backslash makes the same quote an ordinary character. A quote that is never closed
-    reaches to the end. ``""`` is an argument, an empty one; what touches a closing quote belongs to the argument.
+    Spaces and tabs separate them. A quote, single or double, counts at the beginning of an argument only, so that
+    ``it's`` is a word; inside, a backslash makes the same quote an ordinary character. An unclosed quote
+    extends to the end. ``""`` is an argument, an empty one; text right after a closing quote belongs to the argument.
     """
     return list(_split(text))
 
@@ -54,10 +54,10 @@ def _split(text: str) -> Iterator[str]:
 
 
 def substitute(template: str, arguments: Sequence[str]) -> str:
-    """Return a template's text with the arguments in their places.
+    """Return a template's text with the arguments substituted.
 
-    ``$1`` is the first argument; one that is missing is the empty text. ``$@`` and ``$ARGUMENTS`` are all of them
-    with spaces between, ``${@:2}`` all from the second on, ``${@:2:3}`` three of those (0 counts as 1).
+    ``$1`` is the first argument; a missing one is the empty string. ``$@`` and ``$ARGUMENTS`` are all of them
+    joined by spaces, ``${@:2}`` all from the second on, ``${@:2:3}`` three of those (0 counts as 1).
     ``${1:-x}`` and ``${@:-x}`` are ``x``, as it is written, where there is nothing else.
     """
 

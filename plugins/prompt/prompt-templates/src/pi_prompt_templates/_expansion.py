@@ -1,4 +1,4 @@
-"""``/name args``: the text that it stands for, and which templates there are."""
+"""Expands ``/name args``, and lists the templates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CALL = re.compile(r"/(\S+)(.*)", re.DOTALL)
 
 
 async def expanded(text: str, ctx: PiContext) -> ExpandPromptResult | None:
-    """Return what a text that begins with a slash stands for; None when it names no template."""
+    """Return the expansion of a text that begins with a slash; None when it names no template."""
     call = _CALL.fullmatch(text)
     template = (await ctx.resources.load("prompt")).get(call[1]) if call is not None else None
     if call is None or template is None:

@@ -1,4 +1,4 @@
-"""What a template's file says of itself."""
+"""Parses a template's file."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 __all__ = ["read_template"]
 
 MAX_FIRST_LINE = 60
-"""Characters of a first line that stands for a description."""
+"""Characters of the first line that are used as a description."""
 
 
 def read_template(file: ResourceFile, text: str) -> ResourceContent:
     """Return a template's name and description; ``data`` has ``argumentHint`` where the file gives one.
 
-    A frontmatter that cannot be read is told, and the text behind it is used.
+    Invalid frontmatter is reported, and the text after it is used.
     """
-    from pi_core import parse_frontmatter  # every session asks which files are templates, few have any to read
+    from pi_core import parse_frontmatter  # every session imports this module, few have a template to parse
 
     written = parse_frontmatter(text)
     problems = []

@@ -1,4 +1,4 @@
-"""Skills: instructions that lie in files, are named in the system prompt and read when a task calls for them."""
+"""Skills: instructions in files that are listed in the system prompt and read when a task needs them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 @hookimpl
 def register_resource_kinds() -> Sequence[ResourceKind]:
-    """Say which files are skills, and what they say."""
+    """Add the kind of skill files."""
     from pi_hookspecs import ResourceKind
     from pi_skills._skill_file import is_skill, read_skill
 
@@ -44,7 +44,7 @@ def register_resource_kinds() -> Sequence[ResourceKind]:
 
 @hookimpl
 def register_tools() -> Sequence[Tool]:
-    """Offer ``load_skill`` to those who select it."""
+    """Add ``load_skill``, which is not active by default."""
     from pi_skills._load_tool import load_skill_tool
 
     return [load_skill_tool()]
@@ -52,7 +52,7 @@ def register_tools() -> Sequence[Tool]:
 
 @hookimpl
 def activate(pi: PiAPI) -> None:
-    """Offer ``create_skill`` where the user allows it."""
+    """Register ``create_skill`` where the settings allow it."""
     offered = False
 
     @pi.on("session_start")
@@ -67,7 +67,7 @@ def activate(pi: PiAPI) -> None:
 
 @hookimpl
 async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResult | None:
-    """Name the skills, if there is a tool to read them with."""
+    """List the skills, if there is a tool to read them with."""
     from pi_skills._prompt_section import list_for, reading_tool
 
     tool = reading_tool(event.tools)
@@ -83,7 +83,7 @@ async def system_prompt(event: SystemPromptEvent, ctx: PiContext) -> SystemPromp
 
 @hookimpl
 async def expand_prompt(event: ExpandPromptEvent, ctx: PiContext) -> ExpandPromptResult | None:
-    """Put the skill in the place of ``/skill:name``."""
+    """Replace ``/skill:name`` by the skill."""
     if not event.text.startswith("/skill:"):
         return None
     from pi_skills._invocation import expanded

@@ -1,4 +1,4 @@
-"""The tool ``create_skill``: the model writes down how something is done. Off by default."""
+"""The tool ``create_skill``: the model writes a skill. Off by default."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ async def create_skill(name: str, description: str, body: str, ctx: ToolContext)
 
 
 def _checked(path: Path, name: str, description: str, body: str) -> str:
-    """Return the file's text, if what reads skills finds nothing wrong with it."""
+    """Return the file's text, after validating it with the parser of skills."""
     if not body.strip():
         raise UserError("body is empty: a skill needs instructions")
-    quoted = (json.dumps(each, ensure_ascii=False) for each in (name, description))  # a text of YAML, too
+    quoted = (json.dumps(each, ensure_ascii=False) for each in (name, description))  # valid YAML, too
     text = "---\nname: {}\ndescription: {}\n---\n\n{}\n".format(*quoted, body.strip())
     file = ResourceFile(path=str(path), scope="user", source="auto", base_dir=str(path.parent))
     read = read_skill(file, text)

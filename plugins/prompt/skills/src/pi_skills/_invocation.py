@@ -1,4 +1,4 @@
-"""``/skill:name args``: what the model is told, and which of them there are."""
+"""Expands ``/skill:name args``, and lists the skills as commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CALL = re.compile(r"/skill:(\S+)(.*)", re.DOTALL)
 
 
 async def expanded(text: str, ctx: PiContext) -> ExpandPromptResult | None:
-    """Return what ``/skill:name args`` stands for; None, and a notice, when there is no such skill."""
+    """Return the expansion of ``/skill:name args``; None, and a notice, when there is no such skill."""
     call = _CALL.fullmatch(text)
     if call is None or not _are_commands(ctx):
         return None
@@ -48,7 +48,7 @@ async def invocations(ctx: PiContext) -> CommandsDiscoverResult | None:
 
 
 async def instructions(skill: Resource) -> str:
-    """Return what the model is told of a skill that it is to follow.
+    """Return the text for the model of a skill to follow.
 
     Raises:
         OSError: The file cannot be read.

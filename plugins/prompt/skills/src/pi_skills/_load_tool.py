@@ -14,7 +14,7 @@ __all__ = ["load_skill_tool"]
 
 def load_skill_tool() -> Tool:
     """Return the tool; it is not active by default."""
-    return Tool(  # the decorator's way to it would cost every session its imports
+    return Tool(  # the decorator would cost every session its imports
         name="load_skill",
         label="Load skill",
         description="Load the full instructions of a skill.",

@@ -1,4 +1,4 @@
-"""How the system prompt names the skills."""
+"""The system prompt's list of skills."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOW = {
     "bash": "print its file with the tool bash",
     "load_skill": "load it by its name with the tool load_skill",
 }
-"""The tools that can open a skill, best first, and how."""
+"""The tools that can open a skill, best first, with instructions."""
 
 
 def reading_tool(active: Sequence[str]) -> str | None:
@@ -27,9 +27,9 @@ def reading_tool(active: Sequence[str]) -> str | None:
     return next((tool for tool in _HOW if tool in active), None)
 
 
-@lru_cache(maxsize=8)  # a set that did not change is the same object
+@lru_cache(maxsize=8)  # an unchanged set is the same object
 def list_for(found: ResourceSet, tool: str) -> str:
-    """Return the section's text; empty without a skill that the model may choose."""
+    """Return the section's text; empty without a skill that the model may use."""
     listed = [_element(skill) for skill in found.resources if not skill.data.get("hidden")]
     if not listed:
         return ""

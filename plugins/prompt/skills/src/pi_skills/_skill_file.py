@@ -1,4 +1,4 @@
-"""Which files are skills, what one of them says, and what is wrong with it."""
+"""Recognises and parses skill files, and reports their problems."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _TOOL = r"[^\s,(]+(?:\([^)]*\))?"
 
 
 def is_skill(file_name: str, depth: int) -> bool:
-    """Whether a file in a folder for skills is one; ``depth`` counts the folders between them."""
+    """Whether a file in a folder for skills is one; ``depth`` is the number of folders between them."""
     return file_name == "SKILL.md" or file_name.endswith(".skill.md" if depth else ".md")
 
 
 def read_skill(file: ResourceFile, text: str) -> ResourceContent:
-    """Return a skill's name, its description in one line, and of the rest what is used.
+    """Return a skill's name, its description in one line, and the used fields.
 
-    ``data`` has ``hidden: True`` (``disable-model-invocation``) and ``allowedTools``, each where the file says so. What
-    breaks a rule is told and used nevertheless; only a skill without description is not.
+    ``data`` has ``hidden: True`` (``disable-model-invocation``) and ``allowedTools``, each where the file sets it. A
+    file that breaks a rule is reported and used anyway; only a skill without a description is not.
     """
-    from pi_core import parse_frontmatter  # every session asks which files are skills, few have any to read
+    from pi_core import parse_frontmatter  # every session imports this module, few have a skill to parse
 
     written = parse_frontmatter(text)
     values = written.values
@@ -64,10 +64,10 @@ def _name(values: dict[str, Any], path: str) -> str:
 
 
 def _name_of_file(path: str) -> str:
-    """Return the folder's name for a SKILL.md, else the file's: the folder of those is no more than ``skills``."""
+    """Return the folder's name for a SKILL.md, else the file's: the folder of such a file is just ``skills``."""
     folder, file_name = os.path.split(path)
     if file_name == "SKILL.md":
-        return os.path.basename(folder)  # noqa: PTH119 - a path is a text here, and there may be hundreds
+        return os.path.basename(folder)  # noqa: PTH119 - paths are strings here, and there may be hundreds
     return file_name.removesuffix(".md").removesuffix(".skill")
 
 
@@ -75,7 +75,7 @@ def _data(values: dict[str, Any]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     if values.get("disable-model-invocation") is True:
         data["hidden"] = True
-    tools = values.get("allowed-tools", values.get("tools"))  # some skills say tools
+    tools = values.get("allowed-tools", values.get("tools"))  # some skills have tools instead
     if isinstance(tools, str):
         data["allowedTools"] = re.findall(_TOOL, tools)
     elif isinstance(tools, list):
@@ -84,7 +84,7 @@ def _data(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problems(written: Frontmatter, text: str) -> Iterator[tuple[int | None, str]]:
-    """Go through what is wrong, with its line."""
+    """Yield the problems, with their lines."""
     if written.problem is not None:
         yield written.line, written.problem
     for key, message in _broken_rules(written.values):
@@ -118,6 +118,6 @@ def _broken_name_rules(name: str) -> Iterator[str]:
 
 
 def _line(text: str, key: str) -> int | None:
-    """Return on which line the frontmatter says something of a key."""
+    """Return the line of a key in the frontmatter."""
     lines = text.split("\n", 200)
     return next((number for number, line in enumerate(lines, 1) if line.startswith(f"{key}:")), None)

@@ -1,4 +1,4 @@
-"""What entries tell the model, after context edits; failed answers tell it nothing."""
+"""Messages of entries in the model's context, with context edits applied and without failed answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["messages_of", "since_compaction"]
 
 
 def messages_of(entries: Sequence[SessionEntry]) -> list[AgentMessage | None]:
-    """Return for each entry the message that the model is told; None for a compaction, too: its text is known apart."""
+    """Return each entry's message in the model's context, or None; also None for a compaction: its text is separate."""
     found = (cast("ContextEditEntry", entry) for entry in entries if entry.type == "context_edit")
     edits = {edit.target_id: edit for edit in found}
     return [_message(entry, edits.get(entry.id)) for entry in entries]
@@ -34,10 +34,10 @@ def _message(entry: SessionEntry, edit: ContextEditEntry | None) -> AgentMessage
 
 
 def since_compaction(branch: Sequence[SessionEntry]) -> tuple[list[SessionEntry], CompactionEntry | None]:
-    """Return the entries that the model is told word for word, and the last compaction, which is not among them.
+    """Return the entries that are not summarised, and the last compaction, which is not among them.
 
-    They begin where that compaction began to keep, so that nothing is lost between two summaries; where it points at
-    an entry that the branch does not have, they begin after it. Older entries are not looked at.
+    They begin at that compaction's first kept entry, so that nothing is lost between two summaries; if the branch does
+    not contain it, they begin after the compaction. Older entries are not read.
     """
     later: list[SessionEntry] = []
     backwards = reversed(branch)
@@ -51,7 +51,7 @@ def since_compaction(branch: Sequence[SessionEntry]) -> tuple[list[SessionEntry]
 
 
 def _until(entry_id: str, backwards: Iterable[SessionEntry]) -> list[SessionEntry]:
-    """Return the entries back to one; none where it does not come."""
+    """Return the entries back to the given one; empty if it is not found."""
     walked: list[SessionEntry] = []
     for entry in backwards:
         walked.append(entry)
