@@ -154,14 +154,29 @@ def test_invalid_levels_and_patterns_without_matches_give_warnings():
     [
         ("opus", ["a/opus-4", "b/opus-5"]),
         ("OPUS b/", ["b/opus-5"]),
-        ("os5", ["b/opus-5"]),
+        ("opus5", ["b/opus-5"]),
+        ("son-4", ["a/sonnet-4"]),
+        ("sonet4", ["a/sonnet-4"]),
+        ("sonnet-5", []),
+        ("nope", []),
+        ("os5", []),
+        ("...", []),
         ("*-4", ["a/opus-4", "a/sonnet-4"]),
         ("a/* son", ["a/sonnet-4"]),
+        ("opuss 4", ["a/opus-4"]),
         ("opus zzz", []),
         ("", ["a/opus-4", "a/sonnet-4", "b/opus-5"]),
     ],
 )
-def test_a_list_is_searched_by_parts_and_patterns_and_else_by_letters_in_order(search, found):
+def test_a_list_is_searched_by_parts_and_patterns_and_else_by_likeness(search, found):
     models = [model(each) for each in ("b/opus-5", "a/sonnet-4", "a/opus-4")]
 
     assert [each.reference for each in searched(search, models)] == found
+
+
+def test_a_word_is_not_found_across_the_middle_of_others():
+    models = [model("baseten/openai/gpt-oss-120b"), model("x/gemini-2.5-pro")]
+
+    assert searched("nope", models) == []
+    assert searched("gptoss", models) == models[:1]
+    assert searched("gemini25", models) == models[1:]

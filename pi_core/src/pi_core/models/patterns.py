@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelMatch", "ModelScope", "is_glob", "ranked", "scope_of", "searched", "split_level"]
 
+_CLOSE = 0.8
+"""How alike two words are of which one is taken for a mistyped form of the other, by difflib: ``sonet``, ``sonnet``."""
+
 _DATE = r"-(\d{8}|\d{4}-\d{2}-\d{2})$"
 
 

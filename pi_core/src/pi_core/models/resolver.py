@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_core.models.patterns import ModelMatch, is_glob, ranked, similar, split_level
+from pi_core.models.patterns import ModelMatch, is_glob, ranked, searched, split_level
 from pi_hookspecs import NoModel, UnknownName, UserError
 
 if TYPE_CHECKING:
