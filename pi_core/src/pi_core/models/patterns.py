@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelMatch", "ModelScope", "is_glob", "ranked", "scope_of", "searched", "split_level"]
 
 _CLOSE = 0.8
-"""How alike two words are of which one is taken for a mistyped form of the other, by difflib: ``sonet``, ``sonnet``."""
+"""Similarity (difflib) from which a word counts as a mistyped form of another one: ``sonet`` of ``sonnet``."""
 
 _DATE = r"-(\d{8}|\d{4}-\d{2}-\d{2})$"
 
@@ -80,46 +80,47 @@ def _matches_glob(needle: str, model: Model) -> bool:
 def searched(search: str, models: Iterable[Model]) -> list[Model]:
     """Return the models whose ``provider/id`` contains every word of a search, sorted by provider and id.
 
-    A word with ``*``, ``?`` or ``[`` is a glob. When no model matches every word, return those that contain the letters
-    of every word in this order: ``snt4`` finds ``sonnet-4``.
+    A word with ``*``, ``?`` or ``[`` is a glob. When no model matches every word, return those that are similar to all
+    of them: ``gptoss`` finds ``gpt-oss``, ``son-4`` and ``sonet4`` find ``sonnet-4``.
     """
     words = search.lower().split()
     pool = sorted(models, key=lambda model: (model.provider, model.id))
-    found = [model for model in pool if all(_contains(word, model) for word in words)]
-    return found or [model for model in pool if all(_contains_letters(word, model.reference.lower()) for word in words)]
+    return [model for model in pool if all(_contains(word, model) for word in words)] or _similar(words, pool)
 
 
 def _contains(word: str, model: Model) -> bool:
     return word in model.reference.lower() or (is_glob(word) and _matches_glob(word, model))
 
 
-def _contains_letters(word: str, text: str) -> bool:
-    letters = iter(text)
-    return all(letter in letters for letter in word)
+def _similar(words: Sequence[str], pool: Sequence[Model]) -> list[Model]:
+    """Return the models whose ``provider/id`` has each word, signs aside, or parts similar to those of the word."""
+    from difflib import get_close_matches  # only needed for a search without a match
+
+    parts = {model.reference: _parts(model.reference.lower()) for model in pool}
+    known = sorted({part for each in parts.values() for part in each})
+
+    def similar_parts(part: str) -> set[str]:
+        prefixed = {each for each in known if each.startswith(part)}
+        if part.isdigit():
+            return prefixed
+        return prefixed.union(get_close_matches(part, known, n=len(known), cutoff=_CLOSE))
+
+    searched_for = [("".join(_parts(word)), [similar_parts(part) for part in _parts(word)]) for word in words]
+
+    def matches(model: Model) -> bool:
+        own = parts[model.reference]
+        suffixes = ["".join(own[start:]) for start in range(len(own))]
+        return all(
+            bare and (any(each.startswith(bare) for each in suffixes) or all(map(set(own).intersection, similar)))
+            for bare, similar in searched_for
+        )
+
+    return [model for model in pool if matches(model)]
 
 
-def similar(reference: str, models: Iterable[Model]) -> list[Model]:
-    """Return the models whose ``provider/id`` contains the letters of a mistyped name in order and close together."""
-    max_span = len(reference) + 1 + len(reference) // 4
-    needle = reference.lower()
-    return [
-        model for model in searched(reference, models) if _shortest_span(needle, model.reference.lower()) <= max_span
-    ]
-
-
-def _shortest_span(needle: str, text: str) -> float:
-    """Return the length of the shortest substring that contains these letters in order; infinity for none."""
-    ends = [_end_of_match(needle, text, start) - start for start, letter in enumerate(text) if letter == needle[:1]]
-    return min(ends, default=float("inf"))
-
-
-def _end_of_match(needle: str, text: str, start: int) -> float:
-    place = start
-    for letter in needle:
-        place = text.find(letter, place) + 1
-        if not place:
-            return float("inf")
-    return place
+def _parts(text: str) -> list[str]:
+    """Return the runs of letters and the numbers in a text."""
+    return re.findall(r"[^\W\d_]+|\d+", text)
 
 
 def scope_of(patterns: Sequence[str], models: Iterable[Model]) -> ModelScope:

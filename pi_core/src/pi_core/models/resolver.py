@@ -185,7 +185,7 @@ class ModelResolver:
         if self._tables.problems:
             missing = f"No plugin knows a provider {prefix!r}" if slash else "No model has this in its id or name"
             return UnknownName("model", reference, (), f"{missing}; models.json, which may define it, has mistakes")
-        close = similar(reference, models)
+        close = searched(reference, models)
         if 0 < len(close) <= _MAX_SIMILAR:
             hint += f"; close to it are {', '.join(self._format_names(close))}"
         hint += ". pi --list-models [SEARCH] shows what there is"

@@ -59,8 +59,8 @@ def _source(call: ToolCall, cwd: Path) -> str | None:
     return call.name  # an unknown tool, which may read anything
 
 
-def _reaches_out(command: str, cwd: Path) -> bool:
-    """Whether a command may read from the network or other folders; a guess that would rather mark too much."""
+def _may_read_outside(command: str, cwd: Path) -> bool:
+    """Return whether a command may read from the network or from other folders; in doubt it may."""
     return _NETWORK.search(command) is not None or any(_escapes_root(path, cwd) for path in _paths(command))
 
 
