@@ -298,7 +298,8 @@ class PiAPI(Protocol):
     def set_active_tools(self, names: Sequence[str], /) -> None:
         """Make these tools active from the next request on; unknown names are ignored.
 
-        This is how a ``deferred`` tool is offered; a ``hidden`` one stays hidden.
+        This is how a ``deferred`` tool is offered; a ``hidden`` one stays hidden. The session's branch keeps which
+        deferred tools are active, for resuming, forks and moves in the tree.
         """
         ...
 

@@ -96,6 +96,7 @@ class Lifecycle:
                 return
             self._started = True
             self._forget_policy = self._runtime.models.auth.start_policies.add(self._prepare_key_command)
+            self._parts.tools.restore()
             self._parts.activations.begin()
             self._parts.tools.offer()
             await self._notify("session_start", lambda events: events.SessionStartEvent())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pi_core.conversation.restore import append_loaded_tools, restored_tools
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -28,9 +30,23 @@ class OfferedTools:
         return [tool.name for tool in self._runtime.toolbox.active()]
 
     def select(self, names: Sequence[str]) -> None:
-        """Activate these tools, and no others, from the next request on; unknown names are ignored."""
-        self._runtime.toolbox.select(names)
+        """Activate these tools, and no others, from the next request on; unknown names are ignored.
+
+        The session keeps which deferred tools are among them.
+        """
+        toolbox = self._runtime.toolbox
+        before = toolbox.loaded
+        toolbox.select(names)
+        if toolbox.loaded != before:
+            append_loaded_tools(self._runtime.manager, toolbox.loaded)
         self.offer()
+
+    def restore(self) -> None:
+        """Activate the deferred tools that are active on the session's branch, and no other deferred ones."""
+        toolbox, loaded = self._runtime.toolbox, restored_tools(self._runtime.manager)
+        if loaded != toolbox.loaded:
+            toolbox.load(loaded)
+            self.offer()
 
     def infos(self) -> list[ToolInfo]:
         """Return all tools that can be activated, by name."""

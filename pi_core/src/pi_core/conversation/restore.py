@@ -1,4 +1,4 @@
-"""Restores the model and thinking level of a stored session."""
+"""Keeps and restores the model, the thinking level and the activated tools of a stored session."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING
 from pi_hookspecs import THINKING_LEVELS, PiError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pi_core.models.registry import ModelRegistry
     from pi_core.session import SessionManager
     from pi_hookspecs import Model, ThinkingLevel
 
-__all__ = ["append_initial_settings", "report_interruption", "restored_level", "restored_model"]
+__all__ = [
+    "append_initial_settings",
+    "append_loaded_tools",
+    "report_interruption",
+    "restored_level",
+    "restored_model",
+    "restored_tools",
+]
+
+LOADED_TOOLS = "loaded_tools"
+"""``customType`` of the entries that keep which deferred tools are active from there on: ``{"names": [...]}``."""
 
 
 def restored_model(session: SessionManager, models: ModelRegistry) -> Model | None:
@@ -46,6 +58,21 @@ def append_initial_settings(session: SessionManager, model: Model | None, level:
         if model is not None:
             session.append_model_change(model.provider, model.id)
         session.append_thinking_level_change(level)
+
+
+def append_loaded_tools(session: SessionManager, names: Sequence[str]) -> None:
+    """Keep on the branch which deferred tools are active from here on."""
+    session.append_custom_entry(LOADED_TOOLS, {"names": list(names)})
+
+
+def restored_tools(session: SessionManager) -> tuple[str, ...]:
+    """Return the deferred tools that are active at the end of the branch; none where no valid entry names them."""
+    data = None
+    for entry in session.get_branch().of_type("custom"):
+        if getattr(entry, "custom_type", None) == LOADED_TOOLS:
+            data = getattr(entry, "data", None)
+    names = data.get("names") if isinstance(data, dict) else None
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()
 
 
 def report_interruption(session: SessionManager) -> None:

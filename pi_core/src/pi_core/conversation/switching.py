@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import frozen
 
 import pi_hookspecs  # as in compaction.py
+from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.conversation.resources import discover_resources
 from pi_core.conversation.restore import append_initial_settings, report_interruption, restored_level, restored_model
 from pi_hookspecs import UserError, UserMessage, text_of
@@ -184,6 +185,7 @@ class SessionSwitcher:
             await self._begin("resume", before)
             raise
         runtime.transcript.take_branch()
+        OfferedTools(runtime).restore()
         await self._restore(reason)
         await self._notify(reason, before)
 

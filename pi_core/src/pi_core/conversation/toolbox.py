@@ -40,6 +40,8 @@ class Toolbox:
         self._selection = ToolSelection(names, excluded)
         self._custom = tuple(custom)
         self._chosen: list[str] | None = None
+        self.loaded: tuple[str, ...] = ()
+        """Names of the deferred tools that were activated; some may not be registered yet, or no longer."""
         self._added: list[tuple[str, Tool]] = []
 
     @property
@@ -59,6 +61,9 @@ class Toolbox:
             tool = self._find(name)
             if tool is not None and (tool.exposure == "direct" or name in named):
                 tools[tool.name] = tool
+        for name in self.loaded:
+            if self._is_deferred(name) and (tool := self._find(name)) is not None and self._selection.allows(tool.name):
+                tools.setdefault(tool.name, tool)
         for tool in self._custom:
             if tool.name in tools or (self._chosen is None and tool.exposure == "direct"):
                 tools[tool.name] = tool
@@ -94,8 +99,19 @@ class Toolbox:
         return next((each for each in tools[tools.index(by) + 1 :] if self.owner(each) != owner), None)
 
     def select(self, names: Sequence[str]) -> None:
-        """Activate these tools, and no others, in this order; excluded tools stay excluded."""
+        """Activate these tools, and no others, in this order; excluded tools stay excluded.
+
+        A loaded tool that is not registered now stays loaded: it could not be among the names.
+        """
         self._chosen = [name for name in dict.fromkeys(names) if self._selection.allows(name)]
+        absent = [name for name in self.loaded if self._find(name) is None]
+        self.loaded = tuple(dict.fromkeys([*filter(self._is_deferred, self._chosen), *absent]))
+
+    def load(self, names: Sequence[str]) -> None:
+        """Activate these deferred tools, and no other deferred ones, as soon as they are registered."""
+        self.loaded = tuple(dict.fromkeys(names))
+        if self._chosen is not None:
+            self._chosen = [name for name in self._chosen if name in self.loaded or not self._is_deferred(name)]
 
     def all(self) -> list[Tool]:
         """Return all tools that can be activated, by name."""
@@ -153,6 +169,10 @@ class Toolbox:
         loaded = [each.name for each in self._host.registrations("register_tools") if each.thing.default_active]
         added = [tool.name for _, tool in self._added if tool.default_active]
         return list(dict.fromkeys([each["name"] for each in described] + loaded + added))
+
+    def _is_deferred(self, name: str) -> bool:
+        tool = self._find(name)
+        return tool is not None and tool.exposure == "deferred"
 
     def _find(self, name: str) -> Tool | None:
         for plugin, tool in reversed(self._added):

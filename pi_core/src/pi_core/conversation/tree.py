@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, cast
 
 import pi_hookspecs  # its events are loaded when they are used: most runs use none of these
+from pi_core.conversation.offered_tools import OfferedTools
 from pi_core.conversation.plugin_errors import plugin_errors
 from pi_hookspecs import AbortController, Aborted, AgentBusy, TreeNavigation, UserError, UserMessage, text_of
 
@@ -187,6 +188,7 @@ class TreeNavigator:
         if label:
             manager.append_label_change(entry.id if entry is not None else target.id, label)
         self._runtime.transcript.take_branch()
+        OfferedTools(self._runtime).restore()
         return entry
 
 

@@ -22,6 +22,9 @@ class Parts:
     def begin(self):
         self.called.append("activate")
 
+    def restore(self):
+        pass
+
     def offer(self):
         self.called.append("offer tools")
 
