@@ -99,6 +99,7 @@ pi starts
  |  commands_discover                         when a front end lists what begins with a slash
  |  user_bash                                 a command of the user's own: !ls
  |  child_environment                         before a program is started: by a tool, the user, a plugin
+ |  session_before_append                     before entries of a stored session go to its store
  |
  |  /compact, or the window is nearly full
  |     session_before_compact -> session_compact, or session_compact_failed

@@ -22,6 +22,8 @@ DOCUMENT_001 = """session_start session_shutdown session_before_switch session_b
     after_provider_response agent_start agent_end turn_start turn_end message_start message_update message_end
     tool_execution_start tool_execution_update tool_execution_end tool_call tool_result input user_bash model_select
     thinking_level_select resources_discover""".split()
+PLAIN = ("session_before_append",)
+"""Event hooks that are called where nothing can be awaited."""
 
 
 def result_type(spec):
@@ -48,7 +50,7 @@ def test_a_hook_tells_when_it_runs_and_how_answers_combine(spec):
 @pytest.mark.parametrize("spec", EVENTS.values(), ids=EVENTS)
 def test_an_event_hook_takes_event_and_ctx_and_may_be_async(spec):
     assert list(inspect.signature(spec).parameters) == ["event", "ctx"]
-    assert inspect.iscoroutinefunction(spec)
+    assert inspect.iscoroutinefunction(spec) is (spec.__name__ not in PLAIN)
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -83,7 +85,7 @@ def test_the_docstring_names_the_rule(spec):
 def test_only_guards_refuse_when_they_fail():
     refusing = {name for name, spec in EVENTS.items() if answers_of(spec).on_failure is OnFailure.REFUSE}
 
-    assert refusing == {"tool_call", "user_bash", "child_environment"}
+    assert refusing == {"session_before_append", "tool_call", "user_bash", "child_environment"}
 
 
 def test_registration_hooks_are_plain_functions():

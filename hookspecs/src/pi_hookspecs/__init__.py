@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.run_start import *
     from pi_hookspecs.events.session import *
     from pi_hookspecs.events.session_changes import *
+    from pi_hookspecs.events.storing import *
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.front_ends import *
     from pi_hookspecs.messages import *
@@ -88,6 +89,7 @@ _HOMES: dict[str, str] = {
         "SessionForkEvent SessionSwitchEvent SessionTreeEvent"
     ),
     "events.project": "ProjectTrustEvent ProjectTrustResult ResourcesDiscoverEvent ResourcesDiscoverResult",
+    "events.storing": "SessionBeforeAppendEvent SessionBeforeAppendResult",
     "events.tools": (
         "ChildEnvironmentEvent ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent "
         "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"

@@ -232,6 +232,7 @@ def build_runtime(
     transcript = Transcript(agent, session_manager, events)
     session_manager.on_problem = lambda message: report("(session)", "store", message)
     session_manager.on_append = transcript.emit_entry
+    session_manager.append_hook.connect(hooks, lambda: plugins.ctx)
     report_problems(resources, report)
     builder = SystemPromptBuilder(system_prompt, append_system_prompt)
     return Runtime(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs._markers import Deadline, Rule, answers, hookspec
+from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext, StartContext
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SessionSwitchEvent,
         SessionTreeEvent,
     )
+    from pi_hookspecs.events.storing import SessionBeforeAppendEvent, SessionBeforeAppendResult
 
 
 @hookspec
@@ -233,6 +234,26 @@ async def session_tree(event: SessionTreeEvent, ctx: PiContext) -> None:
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.0
+    """
+
+
+@hookspec
+@answers(entries=Rule.PIPE, on_failure=OnFailure.REFUSE)
+def session_before_append(event: SessionBeforeAppendEvent, ctx: PiContext) -> SessionBeforeAppendResult | None:
+    """Change what is stored of entries: to take out secrets, for example. The conversation goes on with the originals.
+
+    A plain function, because entries are stored where nothing can be awaited; an ``async def`` is refused when the
+    plugin is loaded. What it appends itself is stored with the next entries.
+
+    Args:
+        event: The entries, oldest first.
+        ctx: The session, with these entries in it.
+
+    When: before entries go to the session's store: all at once with the first answer, then each by itself. Not for a
+        session in memory.
+    Answers: pipe for ``entries``; each keeps its id, its parent and its type. ``None`` stores them as they are.
+    On error: reported; nothing is stored, with a notice. The entries wait in memory and are tried again with the next.
+    Since: 1.1
     """
 
 

@@ -7,6 +7,7 @@ are read from the specification (``pi_hookspecs.answers``).
 
 from __future__ import annotations
 
+from asyncio import current_task
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -99,6 +100,16 @@ class HookDispatcher:
         del kwargs  # event hooks take (event, ctx); the parameters are there for the type checker
         hook = self._hooks[spec.__name__]
         return hook.combine(hook, *args) if hook.implementations else _nothing()
+
+    def call_now(self, spec: Callable[P, R | None], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """Call a hook whose specification is a plain function, and return the combined answer; None without one.
+
+        Raises:
+            HookRefused: An implementation failed, or waits for something, or no task of an event loop is running.
+        """
+        del kwargs
+        hook = self._hooks[spec.__name__]
+        return _finished(hook.combine(hook, *args), hook.name) if hook.implementations else None
 
     async def call_each(
         self, spec: Callable[P, Awaitable[R | None]], *args: P.args, **kwargs: P.kwargs
@@ -261,6 +272,31 @@ class HookDispatcher:
 
 def _never_called() -> None:
     """Take the place of a function of a plugin that could not be loaded."""
+
+
+def _finished(calling: Coroutine[Any, Any, R], name: str) -> R:
+    """Return the result of a coroutine that has nothing to wait for.
+
+    Raises:
+        HookRefused: It waits for something, or no task is running.
+    """
+    if not _is_in_task():
+        calling.close()
+        raise HookRefused(f"Hook {name} can be called only in a task of the session's event loop")
+    try:
+        calling.send(None)
+    except StopIteration as end:
+        result: R = end.value
+        return result
+    calling.close()
+    raise HookRefused(f"A plugin waits for something in hook {name}, where nothing can be awaited")
+
+
+def _is_in_task() -> bool:
+    try:
+        return current_task() is not None
+    except RuntimeError:  # no event loop is running
+        return False
 
 
 async def _nothing() -> None:

@@ -10,7 +10,7 @@ from attrs import Factory, define, field, frozen
 
 import pi_hookspecs
 from pi_core.agent.safe_text import format_exception, safe_repr
-from pi_hookspecs import OnFailure, Order, PiError, Rule
+from pi_hookspecs import OnFailure, Order, PiError, Rule, answers_of
 from pi_hookspecs.values import ReprMixin, Value
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "HookRefused",
     "Timeouts",
     "adapt",
+    "cannot_be_awaited",
     "parameters",
 ]
 
@@ -166,6 +167,15 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     if any(each.kind is Parameter.VAR_POSITIONAL for each in taken):
         return ("event", "ctx")
     return ("event", "ctx")[: len(names)]
+
+
+def cannot_be_awaited(spec: Callable[..., Any], function: object) -> str | None:
+    """Return what is wrong with an ``async`` implementation of a hook that is a plain function; None if nothing is."""
+    from inspect import iscoroutinefunction
+
+    if answers_of(spec) is None or iscoroutinefunction(spec) or not iscoroutinefunction(function):
+        return None
+    return "is async, but this hook is called where nothing can be awaited; write def instead of async def"
 
 
 def adapt(function: Callable[..., Any], argnames: tuple[str, ...]) -> Callable[[Any, Any], Any]:

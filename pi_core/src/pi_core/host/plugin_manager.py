@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 from pi_core.agent.safe_text import format_exception
+from pi_core.hooks.records import cannot_be_awaited
 from pi_hookspecs import UnknownName
 from pi_hookspecs.specs import spec_modules
 
@@ -73,4 +74,4 @@ class PluginManager(pluggy.PluginManager):
         by_keyword = [each.name for each in needed if each.kind is Parameter.KEYWORD_ONLY]
         if by_keyword:
             return f"takes {', '.join(by_keyword)} by keyword alone, but hooks are called by position; take away the *"
-        return None
+        return cannot_be_awaited(caller.spec.function, function)

@@ -136,15 +136,16 @@ class PluginAPI(Handle):
 
     def on(self, event: str, handler: Any = None, /) -> Any:
         """Handle an event: ``pi.on("turn_end", handler)`` or ``@pi.on("turn_end")``."""
-        from pi_core.hooks.records import parameters
+        from pi_core.hooks.records import cannot_be_awaited, parameters
 
         check_text("pi.on", "event", event)
         notice = _NOTICES.get(event)
-        if notice is None:
-            check_event(event)
+        spec = check_event(event) if notice is None else None
 
         def add_of(function: Callable[..., Any]) -> Add:
             parameters(function)  # a handler with a wrong signature raises here, at the plugin's call
+            if spec is not None and (problem := cannot_be_awaited(spec, function)):
+                raise TypeError(f"The handler of {event} {problem}")
             if notice is not None:
                 return lambda session: session.subscribe(NoticeHandler(session, self.plugin, function), notice)
             return lambda session: session.hooks.add(self.plugin, event, function)

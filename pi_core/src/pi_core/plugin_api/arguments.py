@@ -8,7 +8,7 @@ from pi_core.agent.safe_text import safe_repr
 from pi_hookspecs import ImageContent, PluginError, TextContent, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "check_delivery",
@@ -36,14 +36,15 @@ def check_session_name(name: object) -> None:
         raise TypeError(f"set_session_name takes a text or None, not {safe_repr(name)}")
 
 
-def check_event(name: str) -> None:
-    """Raise ``UnknownName`` for an unknown event."""
+def check_event(name: str) -> Callable[..., Any]:
+    """Return the specification of an event hook; raise ``UnknownName`` for an unknown event."""
     from pi_hookspecs import answers_of
     from pi_hookspecs.specs import all_hookspecs
 
-    events = [each for each, spec in all_hookspecs().items() if answers_of(spec) is not None]
+    events = {each: spec for each, spec in all_hookspecs().items() if answers_of(spec) is not None}
     if name not in events:
         raise UnknownName("event", name, events)
+    return events[name]
 
 
 def flag_name(plugin: str, name: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pi_core.base.forwarding import attribute, forward
 from pi_core.session import lookup
+from pi_core.session.append_hook import AppendHook
 from pi_core.session.context import BranchContext
 from pi_core.session.forks import fork_path, fork_stored
 from pi_core.session.instructions import BranchRecords
@@ -44,6 +45,7 @@ class SessionManager:
         notices: Notices for the user, in full sentences: damage, another process, entries that cannot be stored.
         on_problem: Called with each new notice.
         on_append: Called with each entry that is appended.
+        append_hook: Lets plugins change entries before they are stored; a conversation connects it.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class SessionManager:
         self.notices: list[str] = []
         self.on_problem: Callable[[str], None] | None = None
         self.on_append: Callable[[SessionEntry], None] | None = None
+        self.append_hook = AppendHook()
         self._chosen = chosen
         self.open_session = self._open(stored, begun=begun)
         self.notices += notices
@@ -366,7 +369,14 @@ class SessionManager:
         self.open_session = self._open(stored, begun=begun, waiting=waiting)
 
     def _open(self, stored: StoredSession, *, begun: bool, waiting: Sequence[SessionEntry] = ()) -> OpenSession:
-        return OpenSession(stored, report=self.notice, on_append=self._on_entry_appended, begun=begun, waiting=waiting)
+        return OpenSession(
+            stored,
+            report=self.notice,
+            on_append=self._on_entry_appended,
+            append_hook=None if self._chosen.in_memory else self.append_hook,
+            begun=begun,
+            waiting=waiting,
+        )
 
     def _on_entry_appended(self, entry: SessionEntry) -> None:
         if self.on_append is not None:

@@ -23,6 +23,7 @@ from pi_hookspecs.messages import AssistantMessage
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pi_core.session.append_hook import AppendHook
     from pi_core.session.nodes import TreeNode
     from pi_core.session.stats import SessionStats, StatsCounter
     from pi_hookspecs import AgentMessage, Content, SessionEntry, StoredSession, Usage
@@ -40,6 +41,7 @@ class OpenSession:
         stored: The stored session, to which entries are appended.
         report: Called with each notice for the user, in full sentences: damage, another process, a failing store.
         on_append: Called with each entry that is appended.
+        append_hook: Lets plugins change entries before they are stored.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet, oldest first; they follow those of ``stored``.
 
@@ -58,6 +60,7 @@ class OpenSession:
         *,
         report: Callable[[str], None],
         on_append: Callable[[SessionEntry], None] | None = None,
+        append_hook: AppendHook | None = None,
         begun: bool = False,
         waiting: Sequence[SessionEntry] = (),
     ) -> None:
@@ -68,7 +71,7 @@ class OpenSession:
         self.context = BranchContext(self.tree, self.header)
         self.records = BranchRecords(self.tree)
         self.names = Names(self.tree)
-        self.writer = SessionWriter(stored, report, begun=begun, waiting=waiting)
+        self.writer = SessionWriter(stored, report, hook=append_hook, begun=begun, waiting=waiting)
         self._on_append = on_append
         self._stats: StatsCounter | None = None
         if count := self.tree.repeated_ids:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
+from pi_core.hooks.records import HookRefused
+from pi_core.session.append_hook import NAME, AppendHook
 from pi_hookspecs.entries import MessageEntry
 from pi_hookspecs.messages import AssistantMessage
 
@@ -30,6 +32,7 @@ class SessionWriter:
     Args:
         stored: The stored session.
         report: Called, with full sentences, when storing fails and when it works again.
+        hook: Lets plugins change entries before they are stored; without it they are stored as they are.
         begun: Whether the session is stored already.
         waiting: Entries that are not stored yet.
 
@@ -43,6 +46,7 @@ class SessionWriter:
         stored: StoredSession,
         report: Callable[[str], None],
         *,
+        hook: AppendHook | None = None,
         begun: bool,
         waiting: Sequence[SessionEntry] = (),
     ) -> None:
@@ -50,8 +54,10 @@ class SessionWriter:
         self.begun = begun
         self.waiting = list(waiting)
         self._report = report
-        self._stopped = False
-        self._failing: int | None = None
+        self._hook = hook or AppendHook()
+        self._ready: Sequence[SessionEntry] = ()
+        self._is_calling = self._stopped = False
+        self._failing: int | str | None = None
         self._notices_reported = 0
         self._report_notices()
 
@@ -70,19 +76,35 @@ class SessionWriter:
         """Store the waiting entries; return whether all are stored."""
         if not self.waiting:
             return True
-        if self._stopped:
+        if self._stopped or self._is_calling:
             return False
         try:
-            self.stored.append(tuple(self.waiting))
+            entries = self._prepared() if self._ready or NAME in self._hook.hooks.implemented else tuple(self.waiting)
+            self.stored.append(entries)
         except Exception as error:  # noqa: BLE001 - a store is a plugin and may raise anything; the run continues
             self._report_failure(error)
             return False
-        self.waiting.clear()
+        del self.waiting[: len(entries)]  # the plugins may have appended others meanwhile
+        self._ready = ()
         self._report_notices()
         if self._failing is not None:
             self._failing = None
             self._report(f"Session {self.place} is stored again; nothing is missing.")
-        return True
+        return not self.waiting
+
+    def _prepared(self) -> Sequence[SessionEntry]:
+        """Return what plugins make of the waiting entries; each entry is passed to them once, even if storing fails.
+
+        Raises:
+            HookRefused: A plugin failed.
+        """
+        if new := self.waiting[len(self._ready) :]:
+            self._is_calling = True
+            try:
+                self._ready = (*self._ready, *self._hook.apply(new))
+            finally:
+                self._is_calling = False
+        return self._ready
 
     def sync(self) -> None:
         """Sync the stored entries to disk; never raises if the store fails."""
@@ -124,13 +146,15 @@ class SessionWriter:
     def _report_failure(self, error: Exception) -> None:
         """Report a failure, unless the previous attempt failed with the same error."""
         number = (error.errno if isinstance(error, OSError) else None) or 0
-        if number == self._failing:
+        cause = str(error) if isinstance(error, HookRefused) else number
+        if cause == self._failing:
             return
-        self._failing = number
+        self._failing = cause
         waiting = "1 entry waits" if len(self.waiting) == 1 else f"{len(self.waiting)} entries wait"
+        advice = "" if isinstance(error, HookRefused) else f" {_advice(number)}"  # a refusal says what to do itself
         self._report(
             f"Session {self.place} cannot be written: {_reason(error)}. The conversation goes on in memory only; "
-            f"{waiting} and will be stored with the next one that can be. {_advice(number)}"
+            f"{waiting} and will be stored with the next one that can be.{advice}"
         )
 
 
@@ -141,7 +165,7 @@ def _is_answer(entry: SessionEntry) -> bool:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return f"{error.strerror} (errno {error.errno})"
-    return f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, HookRefused) else f"{type(error).__name__}: {error}"
 
 
 def _advice(number: int) -> str:

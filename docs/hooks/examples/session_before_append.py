@@ -1,0 +1,32 @@
+"""Keeps a secret out of the session's file; the conversation goes on with what was said."""
+
+import json
+
+from pi_core.wire import entry_from_wire, to_wire
+from pi_hookspecs import SessionBeforeAppendResult, hookimpl
+
+WORD = "open-sesame"
+
+
+@hookimpl
+def session_before_append(event):
+    texts = [json.dumps(to_wire(entry)).replace(WORD, "[secret]") for entry in event.entries]
+    return SessionBeforeAppendResult(entries=[entry_from_wire(json.loads(text)) for text in texts])
+
+
+# Shown by
+
+import pytest
+
+from pi_testing import text
+
+
+@pytest.mark.pi(entry_points=["session-jsonl"])
+async def shown(pi_session, script):
+    script.turn(text("It is kept."))
+    await pi_session.prompt("The word is open-sesame")
+
+    stored = pi_session.session_file.read_text()
+    assert "The word is [secret]" in stored
+    assert "open-sesame" not in stored
+    assert "open-sesame" in pi_session.messages[0].text
