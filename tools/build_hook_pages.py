@@ -127,6 +127,7 @@ the user says something
  |   |  turn_start                                               <-- turn ---+          |
  |   |   |  message_start, message_end           of what was said            |          |
  |   |   |  context                              what the model is told      |          |
+ |   |   |  before_model_request                 may refuse the request      |          |
  |   |   |  before_provider_request              the payload                 |          |
  |   |   |  after_provider_response              status and headers          |          |
  |   |   |  message_start                        the answer begins           |          |

@@ -85,7 +85,7 @@ def test_the_docstring_names_the_rule(spec):
 def test_only_guards_refuse_when_they_fail():
     refusing = {name for name, spec in EVENTS.items() if answers_of(spec).on_failure is OnFailure.REFUSE}
 
-    assert refusing == {"session_before_append", "tool_call", "user_bash", "child_environment"}
+    assert refusing == {"before_model_request", "session_before_append", "tool_call", "user_bash", "child_environment"}
 
 
 def test_registration_hooks_are_plain_functions():

@@ -79,7 +79,10 @@ _HOMES: dict[str, str] = {
     "events.prompt": (
         "PROMPT_SECTIONS ExpandPromptEvent ExpandPromptResult PromptSection SystemPromptEvent SystemPromptResult"
     ),
-    "events.request": "AfterProviderResponseEvent BeforeProviderRequestEvent ContextEvent ContextResult",
+    "events.request": (
+        "AfterProviderResponseEvent BeforeModelRequestEvent BeforeModelRequestResult BeforeProviderRequestEvent "
+        "ContextEvent ContextResult"
+    ),
     "events.run_start": "BeforeAgentStartEvent BeforeAgentStartResult",
     "events.session": "SessionShutdownEvent SessionStartEvent",
     "events.session_changes": (

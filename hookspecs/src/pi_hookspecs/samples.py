@@ -16,6 +16,7 @@ from pi_hookspecs import (
     AgentStartEvent,
     AssistantMessage,
     BeforeAgentStartEvent,
+    BeforeModelRequestEvent,
     BeforeProviderRequestEvent,
     ChildEnvironmentEvent,
     CommandsDiscoverEvent,
@@ -211,6 +212,9 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
     "model_select": lambda: ModelSelectEvent(model=_OTHER_MODEL, previous_model=_MODEL),
     "thinking_level_select": lambda: ThinkingLevelSelectEvent(level="high", previous_level="medium"),
     "context": lambda: ContextEvent(messages=(_user_message(), _assistant_message(), _tool_result_message())),
+    "before_model_request": lambda: BeforeModelRequestEvent(
+        request_id=_REQUEST, model=_OTHER_MODEL, estimated_tokens=12_500
+    ),
     "before_provider_request": lambda: BeforeProviderRequestEvent(
         payload={"model": "large", "max_tokens": 8192, "messages": [{"role": "user", "content": _PROMPT}]},
         model=_OTHER_MODEL,

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AfterProviderResponseEvent",
+    "BeforeModelRequestEvent",
+    "BeforeModelRequestResult",
     "BeforeProviderRequestEvent",
     "ContextEvent",
     "ContextResult",
 ]
+
+
+_LAST_EXIT_CODE = 255
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -39,23 +44,75 @@ def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ..
 class ContextResult(Value):
     """Other messages for this request, or a refusal (``block``) to make it; the transcript is not changed.
 
-    A refused request is answered with the ``reason`` as its error, written for the user, and the run ends.
+    A refused request is answered with the ``reason`` as its error, written for the user, and the run ends. A process
+    that was started for this prompt, as ``pi -p``, ends with ``exit_code``, 1 to 255; None is 1.
     """
 
     messages: tuple[AgentMessage, ...] | None = field(default=None, converter=_messages)
     block: bool = False
     reason: str | None = None
+    exit_code: int | None = None
 
     def problem(self, event: ContextEvent) -> str | None:
-        """Return what is wrong with the messages or the reason; None if nothing is."""
+        """Return what is wrong with the messages, the reason or the exit code; None if nothing is."""
         del event
-        reason: object = self.reason
-        if not isinstance(reason, str | None):
-            return f"answered reason={reason!r:.60}, which is no text"
+        if wrong := _refusal_problem(self.reason, self.exit_code):
+            return wrong
         for message in self.messages or ():
             if not isinstance(getattr(message, "role", None), str):
                 return f"answered {message!r:.60} among the messages, which is none"
         return None
+
+
+def _refusal_problem(reason: object, exit_code: object) -> str | None:
+    """Return what is wrong with the reason and the exit code of a refusal; None if nothing is."""
+    if not isinstance(reason, str | None):
+        return f"answered reason={reason!r:.60}, which is no text"
+    if exit_code is not None and (type(exit_code) is not int or not 1 <= exit_code <= _LAST_EXIT_CODE):
+        return f"answered exit_code={exit_code!r:.60}, which is no whole number from 1 to {_LAST_EXIT_CODE}"
+    return None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeModelRequestEvent(ReprMixin):
+    """A request is about to be made, and costs nothing yet.
+
+    Attributes:
+        request_id: The request's id, 16 hexadecimal digits; the later events of the same request have it, too.
+        purpose: ``conversation``, or what a request outside it is for: ``compaction``, ``branch_summary``, the
+            ``purpose`` of ``ctx.complete``.
+        plugin: The plugin that makes the request; None for the conversation and for programs.
+        attempt: 1, and one more for each time that the request was repeated after a failure.
+        model: The model that would be asked, with its prices and limits.
+        estimated_tokens: Estimated input tokens: a quarter of the characters of system prompt, tools and messages.
+    """
+
+    type: ClassVar[Literal["before_model_request"]] = "before_model_request"
+    request_id: str = ""
+    purpose: str = "conversation"
+    plugin: str | None = None
+    attempt: int = 1
+    model: Model
+    estimated_tokens: int = 0
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class BeforeModelRequestResult(Value):
+    """A refusal (``block``) to make the request.
+
+    It is answered with the ``reason`` as its error, written for the user; the conversation's run ends, ``ctx.complete``
+    returns that answer. No refused request is repeated. A process that was started for one prompt, as ``pi -p``, ends
+    with ``exit_code``, 1 to 255, when a request of its conversation was refused; None is 1. Budgets use 4.
+    """
+
+    block: bool = False
+    reason: str | None = None
+    exit_code: int | None = None
+
+    def problem(self, event: BeforeModelRequestEvent) -> str | None:
+        """Return what is wrong with the reason or the exit code; None if nothing is."""
+        del event
+        return _refusal_problem(self.reason, self.exit_code)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

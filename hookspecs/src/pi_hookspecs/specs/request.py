@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs._markers import Rule, answers, hookspec
+from pi_hookspecs._markers import OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.events.request import (
         AfterProviderResponseEvent,
+        BeforeModelRequestEvent,
+        BeforeModelRequestResult,
         BeforeProviderRequestEvent,
         ContextEvent,
         ContextResult,
@@ -29,6 +31,25 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
     Answers: veto for ``block``, the first wins and no request is made. ``messages`` are piped.
     On error: reported; the messages stay as they were.
     Since: 1.0
+    """
+
+
+@hookspec
+@answers(block=Rule.VETO, on_failure=OnFailure.REFUSE)
+async def before_model_request(event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
+    """Refuse a request to a model before it costs anything: one of the conversation or one of a plugin.
+
+    A plugin that makes requests itself in this hook is called for those, too: look at ``event.plugin``.
+
+    Args:
+        event: Which request it is, the model, and how large the request is.
+        ctx: The session.
+
+    When: before every request, also of ``ctx.complete``, compactions and branch summaries, and before each retry; after
+        ``context``, before the key is looked up.
+    Answers: veto; the first refusal wins, and no request is made.
+    On error: the request is refused: a guard that crashes lets nothing pass.
+    Since: 1.1
     """
 
 

@@ -9,7 +9,7 @@ from attrs import evolve
 from pi_core.conversation.event_copies import Copies, copy_event
 from pi_core.conversation.request_hooks import RequestHooks
 from pi_core.session.copies import copy_data, copy_message
-from pi_hookspecs import AssistantMessage, PiError
+from pi_hookspecs import AssistantMessage
 from pi_hookspecs.specs import agent as agent_specs
 from pi_hookspecs.specs import request as request_specs
 from pi_hookspecs.specs import tools as tool_specs
@@ -69,7 +69,8 @@ class HookBridge:
         Raises:
             PiError: A plugin refuses the request.
         """
-        self.requests.request_id = ""
+        requests = self.requests
+        requests.request_id, requests.refused = "", False
         if "context" not in self._hooks.implemented:
             return messages
         from pi_hookspecs import ContextEvent
@@ -77,7 +78,7 @@ class HookBridge:
         event = ContextEvent(messages=self._copies.of(messages))
         answer = await self._hooks.call(request_specs.context, event, self._plugins.ctx)
         if answer is not None and answer.block:
-            raise PiError(answer.reason or "A plugin refused this request")
+            requests.refuse(answer.reason, answer.exit_code)
         return answer.messages if answer is not None and answer.messages is not None else event.messages
 
     async def before_tool_call(self, question: BeforeToolCall, _signal: AbortSignal) -> ToolCallResult | None:

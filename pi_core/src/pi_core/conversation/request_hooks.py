@@ -7,7 +7,7 @@ conversation has its own, because several may be made at once.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import define, evolve
 
@@ -27,7 +27,7 @@ __all__ = ["RequestHooks"]
 _CONVERSATION = "conversation"
 """The purpose of the conversation's own requests."""
 
-_HOOKS = frozenset({"before_provider_request", "after_provider_response"})
+_HOOKS = frozenset({"before_model_request", "before_provider_request", "after_provider_response"})
 
 
 @define(eq=False, repr=False)
@@ -56,6 +56,8 @@ class RequestHooks:
     Attributes:
         retries: Returns how often the present request was made before.
         request_id: Id of the latest request, until its answer is complete.
+        refused: Whether a plugin refused the latest request, or failed to decide.
+        exit_code: Exit code that the plugin chose for that; None if it chose none.
     """
 
     def __init__(
@@ -68,13 +70,49 @@ class RequestHooks:
         self._origin: _Origin | None = None
         self.retries: Callable[[], int] = int
         self.request_id = ""
+        self.refused = False
+        self.exit_code: int | None = None
 
     async def begin(self, request_id: str, model: Model, context: Context) -> None:
-        """Begin a request. Where no plugin implements one of its hooks, only its id is stored."""
-        del model, context
-        self.request_id, self._origin = request_id, None
+        """Begin a request. Where no plugin implements one of its hooks, only its id is stored.
+
+        Raises:
+            PiError: A plugin refuses the request.
+        """
+        self._origin = None
         if not self._hooks.implemented.isdisjoint(_HOOKS):
             self._origin = _Origin(request_id, self._purpose, self._plugin, self.retries() + 1)
+            if "before_model_request" in self._hooks.implemented:
+                await self._ask(self._origin, model, context)
+        self.request_id = request_id
+
+    async def _ask(self, origin: _Origin, model: Model, context: Context) -> None:
+        """Call ``before_model_request``."""
+        from pi_core.models.token_estimate import estimate_request_tokens
+        from pi_hookspecs import BeforeModelRequestEvent
+
+        event = BeforeModelRequestEvent(
+            request_id=origin.request_id,
+            purpose=origin.purpose,
+            plugin=origin.plugin,
+            attempt=origin.attempt,
+            model=model,
+            estimated_tokens=estimate_request_tokens(context.system_prompt, context.tools, context.messages),
+        )
+        self.refused, self.exit_code = True, None  # a guard that raises refuses, too
+        answer = await self._hooks.call(request_specs.before_model_request, event, self._plugins.ctx)
+        if answer is not None and answer.block:
+            self.refuse(answer.reason, answer.exit_code)
+        self.refused = False
+
+    def refuse(self, reason: str | None, exit_code: int | None) -> NoReturn:
+        """Refuse the request that is being prepared.
+
+        Raises:
+            PiError: Always, with the reason.
+        """
+        self.refused, self.exit_code = True, exit_code
+        raise PiError(reason or "A plugin refused this request")
 
     def bind(self, model: Model, options: StreamOptions) -> StreamOptions:
         """Return the options of the present request with callbacks that call its hooks."""

@@ -74,7 +74,8 @@ class Retry:
         """Decide on a finished run; return whether it will be retried."""
         failed = answer is not None and answer.stop_reason in ("error", "aborted")
         self._failed = answer if failed else None
-        self._decision = self.decide(answer, self.attempt + 1) if answer is not None and failed else None
+        repeatable = failed and not self._runtime.bridge.requests.refused
+        self._decision = self.decide(answer, self.attempt + 1) if answer is not None and repeatable else None
         return self._decision is not None
 
     async def on_answer(self, answer: AssistantMessage) -> None:

@@ -118,6 +118,18 @@ class Runtime:
         """Whether a prompt is being answered; its boundaries, where plugins may act, are part of it."""
         return self.gate.signal is not None or self.agent.state.is_streaming
 
+    @property
+    def exit_code(self) -> int:
+        """Exit code for a process that ends after the last prompt.
+
+        0 when it was answered, 1 when its answer failed or was aborted, or what a plugin chose that refused a request.
+        """
+        answer = self.transcript.last_answer()
+        if answer is None or answer.stop_reason not in ("error", "aborted"):
+            return 0
+        requests = self.bridge.requests
+        return (requests.exit_code if requests.refused else None) or 1
+
     def required_model(self) -> Model:
         """Return the current model.
 

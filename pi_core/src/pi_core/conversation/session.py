@@ -99,6 +99,7 @@ class AgentSession:
     session_id: str = attribute("session_manager.id", "The session's id.")
     session_file: Path | None = attribute("session_manager.file", "The session's file; None for one in memory only.")
     session_name: str | None = attribute("session_manager.name", "The name that the user gave the session.")
+    exit_code: int = attribute("runtime.exit_code", "Exit code for a process that ends here; 0 after an answer.")
     is_compacting: bool = attribute("parts.is_compacting", "Whether a compaction is running.")
     auto_compaction_enabled: bool = attribute("parts.compaction.enabled", "Whether plugins may compact unasked.")
     is_retrying: bool = attribute("parts.retry.is_waiting", "Whether the delay before a retry is running.")

@@ -67,11 +67,13 @@ class SideRequests:
         self, model: Model, context: Context, request: SideRequest, signal: AbortSignal
     ) -> AssistantMessage:
         attempt = 0
+        hooks = RequestHooks(self._runtime.hooks, self._runtime.plugins, request.purpose, acting_plugin())
+        hooks.retries = lambda: attempt
         while True:
-            answer = await self._ask(model, context, request, signal, attempt)
+            answer = await self._ask(model, context, request, signal, hooks)
             if self._runtime.gate.call is not None:
                 self._runtime.gate.call.add(answer)
-            decision = self._retry.decide(answer, attempt + 1)
+            decision = None if hooks.refused else self._retry.decide(answer, attempt + 1)
             if decision is None or decision.model is not None:  # another model is for the conversation to change to
                 break
             if not await self._next_try(decision.delay_ms, request, signal):
@@ -109,11 +111,9 @@ class SideRequests:
             await self._runtime.emit(event(source=source, reason=request.reason))
 
     async def _ask(
-        self, model: Model, context: Context, request: SideRequest, signal: AbortSignal, retries: int
+        self, model: Model, context: Context, request: SideRequest, signal: AbortSignal, hooks: RequestHooks
     ) -> AssistantMessage:
         runtime = self._runtime
-        hooks = RequestHooks(runtime.hooks, runtime.plugins, request.purpose, acting_plugin())
-        hooks.retries = lambda: retries
         level = request.reasoning or runtime.agent.state.thinking_level
         options = StreamOptions(
             max_tokens=request.max_tokens,

@@ -34,7 +34,7 @@ _TAIL = """
 Options with a * may be given several times.
 Several messages are sent one after another; what follows -- is a message.
 Answers go to stdout, everything else to stderr.
-Exit codes: 0 answered, 1 error or failed answer, 130 interrupted.
+Exit codes: 0 answered, 1 error or failed answer, 4 budget, 130 interrupted.
 """
 
 ENVIRONMENT = (

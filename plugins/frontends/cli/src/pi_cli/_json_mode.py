@@ -54,12 +54,12 @@ class _JsonRun(PromptRun):
         """Continue with the next prompt: the events report how an answer ended."""
 
     def finished(self) -> int:
-        """Return 1 when the last answer failed, and report it on stderr."""
+        """Return the session's exit code, and report on stderr why the last answer failed."""
         last = self.session.last_answer()
         if not has_failed(last):
             return 0
         self.report_failure(last)
-        return 1
+        return self.session.exit_code
 
     def write(self, line: bytes) -> None:
         """Write a whole line, even to a slow reader; for a terminal it is cleaned."""

@@ -64,7 +64,7 @@ class PrintRun(PromptRun):
         """End the run at an answer that failed."""
         if has_failed(answer):
             self.report_failure(answer)
-            return 1
+            return self.session.exit_code
         return None
 
     def finished(self) -> int:
