@@ -20,10 +20,10 @@ FUNCTIONS = {
 ASK = {
     "pi_core/src/pi_core/base/process/program.py": "``exec_program`` asks, the one caller",
     "pi_core/src/pi_core/base/secret_values.py": "asks by ``StartPolicies`` in a session",
-    "plugins/tools/files/src/pi_tools/_commands/grouped.py": "its callers ask by ``StartPolicy``: bash, ``!``, ripgrep",
-    "plugins/tools/files/src/pi_tools/_commands/supervised.py": "as above; starts the guardian itself",
-    "plugins/tools/files/src/pi_tools/_commands/supervisor/keeper.py": "as above; forks the program",
-    "plugins/tools/files/src/pi_tools/_commands/supervisor/service.py": "as above; forks keepers and the supervisor",
+    "plugins/kits/process-kit/src/pi_process_kit/_grouped.py": "its callers ask: ``StartPolicy``, ``prepare``",
+    "plugins/kits/process-kit/src/pi_process_kit/_supervised.py": "as above; starts the guardian itself",
+    "plugins/kits/process-kit/src/pi_process_kit/_supervisor/keeper.py": "as above; forks the program",
+    "plugins/kits/process-kit/src/pi_process_kit/_supervisor/service.py": "as above; forks keepers and the supervisor",
 }
 """Modules that start what the plugins of a session were asked about, and who asks."""
 

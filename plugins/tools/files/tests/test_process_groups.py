@@ -8,16 +8,16 @@ import os
 import pytest
 
 from pi_hookspecs import AbortController, Aborted
+from pi_process_kit._grouped import GroupStarter
 from pi_tools import LocalBashOperations
 from pi_tools._commands.background import end_session, running
-from pi_tools._commands.grouped import GroupLauncher
 
 
 @pytest.fixture
 def execute(tmp_path):
     async def run(command, *, timeout=None, signal=None, **options):  # noqa: ASYNC109 - ends a command
         output = []
-        operations = LocalBashOperations(start=GroupLauncher(), session="group", **options)
+        operations = LocalBashOperations(start=GroupStarter(), session="group", **options)
         code = await operations.exec(
             command,
             str(tmp_path),

@@ -153,7 +153,7 @@ async def test_a_launcher_that_returns_something_else_refuses(pi_session, launch
 async def test_a_program_that_the_launcher_invents_is_reported(result_of, launcher):
     launcher.answer = lambda request: evolve(request, argv=("no-such-sandbox", *request.argv))
 
-    assert "'no-such-sandbox', which is not on PATH" in (await result_of("bash", command="true")).text
+    assert "'no-such-sandbox' is not on PATH" in (await result_of("bash", command="true")).text
 
 
 class Wrapping:

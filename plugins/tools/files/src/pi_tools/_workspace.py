@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from typing import TYPE_CHECKING, Any
-
-from pi_tools._failure import ToolFailure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,23 +51,14 @@ class StartPolicy:
 
         Raises:
             PiError: It must not be started.
-            ToolFailure: A plugin starts it with a program that does not exist.
+            ProcessFailure: A plugin starts it with a program that does not exist.
         """
         from pi_hookspecs.service_values import SpawnRequest
 
         asked = SpawnRequest(argv=argv, cwd=cwd, env=env, purpose=self._purpose, call_id=self._call_id)
         request: SpawnRequest = asked if self._ask is None else await self._ask(asked)
-        return request if request is asked else _with_folder(request)
+        if request is asked:
+            return request
+        from pi_process_kit import with_folder
 
-
-def _with_folder(request: SpawnRequest) -> SpawnRequest:
-    from attrs import evolve
-
-    program, *rest = request.argv
-    if os.path.isabs(program):
-        return request
-    found = shutil.which(program, path=request.env.get("PATH", os.defpath))
-    if found is None:
-        message = f"A plugin starts commands with {program!r}, which is not on PATH. Install it, or change the plugin."
-        raise ToolFailure(message)
-    return evolve(request, argv=(os.path.abspath(found), *rest))
+        return with_folder(request)

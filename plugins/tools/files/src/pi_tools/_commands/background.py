@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pi_tools._commands.processes import Process
+    from pi_process_kit import Process
 
 __all__ = ["end_session", "keep", "running"]
 

@@ -7,8 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from pi_hookspecs.errors import Aborted
-from pi_tools._commands.processes import KILL_WAIT, launcher
-from pi_tools._commands.pump import Pump, output_pipe
+from pi_process_kit import KILL_WAIT, Pump, output_pipe, starter
 from pi_tools._commands.shell import find_shell
 from pi_tools._failure import ToolFailure, system_failure
 from pi_tools._threads import finish
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pi_hookspecs.abort import AbortSignal
-    from pi_tools._commands.processes import Launcher, Process
+    from pi_process_kit import Process, Starter
 
 __all__ = ["LocalBashOperations"]
 
@@ -40,7 +39,7 @@ class LocalBashOperations:
         shell_path: str | None = None,
         keep_background: bool | None = None,
         session: str = "",
-        start: Launcher | None = None,
+        start: Starter | None = None,
         start_policy: StartPolicy | None = None,
     ) -> None:
         self._shell_path = shell_path
@@ -79,7 +78,7 @@ class LocalBashOperations:
             os.close(out)
 
     async def _launch(self, argv: list[str], cwd: str, env: Mapping[str, str], *, out: int, into: int) -> Process:
-        start = self._start or launcher()
+        start = self._start or starter()
         try:
             request = await self._policy.prepare(argv, cwd, env)
             cwd, argv = request.cwd, [*request.argv]

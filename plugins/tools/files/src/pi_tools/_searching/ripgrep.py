@@ -61,8 +61,7 @@ class LocalGrepOperations:
         """Run ripgrep; see ``GrepOperations``."""
         import tempfile
 
-        from pi_tools._commands.processes import launcher
-        from pi_tools._commands.pump import output_pipe
+        from pi_process_kit import output_pipe, starter
 
         try:
             # A pipe that is not read meanwhile would block ripgrep when it is full.
@@ -78,7 +77,7 @@ class LocalGrepOperations:
         try:
             try:
                 request = await self._policy.prepare([find_ripgrep(), *arguments], cwd, os.environ)
-                process = await launcher().launch(
+                process = await starter().launch(
                     request.argv, request.cwd, request.env, out=into, error=errors.fileno(), drain=out
                 )
             except OSError as error:

@@ -21,7 +21,7 @@ HEADER = 4
 KEEPER_GRACE = 2.0
 """Seconds that a keeper has to end its tree before it is killed, and the supervisor ends the tree."""
 
-_DESCRIPTORS = 4
+_DESCRIPTORS = 5
 
 
 def _receive(requests: socket.socket) -> tuple[bytes, list[int]] | None:
@@ -155,10 +155,10 @@ class _Supervisor:
             self._requests.close()
             os.close(self._wake)
             become_subreaper(b"pi-keeper")
-            control, out, error, drain = descriptors
+            control, out, error, drain, *stdin = descriptors
             os.set_blocking(drain, False)
             keeper = Keeper(socket.socket(fileno=control), drain, self._life)
-            keeper.run(marshal.loads(body), out, error)  # noqa: S302 - from pi itself
+            keeper.run(marshal.loads(body), out, error, *stdin)  # noqa: S302 - from pi itself
             code = 0
         finally:
             os._exit(code)

@@ -9,15 +9,15 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pi_tools._commands.processes import Process
-from pi_tools._failure import ToolFailure
+from pi_process_kit._errors import ProcessFailure
+from pi_process_kit._processes import Process
 
 if TYPE_CHECKING:
     import socket
     import threading
     from collections.abc import Mapping, Sequence
 
-__all__ = ["SupervisedLauncher"]
+__all__ = ["SupervisedStarter"]
 
 _SEND_TIMEOUT = 10.0
 
@@ -33,13 +33,13 @@ class _Supervised(Process):
     Args:
         loop: The running event loop.
         control: The socket to the keeper.
-        launcher: The launcher that started it.
+        starter: The starter that started it.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, control: socket.socket, launcher: SupervisedLauncher) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, control: socket.socket, starter: SupervisedStarter) -> None:
         super().__init__(loop)
         self._loop = loop
-        self._launcher = launcher
+        self._starter = starter
         self._text = b""
         self._overdue: asyncio.TimerHandle | None = None
         self.started: asyncio.Future[None] = loop.create_future()
@@ -90,7 +90,7 @@ class _Supervised(Process):
             self._overdue.cancel()
         if not self.exited.done():
             _end_session_of(self.pid)  # the supervisor does this, and more, unless it was killed, too
-        lost = ToolFailure("The process that watched the command was killed, and the command was ended.")
+        lost = ProcessFailure("The process that watched the command was killed, and the command was ended.")
         for future in (self.started, self.exited):
             if not future.done():
                 future.set_exception(lost)
@@ -103,10 +103,10 @@ class _Supervised(Process):
                 os.write(self._control, request)
 
     def kill(self) -> None:
-        from pi_tools._commands.supervisor.service import KEEPER_GRACE
+        from pi_process_kit._supervisor.service import KEEPER_GRACE
 
         self._request(b"k")
-        self._launcher.continue_stopped()
+        self._starter.continue_stopped()
         if self._overdue is None and self._control >= 0:
             # The command may have been started by another event loop, which is closed.
             self._overdue = asyncio.get_running_loop().call_later(KEEPER_GRACE, self._kill_keeper)
@@ -114,13 +114,13 @@ class _Supervised(Process):
     def _kill_keeper(self) -> None:
         """End a keeper that did not end its tree in time, as when the command traces it."""
         if self._control >= 0:
-            asyncio.get_running_loop().run_in_executor(None, self._launcher.kill_keeper, self.root)
+            asyncio.get_running_loop().run_in_executor(None, self._starter.kill_keeper, self.root)
 
     def drain(self) -> None:
         self._request(b"d")
 
     def left(self) -> list[str]:
-        from pi_tools._commands.supervisor.tree import descendants
+        from pi_process_kit._supervisor.tree import descendants
 
         return [f"{pid} {line}" for pid in descendants(self.root) if (line := _command_line(pid))]
 
@@ -148,7 +148,7 @@ def _command_line(pid: int) -> str:
     return ""
 
 
-class SupervisedLauncher:
+class SupervisedStarter:
     """Starts programs through the supervisor, which is started with the first of them."""
 
     def __init__(self) -> None:
@@ -161,23 +161,31 @@ class SupervisedLauncher:
         """Pid of the guardian; 0 before the first program."""
 
     async def launch(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        out: int,
+        error: int,
+        drain: int,
+        stdin: int | None = None,
     ) -> Process:
-        """Start a program; see ``Launcher``."""
+        """Start a program; see ``Starter``."""
         import marshal
 
         words, folder = [os.fsencode(word) for word in argv], os.fsencode(cwd)
         body = marshal.dumps((words, folder, {os.fsencode(name): os.fsencode(value) for name, value in env.items()}))
         for _ in range(2):
-            process = await self._try(body, [out, error, drain])
+            process = await self._try(body, [out, error, drain] if stdin is None else [out, error, drain, stdin])
             if process is not None:
                 self._works = True
                 return process
         if self._works:
-            raise ToolFailure("The supervisor of commands does not stay alive. Restart pi.")
-        from pi_tools._commands.grouped import GroupLauncher
+            raise ProcessFailure("The supervisor of commands does not stay alive. Restart pi.")
+        from pi_process_kit._grouped import GroupStarter
 
-        return await GroupLauncher().launch(argv, cwd, env, out=out, error=error, drain=drain)
+        return await GroupStarter().launch(argv, cwd, env, out=out, error=error, drain=drain, stdin=stdin)
 
     def continue_stopped(self) -> None:
         """Continue the guardian, which continues the processes below it, in case a command stopped them."""
@@ -204,7 +212,7 @@ class SupervisedLauncher:
             with theirs:
                 await loop.run_in_executor(None, self._request, body, [theirs.fileno(), *descriptors])
             await process.started
-        except ToolFailure:
+        except ProcessFailure:
             if await self._is_dead():
                 return None
             raise
@@ -230,12 +238,12 @@ class SupervisedLauncher:
                 return
             self._start()  # the first program, or the supervisor was killed
             if not self._send(body, descriptors):
-                raise ToolFailure("The supervisor of commands does not answer. Restart pi.")
+                raise ProcessFailure("The supervisor of commands does not answer. Restart pi.")
 
     def _send(self, body: bytes, descriptors: list[int]) -> bool:
         import socket
 
-        from pi_tools._commands.supervisor.service import HEADER
+        from pi_process_kit._supervisor.service import HEADER
 
         assert self._requests is not None  # noqa: S101 - set with the pid
         try:
@@ -257,7 +265,7 @@ class SupervisedLauncher:
         ours.settimeout(_SEND_TIMEOUT)
         atexit.register(ours.close)
         folder = os.path.dirname(os.path.abspath(__file__))
-        serve = f"from supervisor import service; service.main({os.getpid()})"
+        serve = f"from _supervisor import service; service.main({os.getpid()})"
         with theirs:
             self.pid = os.posix_spawn(
                 sys.executable,

@@ -42,9 +42,13 @@ class Keeper:
         self._wake = wake_on_child()
         self._poll = select.poll()
 
-    def run(self, request: tuple[list[bytes], bytes, dict[bytes, bytes]], out: int, error: int) -> None:
+    def run(
+        self, request: tuple[list[bytes], bytes, dict[bytes, bytes]], out: int, error: int, stdin: int | None = None
+    ) -> None:
         """Start the program and return when it and all that it started have ended."""
-        stage, number, pid = _start(request, out, error)
+        stdin = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if stdin is None else stdin
+        stage, number, pid = _start(request, stdin, out, error)
+        os.close(stdin)
         os.close(out)
         os.close(error)
         if number:
@@ -112,7 +116,9 @@ class Keeper:
             self._control.sendall(text.encode())
 
 
-def _start(request: tuple[list[bytes], bytes, dict[bytes, bytes]], out: int, error: int) -> tuple[str, int, int]:
+def _start(
+    request: tuple[list[bytes], bytes, dict[bytes, bytes]], stdin: int, out: int, error: int
+) -> tuple[str, int, int]:
     """Fork and run the program; returns where and with which errno it failed, or no errno and the pid."""
     readable, writable = os.pipe2(os.O_CLOEXEC)
     pid = os.fork()
@@ -121,8 +127,7 @@ def _start(request: tuple[list[bytes], bytes, dict[bytes, bytes]], out: int, err
         try:
             argv, cwd, env = request
             os.setsid()
-            null = os.open("/dev/null", os.O_RDONLY)
-            for source, target in ((null, 0), (out, 1), (error, 2)):
+            for source, target in ((stdin, 0), (out, 1), (error, 2)):
                 os.dup2(source, target)
             stage = "chdir"
             os.chdir(cwd)

@@ -7,12 +7,12 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pi_tools._commands.processes import Process
+from pi_process_kit._processes import Process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["GroupLauncher"]
+__all__ = ["GroupStarter"]
 
 
 class _Grouped(Process):
@@ -108,13 +108,21 @@ def _forget(descriptor: int) -> None:
     os.close(descriptor)
 
 
-class GroupLauncher:
+class GroupStarter:
     """Starts programs in process groups of their own."""
 
     async def launch(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        out: int,
+        error: int,
+        drain: int,
+        stdin: int | None = None,
     ) -> Process:
-        """Start a program; see ``Launcher``."""
+        """Start a program; see ``Starter``."""
         import subprocess
         import threading
 
@@ -125,7 +133,7 @@ class GroupLauncher:
                 list(argv),
                 cwd=cwd,
                 env=dict(env),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if stdin is None else stdin,
                 stdout=out,
                 stderr=error,
                 start_new_session=True,

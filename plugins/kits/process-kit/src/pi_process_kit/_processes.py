@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Launcher", "Process", "launcher"]
+__all__ = ["KILL_WAIT", "Process", "Starter", "starter"]
 
 KILL_WAIT = 5.0
 """Seconds to wait for killed processes to be gone; only one stuck in the kernel takes longer."""
@@ -74,13 +74,21 @@ class Process:
             self.gone.set_result(None)
 
 
-class Launcher(Protocol):
+class Starter(Protocol):
     """Starts programs."""
 
     async def launch(
-        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], *, out: int, error: int, drain: int
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        out: int,
+        error: int,
+        drain: int,
+        stdin: int | None = None,
     ) -> Process:
-        """Start a program with standard input from the null device.
+        """Start a program.
 
         Args:
             argv: The program's absolute path, and its arguments.
@@ -89,6 +97,7 @@ class Launcher(Protocol):
             out: Descriptor of its standard output; the caller keeps it and closes it.
             error: Descriptor of its standard error; likewise.
             drain: The reading end of ``out``, for ``Process.drain``.
+            stdin: Descriptor of its standard input, as ``out``; the null device when None.
 
         Raises:
             OSError: It cannot be started.
@@ -96,27 +105,27 @@ class Launcher(Protocol):
         ...
 
 
-_launchers: dict[int, Launcher] = {}
-"""The launcher of this process by its pid: a fork of pi must not use pi's socket."""
+_starters: dict[int, Starter] = {}
+"""The starter of this process by its pid: a fork of pi must not use pi's socket."""
 
 
-def launcher() -> Launcher:
-    """Return the launcher of this process."""
+def starter() -> Starter:
+    """Return the starter of this process."""
     pid = os.getpid()
-    if pid not in _launchers:
-        _launchers.clear()
+    if pid not in _starters:
+        _starters.clear()
         supervised = sys.platform == "linux" and bool(sys.executable) and os.path.isdir("/proc/self")
-        _launchers[pid] = _supervised() if supervised else _grouped()
-    return _launchers[pid]
+        _starters[pid] = _supervised() if supervised else _grouped()
+    return _starters[pid]
 
 
-def _supervised() -> Launcher:
-    from pi_tools._commands.supervised import SupervisedLauncher
+def _supervised() -> Starter:
+    from pi_process_kit._supervised import SupervisedStarter
 
-    return SupervisedLauncher()
+    return SupervisedStarter()
 
 
-def _grouped() -> Launcher:
-    from pi_tools._commands.grouped import GroupLauncher
+def _grouped() -> Starter:
+    from pi_process_kit._grouped import GroupStarter
 
-    return GroupLauncher()
+    return GroupStarter()

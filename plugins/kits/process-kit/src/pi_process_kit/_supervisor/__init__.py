@@ -16,12 +16,13 @@ level below, and a keeper that has not ended its tree in time, after a request o
 supervisor.
 
 pi's requests to the supervisor are marshalled values after their length: with four descriptors (the keeper's socket,
-output, error and the reading end of the output) a program to start, without any the number of a keeper to kill.
+output, error and the reading end of the output), or five (the standard input, too), a program to start, without any the
+number of a keeper to kill.
 
 Requests to a keeper: ``k`` end the tree, ``d`` read and discard the tree's output, ``r`` let the tree live when the
 socket ends. Answers, one per line: ``S pid keeper`` started, ``F stage errno`` not started, ``X status left``
 the command ended with this wait status, and ``left`` is 1 if something of it still runs.
 
-pi starts ``service.main`` with this folder as a package of its own, not as a part of ``pi_tools``, whose imports it
-would pay for: the modules here import each other relatively, and nothing else of the project.
+pi starts ``service.main`` with this folder as a package of its own, not as a part of ``pi_process_kit``, whose imports
+it would pay for: the modules here import each other relatively, and nothing else of the project.
 """
