@@ -132,6 +132,7 @@ the user says something
  |   |   |  after_provider_response              status and headers          |          |
  |   |   |  message_start                        the answer begins           |          |
  |   |   |  message_update                       each delta                  |          |
+ |   |   |  model_usage                          tokens, cost, duration      |          |
  |   |   |  message_end                          may change the answer       |          |
  |   |   |                                                                   |          |
  |   |   |  for each call, in the model's order                              |          |

@@ -81,7 +81,7 @@ _HOMES: dict[str, str] = {
     ),
     "events.request": (
         "AfterProviderResponseEvent BeforeModelRequestEvent BeforeModelRequestResult BeforeProviderRequestEvent "
-        "ContextEvent ContextResult"
+        "ContextEvent ContextResult ModelUsageEvent"
     ),
     "events.run_start": "BeforeAgentStartEvent BeforeAgentStartResult",
     "events.session": "SessionShutdownEvent SessionStartEvent",

@@ -32,6 +32,7 @@ from pi_hookspecs import (
     MessageUpdateEvent,
     Model,
     ModelSelectEvent,
+    ModelUsageEvent,
     ProjectTrustEvent,
     ResourcesDiscoverEvent,
     SessionBeforeAppendEvent,
@@ -62,6 +63,7 @@ from pi_hookspecs import (
     TurnEndEvent,
     TurnStartEvent,
     UnknownName,
+    Usage,
     UserBashEvent,
     UserMessage,
 )
@@ -226,6 +228,12 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
         headers={"content-type": "text/event-stream", "x-ratelimit-remaining-requests": "49"},
         request_id=_REQUEST,
         base_url="https://api.acme.example",
+    ),
+    "model_usage": lambda: ModelUsageEvent(
+        request_id=_REQUEST,
+        model=_OTHER_MODEL,
+        usage=Usage(input=12_480, output=310, total_tokens=12_790),
+        duration_ms=4_200,
     ),
     "tool_call": lambda: ToolCallEvent(
         tool_call_id="call-1",

@@ -47,5 +47,5 @@ def test_the_callbacks_that_the_page_explains_are_those_of_the_loop():
     (bullet,) = re.findall(r"^- \*\*Callbacks\*\*(.*?)\n\n", PAGE, re.DOTALL | re.MULTILINE)
     names = set(re.findall(r"`([a-z_]+)`", bullet))
 
-    assert len(names) == 8
+    assert len(names) == 10
     assert names <= set(attrs.fields_dict(LoopCallbacks))

@@ -12,6 +12,7 @@ from pi_hookspecs.values import ReprMixin, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pi_hookspecs.messages import Usage
     from pi_hookspecs.models import Model
     from pi_hookspecs.rare_messages import AgentMessage
 
@@ -22,6 +23,7 @@ __all__ = [
     "BeforeProviderRequestEvent",
     "ContextEvent",
     "ContextResult",
+    "ModelUsageEvent",
 ]
 
 
@@ -165,3 +167,29 @@ class AfterProviderResponseEvent(ReprMixin):
     plugin: str | None = None
     attempt: int = 1
     base_url: str = ""
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ModelUsageEvent(ReprMixin):
+    """A request is over, and this is what it used.
+
+    Attributes:
+        request_id: Id of the request, as in ``BeforeModelRequestEvent``; so are the next three.
+        purpose: What the request was for.
+        plugin: The plugin that made it.
+        attempt: How often it was made, this time included.
+        model: The model that was asked.
+        usage: Tokens and cost, as the answer reports them; all 0 where the provider reported none.
+        duration_ms: Milliseconds from the beginning of the request to the end of its answer.
+        error: Why it failed or was aborted; None for an answer.
+    """
+
+    type: ClassVar[Literal["model_usage"]] = "model_usage"
+    request_id: str = ""
+    purpose: str = "conversation"
+    plugin: str | None = None
+    attempt: int = 1
+    model: Model
+    usage: Usage
+    duration_ms: int = 0
+    error: str | None = None

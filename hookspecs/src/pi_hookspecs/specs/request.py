@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         BeforeProviderRequestEvent,
         ContextEvent,
         ContextResult,
+        ModelUsageEvent,
     )
 
 
@@ -39,7 +40,9 @@ async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
 async def before_model_request(event: BeforeModelRequestEvent, ctx: PiContext) -> BeforeModelRequestResult | None:
     """Refuse a request to a model before it costs anything: one of the conversation or one of a plugin.
 
-    A plugin that makes requests itself in this hook is called for those, too: look at ``event.plugin``.
+    A plugin that makes requests itself in this hook is called for those, too: look at ``event.plugin``. A guard that
+    reserves what a request may cost, and settles it in ``model_usage``, is best marked ``trylast=True``: a request that
+    another plugin refuses later uses nothing and has no ``model_usage``.
 
     Args:
         event: Which request it is, the model, and how large the request is.
@@ -82,4 +85,21 @@ async def after_provider_response(event: AfterProviderResponseEvent, ctx: PiCont
     Answers: notify; what is returned is ignored.
     On error: reported.
     Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def model_usage(event: ModelUsageEvent, ctx: PiContext) -> None:
+    """Count what a request used, whoever made it and however it ended.
+
+    Args:
+        event: Which request it was, its tokens and cost, how long it took, and why it failed.
+        ctx: The session.
+
+    When: after each request that no plugin refused: answered, failed, or aborted, retries included; before
+        ``message_end``.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.1
     """

@@ -99,6 +99,7 @@ def build_agent(
             transform_context=bridge.transform_context,
             begin_request=bridge.requests.begin,
             prepare_request=prepare,
+            end_request=bridge.requests.end,
             before_tool_call=before_tool_call,
             after_tool_call=bridge.after_tool_call,
             finish_message=bridge.finish_message,

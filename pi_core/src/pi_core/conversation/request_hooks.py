@@ -1,4 +1,4 @@
-"""The hooks of requests to models: who makes a request and what for, what it sends, how its answer begins.
+"""The hooks of requests to models: who makes a request and what for, what it sends, how its answer begins and ends.
 
 The conversation has one ``RequestHooks`` for all of its requests, which follow each other; a request outside the
 conversation has its own, because several may be made at once.
@@ -7,6 +7,7 @@ conversation has its own, because several may be made at once.
 from __future__ import annotations
 
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import define, evolve
@@ -20,28 +21,31 @@ if TYPE_CHECKING:
 
     from pi_core.conversation.plugin_scope import PluginScope
     from pi_core.hooks.dispatcher import HookDispatcher
-    from pi_hookspecs import Context, Model, StreamOptions
+    from pi_hookspecs import AssistantMessage, Context, Model, StreamOptions
 
 __all__ = ["RequestHooks"]
 
 _CONVERSATION = "conversation"
 """The purpose of the conversation's own requests."""
 
-_HOOKS = frozenset({"before_model_request", "before_provider_request", "after_provider_response"})
+_HOOKS = frozenset({"before_model_request", "before_provider_request", "after_provider_response", "model_usage"})
 
 
 @define(eq=False, repr=False)
-class _Origin(ReprMixin):
-    """What the events of one request have in common; the names are those of their fields."""
+class _Request(ReprMixin):
+    """One request.
 
-    request_id: str
-    purpose: str
-    plugin: str | None
-    attempt: int
+    Attributes:
+        model: The model that is asked.
+        common: The fields that the events of all of its hooks have.
+        started: When it began, in seconds of the performance counter.
+        base_url: Its address, without user name and password; empty until it is known.
+    """
+
+    model: Model
+    common: dict[str, Any]
+    started: float
     base_url: str = ""
-
-    def fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("request_id", "purpose", "plugin", "attempt", "base_url")}
 
 
 class RequestHooks:
@@ -67,7 +71,7 @@ class RequestHooks:
         self._plugins = plugins
         self._purpose = purpose
         self._plugin = plugin
-        self._origin: _Origin | None = None
+        self._request: _Request | None = None
         self.retries: Callable[[], int] = int
         self.request_id = ""
         self.refused = False
@@ -79,26 +83,26 @@ class RequestHooks:
         Raises:
             PiError: A plugin refuses the request.
         """
-        self._origin = None
+        self._request = None
         if not self._hooks.implemented.isdisjoint(_HOOKS):
-            self._origin = _Origin(request_id, self._purpose, self._plugin, self.retries() + 1)
+            common = {
+                "request_id": request_id,
+                "purpose": self._purpose,
+                "plugin": self._plugin,
+                "attempt": self.retries() + 1,
+            }
             if "before_model_request" in self._hooks.implemented:
-                await self._ask(self._origin, model, context)
+                await self._ask(common, model, context)
+            self._request = _Request(model, common, perf_counter())
         self.request_id = request_id
 
-    async def _ask(self, origin: _Origin, model: Model, context: Context) -> None:
+    async def _ask(self, common: dict[str, Any], model: Model, context: Context) -> None:
         """Call ``before_model_request``."""
         from pi_core.models.token_estimate import estimate_request_tokens
         from pi_hookspecs import BeforeModelRequestEvent
 
-        event = BeforeModelRequestEvent(
-            request_id=origin.request_id,
-            purpose=origin.purpose,
-            plugin=origin.plugin,
-            attempt=origin.attempt,
-            model=model,
-            estimated_tokens=estimate_request_tokens(context.system_prompt, context.tools, context.messages),
-        )
+        tokens = estimate_request_tokens(context.system_prompt, context.tools, context.messages)
+        event = BeforeModelRequestEvent(model=model, estimated_tokens=tokens, **common)
         self.refused, self.exit_code = True, None  # a guard that raises refuses, too
         answer = await self._hooks.call(request_specs.before_model_request, event, self._plugins.ctx)
         if answer is not None and answer.block:
@@ -116,34 +120,54 @@ class RequestHooks:
 
     def bind(self, model: Model, options: StreamOptions) -> StreamOptions:
         """Return the options of the present request with callbacks that call its hooks."""
-        if self._origin is None:
+        request = self._request
+        if request is None:
             return options
-        self._origin.base_url = _without_user(model.base_url)
+        request.base_url = _without_user(model.base_url)
         headers = dict(options.headers or {})
         return evolve(
             options,
             headers=headers,
-            on_payload=partial(self._on_payload, self._origin, headers),
-            on_response=partial(self._on_response, self._origin),
+            on_payload=partial(self._on_payload, request, headers),
+            on_response=partial(self._on_response, request),
         )
 
-    async def _on_payload(self, origin: _Origin, headers: dict[str, str], payload: Any, model: Model) -> Any:
+    async def end(self, answer: AssistantMessage) -> None:
+        """Call ``model_usage`` with the answer of the present request, which may be a failed one."""
+        request, self._request = self._request, None
+        if request is None or "model_usage" not in self._hooks.implemented:
+            return
+        from pi_hookspecs import ModelUsageEvent
+
+        failed = answer.stop_reason in ("error", "aborted")
+        event = ModelUsageEvent(
+            model=request.model,
+            usage=answer.usage,
+            duration_ms=round((perf_counter() - request.started) * 1000),
+            error=(answer.error_message or answer.stop_reason) if failed else None,
+            **request.common,
+        )
+        await self._hooks.notify(event, self._plugins.ctx)
+
+    async def _on_payload(self, request: _Request, headers: dict[str, str], payload: Any, model: Model) -> Any:
         """Ask ``before_provider_request``, add its headers, and return the payload to send."""
         if "before_provider_request" not in self._hooks.implemented:
             return payload
         from pi_hookspecs import BeforeProviderRequestEvent
 
-        event = BeforeProviderRequestEvent(payload=payload, model=model, **origin.fields())
+        event = BeforeProviderRequestEvent(payload=payload, model=model, base_url=request.base_url, **request.common)
         answer = await self._hooks.call(request_specs.before_provider_request, event, self._plugins.ctx)
         _add_headers(headers, event.headers)
         return payload if answer is None else answer
 
-    async def _on_response(self, origin: _Origin, status: int, headers: dict[str, str]) -> None:
+    async def _on_response(self, request: _Request, status: int, headers: dict[str, str]) -> None:
         """Call ``after_provider_response``."""
         if "after_provider_response" in self._hooks.implemented:
             from pi_hookspecs import AfterProviderResponseEvent
 
-            event = AfterProviderResponseEvent(status=status, headers=dict(headers), **origin.fields())
+            event = AfterProviderResponseEvent(
+                status=status, headers=dict(headers), base_url=request.base_url, **request.common
+            )
             await self._hooks.notify(event, self._plugins.ctx)
 
 

@@ -126,6 +126,7 @@ class SideRequests:
             options=options,
             convert_to_llm=lambda messages: cast("Sequence[Message]", messages),
             begin_request=hooks.begin,
+            end_request=hooks.end,
             prepare_request=partial(prepare_request, runtime.models, runtime.gate, hooks),
         )
         content = AgentContext(context.system_prompt, list(context.messages), context.tools)
