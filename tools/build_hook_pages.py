@@ -35,6 +35,7 @@ CONTEXT = {
     "StartContext": "Before there is a session",
     "UserInterface": "`ctx.ui`",
     "SessionView": "`ctx.session`",
+    "Sessions": "`ctx.sessions`",
     "SettingsView": "`ctx.settings`",
     "ModelCatalog": "`ctx.models`",
     "ResourceLoader": "`ctx.resources`",

@@ -41,7 +41,7 @@ THEMES = {
     "Tools": ("tools", "actions", "shapes"),
     "Messages": ("content", "messages", "rare_messages"),
     "Models and requests": ("models", "provider", "stream"),
-    "Sessions": ("session_store", "views", "entries", "rare_entries"),
+    "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "context"),
     "What plugins register": ("registrations", "front_ends", "resources"),
 }
@@ -50,6 +50,7 @@ THEMES = {
 IMPLEMENTED = {"Exporter", "Renderer", "Login", "CredentialSource", "Provider", "ModelDiscovery", "Service"}
 IMPLEMENTED |= {
     "SessionStore",
+    "SearchableStore",
     "StoredSession",
     "Compactor",
     "BranchSummarizer",

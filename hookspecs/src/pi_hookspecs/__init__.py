@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.services import *
     from pi_hookspecs.session_store import *
     from pi_hookspecs.shapes import *
+    from pi_hookspecs.stored_sessions import *
     from pi_hookspecs.stream import *
     from pi_hookspecs.tools import *
     from pi_hookspecs.ui import *
@@ -129,6 +130,7 @@ _HOMES: dict[str, str] = {
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),
+    "stored_sessions": "SearchableStore SessionMatch Sessions StoredActions",
     "stream": (
         "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"

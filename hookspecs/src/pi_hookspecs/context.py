@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 from attrs import frozen
 
 from pi_hookspecs.actions import CommandActions
+from pi_hookspecs.stored_sessions import StoredActions
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class StartContext(Protocol):
 
 
 @runtime_checkable
-class PiContext(CommandActions, Protocol):
+class PiContext(CommandActions, StoredActions, Protocol):
     """Everything that a plugin may use inside a hook."""
 
     @property
@@ -261,19 +262,6 @@ class PiContext(CommandActions, Protocol):
 
         Raises:
             PiError: A plugin refuses the start, or failed; do not start the program.
-        """
-        ...
-
-    def create_session(self, **options: Any) -> Any:
-        """Return a new ``AgentSession`` for a subagent: ``async with ctx.create_session(...) as session``.
-
-        It is kept in memory and uses the working directory, model, plugins, settings and keys of this one.
-
-        Args:
-            options: Those of ``create_agent_session``.
-
-        Raises:
-            PiError: Subagents are nested too deeply.
         """
         ...
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.port import HelperSession
     from pi_core.plugin_api.relay import Relay
+    from pi_core.plugin_api.stored_sessions import StoredSessions
     from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
@@ -210,6 +211,14 @@ class PluginContext(CommandContext):
 
         found: CommandOperations | None = find_operations(self._session, self, "commands")
         return found
+
+    @property
+    def sessions(self) -> StoredSessions:
+        """The stored sessions."""
+        from pi_core.plugin_api.stored_sessions import StoredSessions
+
+        session = self._session
+        return StoredSessions(lambda: session.session_manager.shared_store(session.host).store, self.cwd)
 
     def create_session(self, **options: Any) -> HelperSession:
         """Return a session for a helper, for use with ``async with``."""

@@ -197,6 +197,20 @@ class SessionManager:
         """The folder of the session's file, or of new sessions; None if there is none."""
         return self.file.parent if self.file is not None else self._chosen.place.session_dir
 
+    def shared_store(self, host: PluginHost | None = None) -> ChosenStore:
+        """Return the store that has the other sessions: this one's, but for a session in memory that of the settings.
+
+        Args:
+            host: The plugins, for a session in memory.
+
+        Raises:
+            NoStore: No plugin brings the store.
+        """
+        if self.is_persisted:
+            return self._chosen
+        found = resolve_store(self.cwd, host=host)
+        return self._chosen if found.in_memory else found
+
     @property
     def is_persisted(self) -> bool:
         """Whether the session is stored, from the first answer on."""
