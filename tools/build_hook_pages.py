@@ -97,6 +97,7 @@ pi starts
  |  ... prompts, see below ...
  |
  |  model_select, thinking_level_select       when the user or a plugin changes them
+ |  mcp_servers_change                        when plugins register or remove MCP servers
  |  commands_discover                         when a front end lists what begins with a slash
  |  user_bash                                 a command of the user's own: !ls
  |  child_environment                         before a program is started: by a tool, the user, a plugin

@@ -43,7 +43,7 @@ THEMES = {
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "context"),
-    "What plugins register": ("registrations", "front_ends", "resources"),
+    "What plugins register": ("registrations", "front_ends", "resources", "mcp"),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.boundaries import *
     from pi_hookspecs.events.choices import *
     from pi_hookspecs.events.commands import *
+    from pi_hookspecs.events.mcp import *
     from pi_hookspecs.events.notices import *
     from pi_hookspecs.events.project import *
     from pi_hookspecs.events.prompt import *
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.storing import *
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.front_ends import *
+    from pi_hookspecs.mcp import *
     from pi_hookspecs.messages import *
     from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
@@ -71,6 +73,7 @@ _HOMES: dict[str, str] = {
     "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
     "events.boundaries": ("AgentBeforeSettleEvent AgentBeforeSettleResult MessageEndResult NewEntry TurnEndResult"),
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
+    "events.mcp": "McpServersChangeEvent",
     "events.notices": (
         "AutoRetryEndEvent AutoRetryStartEvent BashExecutionUpdateEvent CompactionEndEvent CompactionStartEvent "
         "EntryAppendedEvent ExtensionErrorEvent QueueUpdateEvent SessionInfoChangedEvent "
@@ -99,6 +102,7 @@ _HOMES: dict[str, str] = {
         "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
     "front_ends": "Mode Subcommand",
+    "mcp": "McpServer",
     "messages": (
         "AssistantMessage Cost Message StopReason SystemMessage ToolResultMessage Usage UserMessage now_ms text_of"
     ),

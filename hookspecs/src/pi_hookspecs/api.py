@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import EventBus, ExecResult, ToolInfo
     from pi_hookspecs.events.commands import CommandInfo
+    from pi_hookspecs.mcp import McpServer
     from pi_hookspecs.messages import AssistantMessage, UserContent
     from pi_hookspecs.models import Model, ProviderInfo, ThinkingLevel
     from pi_hookspecs.provider import StreamFunction
@@ -287,6 +288,30 @@ class PiAPI(Protocol):
             timeout: Seconds, after which the same happens.
             env: Variables in addition to those of this process.
         """
+        ...
+
+    # MCP servers
+
+    def register_mcp_server(self, name: str, config: Mapping[str, Any], /) -> Callable[[], None]:
+        """Register an MCP server for the plugin that connects to them; return a function that removes it.
+
+        It replaces what this plugin registered under the name; of several plugins the last one has the name.
+
+        Args:
+            name: Letters, digits, ``_`` and ``-``.
+            config: An entry of ``mcpServers`` in ``mcp.json``; a copy is kept.
+
+        Raises:
+            PluginError: The name is not valid, or the configuration is not JSON.
+        """
+        ...
+
+    def unregister_mcp_server(self, name: str, /) -> None:
+        """Remove the MCP server that this plugin registered under a name; nothing where there is none."""
+        ...
+
+    def get_mcp_servers(self) -> Sequence[McpServer]:
+        """Return the registered MCP servers, of all plugins."""
         ...
 
     # Choices

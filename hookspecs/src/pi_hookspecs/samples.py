@@ -25,6 +25,8 @@ from pi_hookspecs import (
     ContextEvent,
     ExpandPromptEvent,
     InputEvent,
+    McpServer,
+    McpServersChangeEvent,
     MessageBuilder,
     MessageEndEvent,
     MessageEntry,
@@ -211,6 +213,9 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
         entries=_entries(),
     ),
     "agent_settled": AgentSettledEvent,
+    "mcp_servers_change": lambda: McpServersChangeEvent(
+        servers=(McpServer(name="docs", config={"url": "https://docs.example/mcp"}, plugin="acme"),)
+    ),
     "model_select": lambda: ModelSelectEvent(model=_OTHER_MODEL, previous_model=_MODEL),
     "thinking_level_select": lambda: ThinkingLevelSelectEvent(level="high", previous_level="medium"),
     "context": lambda: ContextEvent(messages=(_user_message(), _assistant_message(), _tool_result_message())),

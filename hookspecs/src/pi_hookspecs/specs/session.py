@@ -8,6 +8,7 @@ from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext, StartContext
+    from pi_hookspecs.events.mcp import McpServersChangeEvent
     from pi_hookspecs.events.project import (
         ProjectTrustEvent,
         ProjectTrustResult,
@@ -270,4 +271,24 @@ async def resources_discover(event: ResourcesDiscoverEvent, ctx: PiContext) -> R
     Answers: collect; all paths, in order.
     On error: reported; the plugin adds no paths.
     Since: 1.0
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def mcp_servers_change(event: McpServersChangeEvent, ctx: PiContext) -> None:
+    """Called when plugins have registered or removed MCP servers; a client connects and disconnects here.
+
+    ``pi.register_mcp_server(name, config)`` registers one, ``pi.get_mcp_servers()`` returns those that are registered.
+    pi itself does not connect to any.
+
+    Args:
+        event: All servers that are registered now.
+        ctx: The session.
+
+    When: after the change, once for changes that are made together. Servers that are registered in ``activate`` are
+        there in ``session_start``.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.1
     """

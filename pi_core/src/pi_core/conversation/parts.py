@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.user_bash import UserBash
     from pi_core.plugin_api.activation import Activations
     from pi_core.plugin_api.event_bus import Bus
+    from pi_core.plugin_api.mcp_servers import McpServers
     from pi_hookspecs import Model
 
 __all__ = ["Parts"]
@@ -135,6 +136,14 @@ class Parts:
         return Bus(self.runtime.report_plugin_error)
 
     @cached_property
+    def mcp_servers(self) -> McpServers:
+        """Keeps the MCP servers that plugins registered."""
+        from pi_core.plugin_api.mcp_servers import McpServers
+
+        runtime = self.runtime
+        return McpServers(lambda event: runtime.hooks.notify(event, runtime.ctx))
+
+    @cached_property
     def reloader(self) -> Reloader:
         """Loads local extensions again."""
         from pi_core.conversation.reload import Reloader
@@ -203,6 +212,8 @@ class Parts:
             self.bash.abort()
         if "reloader" in vars(self):
             self.reloader.end()
+        if "mcp_servers" in vars(self):
+            self.mcp_servers.end()
 
     async def _set_model(self, model: Model) -> None:
         await self.models.set_model(model)

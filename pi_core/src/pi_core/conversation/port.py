@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.tree import TreeNavigator
     from pi_core.conversation.usage import SessionUsage
     from pi_core.plugin_api.event_bus import Bus
+    from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.port import HelperSession
     from pi_hookspecs import AbortSignal, Model, PiContext, ThinkingLevel, ToolCall, ToolResult, UserInterface
 
@@ -62,6 +63,7 @@ class PluginPort:
     ui: UserInterface = attribute("_runtime.front_end.ui", "Answers dialogs.")
     has_ui: bool = attribute("_runtime.front_end.has_ui", "Whether a user can answer dialogs.")
     bus: Bus = attribute("_parts.bus", "Plain data between plugins.")
+    mcp_servers: McpServers = attribute("_parts.mcp_servers", "The registered MCP servers.")
     sending: Outbox = attribute("_parts.outbox", "Sends plugins' messages.")
     model: Model | None = attribute("_runtime.agent.state.model", "The current model.")
     thinking_level: ThinkingLevel = attribute("_runtime.agent.state.thinking_level", "The current reasoning effort.")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.conversation.user_bash import UserBash
     from pi_core.plugin_api.context import PluginContext
+    from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.session import SessionManager
     from pi_hookspecs import (
         AbortSignal,
@@ -373,6 +374,7 @@ class AgentSession:
     set_active_tools = set_active_tools_by_name = Method("parts.tools.select", lambda: OfferedTools.select)
     get_all_tools = Method("parts.tools.infos", lambda: OfferedTools.infos)
     add_tool = Method("parts.tools.add", lambda: OfferedTools.add)
+    get_mcp_servers = Method("parts.mcp_servers.all", lambda: McpServers.all)
 
     # Commands, the user's and plugins'
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         CustomMessage,
         ExecResult,
         Login,
+        McpServer,
         Model,
         ProviderInfo,
         StreamFunction,
@@ -264,6 +265,23 @@ class PluginAPI(Handle):
         registration = self._providers.pop(provider_id, None)
         if registration is not None:
             registration.remove()
+
+    def register_mcp_server(self, name: str, config: Mapping[str, Any], /) -> Callable[[], None]:
+        """Register an MCP server for the plugin that connects to them."""
+        from pi_core.plugin_api.mcp_servers import checked_server
+
+        server = checked_server(self.plugin, name, config)
+        self.unregister_mcp_server(name)
+        return self._register(("mcp_server", name), lambda session: session.mcp_servers.add(server))
+
+    def unregister_mcp_server(self, name: str, /) -> None:
+        """Remove what this plugin registered under a name."""
+        for registration in [each for each in self._registrations if each.what == ("mcp_server", name)]:
+            registration.remove()
+
+    def get_mcp_servers(self) -> tuple[McpServer, ...]:
+        """Return the registered MCP servers."""
+        return self._session.mcp_servers.all()
 
     def register_message_renderer(self, custom_type: str, renderer: Any = None, /) -> Any:
         """Render custom messages and entries of a type: ``renderer(value, *, width, expanded)`` returns lines."""

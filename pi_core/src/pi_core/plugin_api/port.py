@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.handles import Handles
+    from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
@@ -111,6 +112,11 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def bus(self) -> Bus:
         """The event bus for plain data between plugins."""
+        ...
+
+    @property
+    def mcp_servers(self) -> McpServers:
+        """The registered MCP servers."""
         ...
 
     @property
