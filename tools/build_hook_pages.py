@@ -39,6 +39,8 @@ CONTEXT = {
     "SettingsView": "`ctx.settings`",
     "ModelCatalog": "`ctx.models`",
     "ResourceLoader": "`ctx.resources`",
+    "Processes": "`ctx.processes`",
+    "ManagedProcess": "One of `ctx.processes`",
 }
 """What ``ctx.md`` describes, under which heading."""
 

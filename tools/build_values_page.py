@@ -42,7 +42,7 @@ THEMES = {
     "Messages": ("content", "messages", "rare_messages"),
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
-    "Compaction and other services": ("service_values", "services", "operations", "context"),
+    "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
     "What plugins register": ("registrations", "front_ends", "resources", "mcp"),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
@@ -58,7 +58,7 @@ IMPLEMENTED |= {
     "CommandRunner",
     "ToolOperations",
 }
-IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher"}
+IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher", "ProcessKeeper", "Processes", "ManagedProcess"}
 
 MODES = """\
 ## What a mode gets: options

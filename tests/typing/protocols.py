@@ -21,9 +21,12 @@ if TYPE_CHECKING:
         EventBus,
         FileOperations,
         Launcher,
+        ManagedProcess,
         ModelCatalog,
         PiAPI,
         PiContext,
+        Processes,
+        ProcessKeeper,
         Provider,
         ResourceLoader,
         SessionStore,
@@ -37,7 +40,16 @@ if TYPE_CHECKING:
         ToolOperations,
         UserInterface,
     )
-    from pi_testing import EventRecorder, FakeLauncher, FakeTool, FakeUI, FakeWorkspace, ScriptedProvider
+    from pi_testing import (
+        EventRecorder,
+        FakeLauncher,
+        FakeProcess,
+        FakeProcesses,
+        FakeTool,
+        FakeUI,
+        FakeWorkspace,
+        ScriptedProvider,
+    )
 
 
 def scripted_provider_is_a_provider(script: ScriptedProvider) -> tuple[Provider, StreamFunction]:
@@ -99,3 +111,9 @@ def a_fake_workspace_redirects_all_tools(
 
 def a_fake_launcher_is_one(fake: FakeLauncher) -> Launcher:
     return fake
+
+
+def fake_processes_are_complete(
+    fake: FakeProcesses, process: FakeProcess
+) -> tuple[ProcessKeeper, Processes, ManagedProcess]:
+    return fake, fake, process

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.model_files import *
     from pi_hookspecs.models import *
     from pi_hookspecs.operations import *
+    from pi_hookspecs.processes import *
     from pi_hookspecs.provider import *
     from pi_hookspecs.rare_entries import *
     from pi_hookspecs.rare_messages import *
@@ -112,6 +113,7 @@ _HOMES: dict[str, str] = {
         "CommandOperations EditOperations FileOperations FindOperations GrepOperations LsOperations ReadOperations "
         "WriteOperations"
     ),
+    "processes": "ManagedProcess ProcessOutput ProcessStatus Processes",
     "provider": "Context ModelDiscovery Provider StreamFunction StreamOptions",
     "rare_entries": (
         "BranchSummaryEntry CompactionEntry ContextEditEntry CustomEntry CustomMessageEntry EditedContent "
@@ -129,7 +131,7 @@ _HOMES: dict[str, str] = {
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
         "CompactionReason CompactionRequest RetryDecision SpawnRequest"
     ),
-    "services": "BranchSummarizer CommandRunner Compactor Launcher Retrier Service ToolOperations",
+    "services": "BranchSummarizer CommandRunner Compactor Launcher ProcessKeeper Retrier Service ToolOperations",
     "shapes": "Shape UnsupportedAnnotation shape_of",
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.operations import CommandOperations, FileOperations
+    from pi_hookspecs.processes import Processes
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
     from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
@@ -224,6 +225,15 @@ class PiContext(CommandActions, StoredActions, Protocol):
         env: Mapping[str, str] | None = None,
     ) -> ExecResult:
         """Run a program, see ``PiAPI.exec``; it is killed when the run or ``signal`` is aborted."""
+        ...
+
+    @property
+    def processes(self) -> Processes:
+        """The session's managed background processes.
+
+        Raises:
+            UserError: No plugin keeps processes; the plugin ``tools`` does.
+        """
         ...
 
     def file_operations(self) -> FileOperations | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.operations import CommandOperations, FileOperations
+    from pi_hookspecs.processes import Processes
     from pi_hookspecs.rare_messages import BashExecutionMessage
     from pi_hookspecs.service_values import (
         BranchSummary,
@@ -29,6 +30,7 @@ __all__ = [
     "CommandRunner",
     "Compactor",
     "Launcher",
+    "ProcessKeeper",
     "Retrier",
     "Service",
     "ToolOperations",
@@ -134,5 +136,14 @@ class Launcher(Protocol):
         ...
 
 
-Service = Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations | Launcher
+@runtime_checkable
+class ProcessKeeper(Protocol):
+    """Runs background processes for ``ctx.processes``, and ends them at ``session_shutdown``, but for a reload."""
+
+    def processes(self, ctx: PiContext) -> Processes:
+        """Return the processes of the session of a context."""
+        ...
+
+
+Service = Compactor | BranchSummarizer | Retrier | CommandRunner | ToolOperations | Launcher | ProcessKeeper
 """Types that ``register_services`` may return."""

@@ -140,7 +140,15 @@ def _is_suffix(suffix: object) -> bool:
 
 
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
-_SERVICES = ("Compactor", "BranchSummarizer", "Retrier", "CommandRunner", "ToolOperations", "Launcher")
+_SERVICES = (
+    "Compactor",
+    "BranchSummarizer",
+    "Retrier",
+    "CommandRunner",
+    "ToolOperations",
+    "Launcher",
+    "ProcessKeeper",
+)
 _TOOL_DATA = (
     "label",
     "description",

@@ -10,7 +10,7 @@ from pi_core.plugin_api.command_context import CommandContext
 from pi_core.plugin_api.plugin_ui import plugin_ui
 from pi_core.plugin_api.port import SessionPort
 from pi_core.session import ReadOnlySession
-from pi_hookspecs import AgentBusy, ToolCall, ToolResult
+from pi_hookspecs import AgentBusy, ToolCall, ToolResult, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         FileOperations,
         Model,
         NoticeLevel,
+        Processes,
         ResourceLoader,
         SessionView,
         SideRequest,
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["NoUserInterface", "PluginContext", "ToolCallContext"]
+
+NO_KEEPER = (
+    "No plugin of this session keeps background processes. The plugin 'tools' does (pip install pluggypi-tools); where"
+    " plugins are chosen by name, add it."
+)
 
 
 class NoUserInterface:
@@ -193,6 +199,15 @@ class PluginContext(CommandContext):
         from pi_core.plugin_api.spawning import ask_launchers
 
         return await ask_launchers(self._session, self, request)
+
+    @property
+    def processes(self) -> Processes:
+        """The session's managed background processes."""
+        found = self._session.host.find("register_services", "ProcessKeeper")
+        if found is None:
+            raise UserError(NO_KEEPER)
+        processes: Processes = found.thing.processes(self)
+        return processes
 
     def file_operations(self) -> FileOperations | None:
         """Return where plugins redirect file access; None for this machine."""

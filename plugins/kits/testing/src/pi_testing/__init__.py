@@ -13,6 +13,7 @@ from pi_hookspecs.lazy import lazy_exports
 if TYPE_CHECKING:
     from pi_testing.cassettes import Cassette
     from pi_testing.fake_launcher import FakeLauncher
+    from pi_testing.fake_processes import FakeProcess, FakeProcesses
     from pi_testing.fake_ui import Dialog, FakeUI, Notice
     from pi_testing.fake_workspace import FakeWorkspace
     from pi_testing.faults import failing_hook, slow_hook
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "cassettes": "Cassette",
     "fake_launcher": "FakeLauncher",
+    "fake_processes": "FakeProcess FakeProcesses",
     "fake_ui": "Dialog FakeUI Notice",
     "fake_workspace": "FakeWorkspace",
     "faults": "failing_hook slow_hook",
@@ -60,6 +62,8 @@ __all__ = [
     "Dialog",
     "EventRecorder",
     "FakeLauncher",
+    "FakeProcess",
+    "FakeProcesses",
     "FakeTool",
     "FakeUI",
     "FakeWorkspace",

@@ -69,17 +69,19 @@ def register_tools() -> Sequence[Tool]:
 
 @hookimpl
 def register_services() -> Sequence[Service]:
-    """Run the user's own commands."""
+    """Run the user's own commands, and keep background processes."""
     from pi_tools._user_command import ShellRunner
+    from pi_tools._workspace import BackgroundProcesses
 
-    return [ShellRunner()]
+    return [ShellRunner(), BackgroundProcesses()]
 
 
 @hookimpl
 async def session_shutdown(event: SessionShutdownEvent, ctx: PiContext) -> None:
-    """End the background processes of commands, and list them to the user."""
+    """End the session's background processes, and list to the user what still ran."""
     import sys
 
-    background = sys.modules.get("pi_tools._commands.background")  # not loaded: no command left a process running
-    if background is not None and event.reason != "reload":
-        await background.end_session(ctx.session.id, ctx.ui)
+    for name in ("background", "managed") if event.reason != "reload" else ():
+        module = sys.modules.get(f"pi_tools._commands.{name}")  # not loaded: there is no such process
+        if module is not None:
+            await module.end_session(ctx.session.id, ctx.ui)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pi_hookspecs import SpawnRequest
+    from pi_hookspecs import PiContext, Processes, SpawnRequest
 
-__all__ = ["StartPolicy", "command_operations", "file_operations"]
+__all__ = ["BackgroundProcesses", "StartPolicy", "command_operations", "file_operations"]
 
 
 def file_operations(ctx: Any, options: Any) -> Any:
@@ -62,3 +62,13 @@ class StartPolicy:
         from pi_process_kit import with_folder
 
         return with_folder(request)
+
+
+class BackgroundProcesses:
+    """Implements ``ProcessKeeper``; what it needs is imported with the first use."""
+
+    def processes(self, ctx: PiContext) -> Processes:
+        """Return the processes of a session."""
+        from pi_tools._commands.managed import SessionProcesses
+
+        return SessionProcesses(ctx)
