@@ -30,3 +30,10 @@ def test_links_between_pages_lead_to_files(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?://|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_modules_that_pages_for_contributors_name_exist(name: str) -> None:
+    modules = re.findall(r"`(?:[\w./-]*/)?([a-z_]\w*\.py)`", (ROOT / name).read_text(encoding="utf-8"))
+
+    assert set(modules) - {file.name for file in CODE} == {"_NAME.py"} & set(modules)

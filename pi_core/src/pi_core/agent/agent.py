@@ -158,8 +158,7 @@ class Agent:
         if self.state.is_streaming:
             raise AgentBusy(_BUSY_CONTINUE)
         if not self.state.messages:
-            message = "No messages to continue from"
-            raise PiError(message)
+            raise PiError("No messages to continue from")
         if self.state.messages[-1].role != "assistant":
             await self._run_loop([])
         elif steering := self._steering.drain():
@@ -167,8 +166,7 @@ class Agent:
         elif follow_up := self._follow_up.drain():
             await self._run_loop(follow_up)
         else:
-            message = "Cannot continue from message role: assistant"
-            raise PiError(message)
+            raise PiError("Cannot continue from message role: assistant")
 
     async def run_on(self) -> None:
         """Make one more request from the transcript, whatever its last message is.

@@ -319,11 +319,7 @@ class Settings:
         for layer in layers:
             values = merge(values, layer.values)
         # replaced, not changed in place: other threads read them
-        self._known_layers, self._known_values, self.project_trust = (
-            layers,
-            values,
-            trust,
-        )  # replaced, not changed: threads read them
+        self._known_layers, self._known_values, self.project_trust = layers, values, trust
         self._cache: dict[tuple[Any, str], Any] = {}
         self._version += 1
 
