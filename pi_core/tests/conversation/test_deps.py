@@ -46,6 +46,16 @@ async def test_hooks_read_them(session_of, script):
     assert seen[0] is library
 
 
+async def test_a_program_may_replace_them_between_prompts(session_of, script):
+    session = session_of(tools=[count_books], deps=Library([]))
+    session.deps = Library(["Odes"])
+    script.turn(tool_call("count_books")).turn(text("One."))
+
+    await session.prompt("How many books?")
+
+    assert script.requests[-1].tool_results[0].text == "1 books"
+
+
 async def test_a_program_that_gives_nothing_gives_none(session_of):
     assert session_of().ctx.deps is None
 

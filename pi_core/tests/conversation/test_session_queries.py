@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 from attrs import evolve
@@ -16,7 +17,7 @@ from pi_core import (
     create_agent_session_runtime,
     create_agent_session_services,
 )
-from pi_hookspecs import BashExecutionMessage, Command, hookimpl
+from pi_hookspecs import BashExecutionMessage, Command, Flag, hookimpl
 from pi_testing import text, usage
 
 NAMES = """
@@ -39,6 +40,29 @@ def test_a_session_has_every_name_of_the_contract(session_of, name):
     attribute = getattr(session_of(), name)
 
     assert callable(attribute) is not isinstance(getattr(AgentSession, name, property()), property)
+
+
+MORE_NAMES = """
+    bus complain flags get_flag is_inside_prompt prompt_signal required_model run_program take_context tell use_tools
+"""
+
+
+@pytest.mark.parametrize("name", MORE_NAMES.split())
+def test_a_session_keeps_what_programs_of_1_0_may_use(session_of, name):
+    assert hasattr(session_of(), name)
+
+
+async def test_a_program_reads_options_and_runs_programs(session_of):
+    class Plugin:
+        @hookimpl
+        def register_flags(self):
+            return [Flag(name="depth", type="string", default="3"), Flag(name="loud", type="boolean")]
+
+    session = session_of(Plugin(), flags={"loud": True})
+
+    assert (session.get_flag("depth"), session.get_flag("loud"), session.get_flag("none")) == ("3", True, None)
+    assert session.flags == {"loud": True}
+    assert (await session.run_program(sys.executable, ["-c", "print(1)"])).stdout == "1\n"
 
 
 async def test_a_session_tells_what_it_is(session_of):

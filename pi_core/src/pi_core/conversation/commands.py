@@ -57,6 +57,17 @@ class PluginCommands:
             named.setdefault(each.name, each)
         return tuple(named.values())
 
+    def flag(self, name: str) -> bool | str | None:
+        """Return a command line option's value, else its default; None for an unknown one."""
+        given = self._runtime.front_end.flags.get(name)
+        if given is not None:
+            return given
+        found = self._runtime.registrations.find("register_flags", name)
+        if found is None:
+            return None
+        default: bool | str | None = found.thing.default
+        return bool(default) if found.thing.type == "boolean" else default
+
     def complete(self, name: str, text: str) -> tuple[str, ...]:
         """Return the completions of the arguments of a plugin's command.
 

@@ -43,7 +43,7 @@ class PluginPort:
     """
 
     def __init__(self, parts: Parts) -> None:
-        runtime, front_end = parts.runtime, parts.runtime.front_end
+        runtime = parts.runtime
         self._parts = parts
         self._runtime = runtime
         self.cwd = runtime.cwd
@@ -55,13 +55,13 @@ class PluginPort:
         self.hooks = runtime.hooks
         self.registered = runtime.registrations
         self.handles = runtime.plugins.handles
-        self.mode = front_end.mode
-        self.deps = front_end.deps
-        self.shutdown_requested = front_end.shutdown_requested
+        self.shutdown_requested = runtime.front_end.shutdown_requested
 
     ctx: PiContext = attribute("_runtime.ctx", "The ``ctx`` that handlers get; a reload replaces it.")
     ui: UserInterface = attribute("_runtime.front_end.ui", "Answers dialogs.")
     has_ui: bool = attribute("_runtime.front_end.has_ui", "Whether a user can answer dialogs.")
+    mode: str = attribute("_runtime.front_end.mode", "The front end's name.")
+    deps: Any = attribute("_runtime.front_end.deps", "An object of the program for its tools and plugins.")
     bus: Bus = attribute("_parts.bus", "Plain data between plugins.")
     mcp_servers: McpServers = attribute("_parts.mcp_servers", "The registered MCP servers.")
     sending: Outbox = attribute("_parts.outbox", "Sends plugins' messages.")
@@ -93,6 +93,7 @@ class PluginPort:
     get_all_tools = Method("_parts.tools.infos", lambda: OfferedTools.infos)
     overridden_tool = Method("_parts.tools.overridden", lambda: OfferedTools.overridden)
     add_tool = Method("_parts.tools.add", lambda: OfferedTools.add)
+    get_flag = Method("_parts.commands.flag", lambda: PluginCommands.flag)
     get_commands = Method("_parts.commands.infos", lambda: PluginCommands.infos)
     emit = Method("_runtime.emit", lambda: Runtime.emit)
     report_plugin_error = Method("_runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
@@ -100,17 +101,6 @@ class PluginPort:
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Call a listener with every event of these types; returns a function that unsubscribes."""
         return self._runtime.events.add(listener, frozenset(types))
-
-    def get_flag(self, name: str) -> bool | str | None:
-        """Return a command line option's value, else its default; None for an unknown one."""
-        given = self._runtime.front_end.flags.get(name)
-        if given is not None:
-            return given
-        found = self.registered.find("register_flags", name)
-        if found is None:
-            return None
-        default: bool | str | None = found.thing.default
-        return bool(default) if found.thing.type == "boolean" else default
 
     async def execute_tool(
         self, call: ToolCall, signal: AbortSignal, on_update: Callable[[ToolResult], None]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.model_selection import ModelSelection, ScopedModel
     from pi_core.conversation.offered_tools import OfferedTools
     from pi_core.conversation.outbox import Outbox
+    from pi_core.conversation.prompt_gate import PromptGate
     from pi_core.conversation.reload import Reloader
     from pi_core.conversation.retry import Retry
     from pi_core.conversation.runtime import Runtime
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.usage_limits import UsageLimits
     from pi_core.conversation.user_bash import UserBash
     from pi_core.plugin_api.context import PluginContext
+    from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.session import SessionManager
     from pi_hookspecs import (
@@ -88,11 +90,14 @@ class AgentSession:
 
     ctx: PluginContext = attribute("runtime.ctx", "The ``ctx`` that hooks get; a reload replaces it.")
     signal: AbortSignal | None = attribute("runtime.signal", "The abort of the present run, or prompt.")
+    prompt_signal: AbortSignal | None = attribute("runtime.gate.signal", "The abort of the present prompt.")
     is_streaming: bool = attribute("runtime.is_streaming", "Whether a prompt is being answered.")
-    mode: str = attribute("runtime.front_end.mode", "The front end's name.")
+    mode: str = attribute("runtime.front_end.mode", "The front end's name.", writable=True)
+    flags: dict[str, bool | str | None] = attribute("runtime.front_end.flags", "Values of options of plugins.")
+    bus: Bus = attribute("parts.bus", "Plain data between plugins.")
     ui: UserInterface = attribute("runtime.front_end.ui", "Answers dialogs.", writable=True)
     has_ui: bool = attribute("runtime.front_end.has_ui", "Whether a user can answer dialogs.", writable=True)
-    deps: Any = attribute("runtime.front_end.deps", "The object that the program gave to its tools and plugins.")
+    deps: Any = attribute("runtime.front_end.deps", "The program's object for its tools and plugins.", writable=True)
     model: Model | None = attribute("state.model", "The current model.")
     thinking_level: ThinkingLevel = attribute("state.thinking_level", "The current reasoning effort.")
     system_prompt: str = attribute("state.system_prompt", "The system prompt as the next request would send it.")
@@ -166,8 +171,8 @@ class AgentSession:
         """
         return self.runtime.events.add(listener, frozenset(types))
 
-    emit = Method("runtime.emit", lambda: Runtime.emit)
-    report_plugin_error = Method("runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
+    tell = emit = Method("runtime.emit", lambda: Runtime.emit)
+    complain = report_plugin_error = Method("runtime.report_plugin_error", lambda: Runtime.report_plugin_error)
 
     # Prompts
 
@@ -302,16 +307,13 @@ class AgentSession:
     send_message = send_custom_message = Method("parts.outbox.send_message", lambda: Outbox.send_message)
     request_abort = Method("parts.lifecycle.request_abort", lambda: Lifecycle.request_abort)
     abort = Method("parts.lifecycle.abort", lambda: Lifecycle.abort)
+    is_inside_prompt = Method("runtime.gate.is_inside_prompt", lambda: PromptGate.is_inside_prompt)
     wait_for_idle = Method("parts.lifecycle.wait_for_idle", lambda: Lifecycle.wait_for_idle)
 
     # What is queued
 
-    steering_mode: QueueMode = attribute(
-        "agent.steering_mode", "How many steering messages are delivered at a time.", writable=True
-    )
-    follow_up_mode: QueueMode = attribute(
-        "agent.follow_up_mode", "How many follow-ups are delivered at a time.", writable=True
-    )
+    steering_mode: QueueMode = attribute("agent.steering_mode", "Steering messages per delivery.", writable=True)
+    follow_up_mode: QueueMode = attribute("agent.follow_up_mode", "Follow-ups per delivery.", writable=True)
     pending_message_count: int = attribute("parts.queue.count", "How many messages are queued.")
     set_steering_mode = Method("parts.queue.set_steering_mode", lambda: MessageQueue.set_steering_mode)
     set_follow_up_mode = Method("parts.queue.set_follow_up_mode", lambda: MessageQueue.set_follow_up_mode)
@@ -329,6 +331,7 @@ class AgentSession:
     reset = Method("agent.reset", lambda: Agent.reset)
     last_answer = Method("runtime.transcript.last_answer", lambda: Transcript.last_answer)
     get_last_assistant_text = Method("runtime.transcript.last_text", lambda: Transcript.last_text)
+    take_context = Method("runtime.transcript.take_branch", lambda: Transcript.take_branch)
     append_entry = Method("session_manager.append_custom_entry", lambda: SessionManager.append_custom_entry)
     set_label = Method("session_manager.append_label_change", lambda: SessionManager.append_label_change)
     set_session_name = Method("parts.switcher.set_name", lambda: SessionSwitcher.set_name)
@@ -362,6 +365,7 @@ class AgentSession:
 
     # Model and tools
 
+    required_model = Method("runtime.required_model", lambda: Runtime.required_model)
     set_model = Method("parts.models.set_model", lambda: ModelSelection.set_model)
     set_thinking_level = Method("parts.models.set_level", lambda: ModelSelection.set_level)
     cycle_model = Method("parts.models.cycle_model", lambda: ModelSelection.cycle_model)
@@ -373,6 +377,7 @@ class AgentSession:
     get_active_tools = get_active_tool_names = Method("parts.tools.names", lambda: OfferedTools.names)
     set_active_tools = set_active_tools_by_name = Method("parts.tools.select", lambda: OfferedTools.select)
     get_all_tools = Method("parts.tools.infos", lambda: OfferedTools.infos)
+    use_tools = Method("parts.tools.offer", lambda: OfferedTools.offer)
     add_tool = Method("parts.tools.add", lambda: OfferedTools.add)
     get_mcp_servers = Method("parts.mcp_servers.all", lambda: McpServers.all)
 
@@ -381,6 +386,8 @@ class AgentSession:
     execute_bash = Method("parts.bash.execute", lambda: UserBash.execute)
     record_bash_result = Method("parts.bash.record", lambda: UserBash.record)
     abort_bash = Method("parts.bash.abort", lambda: UserBash.abort)
+    run_program = Method("ctx.exec", lambda: PluginContext.exec)
+    get_flag = Method("parts.commands.flag", lambda: PluginCommands.flag)
     get_commands = Method("parts.commands.infos", lambda: PluginCommands.infos)
     complete_command = Method("parts.commands.complete", lambda: PluginCommands.complete)
     get_shortcuts = Method("parts.commands.shortcuts", lambda: PluginCommands.shortcuts)
