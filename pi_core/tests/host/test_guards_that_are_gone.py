@@ -8,7 +8,7 @@ import pytest
 
 from pi_core import create_agent_session
 from pi_core.hooks.dispatcher import HookRefused
-from pi_hookspecs import ToolCallEvent, UserBashEvent, hookimpl
+from pi_hookspecs import PluginError, ToolCallEvent, UserBashEvent, hookimpl
 from pi_hookspecs.specs import tools
 from pi_testing import make_tool, text, tool_call
 
@@ -189,3 +189,44 @@ async def test_the_model_reads_why_its_call_was_refused(site, guard, script, tmp
 
     assert result.is_error
     assert "plugin 'guard' implements tool_call and cannot be asked: RuntimeError: gone bad" in result.text
+
+
+# Services that refuse
+
+LAUNCHER = """
+class Sandbox:
+    async def prepare(self, request, ctx):
+        return request
+
+@hookimpl
+def register_services(): return [Sandbox()]
+"""
+
+
+@pytest.fixture
+def launcher(site):
+    """The file of a plugin with a ``Launcher`` that the index knows."""
+    file = site.install("sandbox", LAUNCHER)
+    assert site.host().service_kinds >= {"Launcher"}
+    return file
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_launcher_that_cannot_be_loaded_any_more_refuses(site, launcher, anew):
+    fail(launcher)
+    if anew:
+        index_anew(site)
+    host = site.host()
+
+    assert "Launcher" in host.service_kinds
+    with pytest.raises(PluginError, match="Plugin 'sandbox' provides Launcher and cannot be loaded"):
+        host.services("Launcher")
+
+
+def test_a_launcher_that_is_disabled_or_repaired_does_not_refuse(site, launcher):
+    fail(launcher)
+
+    assert site.host("sandbox").services("Launcher") == []
+    launcher.write_text("from pi_hookspecs import hookimpl\n" + LISTENS)
+    index_anew(site)
+    assert "Launcher" not in site.host().service_kinds

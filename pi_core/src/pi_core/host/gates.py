@@ -14,7 +14,10 @@ from pi_hookspecs.specs import all_hookspecs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Gates", "guarded_hooks"]
+__all__ = ["Gates", "guarded_hooks", "guarded_services"]
+
+_REFUSING_SERVICES = ("Launcher", "ToolOperations")
+"""Services without which nothing may be started, or worked on, on this machine."""
 
 
 def guarded_hooks(hooks: Iterable[str]) -> list[str]:
@@ -22,6 +25,11 @@ def guarded_hooks(hooks: Iterable[str]) -> list[str]:
     specs = all_hookspecs()
     found = ((hook, answers_of(specs[hook])) for hook in hooks if hook in specs)
     return [hook for hook, answers in found if answers is not None and answers.on_failure is OnFailure.REFUSE]
+
+
+def guarded_services(kinds: Iterable[str]) -> list[str]:
+    """Return those of these kinds of services whose failure refuses, as entries of ``PluginRecord.guards``."""
+    return [f"register_services:{kind}" for kind in kinds if kind in _REFUSING_SERVICES]
 
 
 class Gates:

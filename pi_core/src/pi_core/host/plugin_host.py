@@ -144,7 +144,11 @@ class PluginHost:
     def service_kinds(self) -> frozenset[str]:
         """The kinds of services that plugins provide, as the index has it; an attribute as long as nothing changes."""
         added = {each.name for each in self._registry.all("register_services")}
-        return frozenset(added | self.registered_names("register_services").keys())
+        guarded = {guard.partition(":")[2] for record in self._enabled() for guard in record.guards if ":" in guard}
+        return frozenset(added | guarded | self.registered_names("register_services").keys())
+
+    def _enabled(self) -> list[PluginRecord]:
+        return [record for record in self.records.values() if record.name not in self.disabled]
 
     def owners(self, hook: str) -> dict[str, str]:
         """Return the plugin that each registered name resolves to, from the index, without importing plugins."""
@@ -248,7 +252,9 @@ class PluginHost:
         Raises:
             PluginError: A plugin provides one, and it cannot be loaded.
         """
-        providers = [record.name for record in self.registering("register_services", kind)]
+        guard = f"register_services:{kind}"
+        known = {each.name for each in self.registering("register_services", kind)}
+        providers = [each.name for each in self._enabled() if each.name in known or guard in each.guards]
         self.load(*providers)
         registry = self._registrar.registry_of("register_services")
         found = [each for each in registry.all("register_services") if each.name == kind]

@@ -67,8 +67,8 @@ class PluginRecord(ReprMixin):
 
     Attributes:
         hooks: Names of the event hooks that it implements, and ``activate``.
-        guards: The hooks among them whose failure refuses, as of the last successful load; while it cannot be loaded,
-            they refuse.
+        guards: The hooks among them whose failure refuses, and as ``register_services:KIND`` its services whose
+            failure does, as of the last successful load; while it cannot be loaded, they refuse.
         registers: What each of its registration hooks returned, described as plain data with a ``name``.
         load_ms: Milliseconds to import it and to call its registration hooks.
         problems: Problems while it was loaded; the rest of the plugin works.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from pi_core.agent.safe_text import safe_repr
-from pi_core.host.gates import Gates, guarded_hooks
+from pi_core.host.gates import Gates, guarded_hooks, guarded_services
 from pi_core.host.guarded import guarded
 from pi_core.host.kinds import KINDS
 from pi_core.host.plugin_manager import PluginManager
@@ -86,6 +86,8 @@ class Registrar:
                 self._call_hook(hook, name, record, describe=describe)
             else:  # the index has its registrations; unused ones are never created
                 self._pending.setdefault(hook, []).append((name, record))
+        if record is not None and describe:
+            record.guards += guarded_services(record.names("register_services"))
         return True
 
     def withdraw(self, name: str) -> object | None:
