@@ -53,7 +53,7 @@ async def session_to_look_at(
     )
     session = AgentSession(runtime)
     session.subscribe(lambda event: warn(event.error), "extension_error")
-    with redirect_stdout(sys.stderr):  # what plugins print is no part of what the command prints
+    with redirect_stdout(sys.stderr):  # output of plugins must not mix with the command's
         await session.start()
         try:
             yield session

@@ -27,7 +27,7 @@ _NO_GAPS = "\u2e80-\u2fff\u3001-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uf
 _WORD = rf"[^\s{_NO_GAPS}]+"  # this and the next are compiled at first use, in 2 ms: no pipe needs them
 
 _PIECES = rf"\n|[^\S\n]+|[^\s{_NO_GAPS}]+|\S"
-"""Line ends, gaps, words, and the characters that make a word each."""
+"""Line ends, gaps, words, and the characters that are a word each."""
 
 _HEAD = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?(?:>[ \t]?)*")
 """Prefix of the later rows of a line: its indentation, the width of a list's bullet, a quotation mark."""
@@ -75,7 +75,7 @@ class WordWrap:
         return out + self._word(gap, last)
 
     def end(self) -> str:
-        """Return the rest; the next text begins on a row of its own, outside of any fence."""
+        """Return the rest and reset: the next text begins on a new row, outside of any fence."""
         rest = "".join(self._written(re.findall(_PIECES, self._held)))
         self._fence = ""
         self._begin()

@@ -207,7 +207,7 @@ class Exchange:
             return direct.ask(
                 request.method, request.url, headers=headers, body=body, timeouts=waits, sent=request.on_sent
             )
-        import httpx  # not before: Http imports it without what is not needed
+        import httpx  # not earlier: Http imports it without its command line
 
         extensions = {"timeout": {**waits, "write": timeouts.idle, "pool": timeouts.connect}, "sent": request.on_sent}
         made = httpx.Request(request.method, request.url, headers=headers, content=body, extensions=extensions)

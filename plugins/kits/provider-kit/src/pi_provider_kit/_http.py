@@ -109,7 +109,7 @@ class Http:
         if found is not None:
             return found[0]
         for other in [other for other in self._open if other.is_closed()]:
-            del self._open[other]  # it was closed without a shutdown; its sockets went with it
+            del self._open[other]  # it was closed without a shutdown, which closed its sockets
         network = _Network(self._make)
         keeper = _until_the_loop_ends(network)
         self._open[loop] = (network, keeper)

@@ -68,7 +68,7 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close every connection, those in use too."""
+        """Close every connection, including those in use."""
         await self._pool.aclose()
         for transport in self._proxied.values():
             await transport.aclose()
