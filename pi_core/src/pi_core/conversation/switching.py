@@ -169,12 +169,13 @@ class SessionSwitcher:
     async def _replace(self, reason: Literal["new", "resume", "fork"], replace: Callable[[], Awaitable[None]]) -> None:
         """Stop what runs, emit ``session_shutdown``, replace the conversation, emit ``session_start``.
 
-        Where it cannot be replaced, the one that begins for the plugins is the one that has just ended for them.
+        Where it cannot be replaced, the one that begins for the plugins is the one that has just ended for them;
+        where it was replaced and its setup failed, the model gets what the new one holds.
         """
         runtime = self._runtime
         await self._lifecycle.start()
         await self._lifecycle.abort("Another session")
-        before = str(runtime.manager.file or "") or None
+        before, former_id = str(runtime.manager.file or "") or None, runtime.manager.id
         if runtime.hooks.listens("session_shutdown"):
             shutdown = pi_hookspecs.SessionShutdownEvent(reason=reason)
             await runtime.hooks.notify(shutdown, runtime.ctx)
@@ -182,12 +183,18 @@ class SessionSwitcher:
         try:
             await replace()
         except BaseException:
+            if runtime.manager.id != former_id:
+                self._take_branch()
             await self._begin("resume", before)
             raise
-        runtime.transcript.take_branch()
-        OfferedTools(runtime).restore()
+        self._take_branch()
         await self._restore(reason)
         await self._notify(reason, before)
+
+    def _take_branch(self) -> None:
+        """Let the model's next request have the messages and tools of the session's branch."""
+        self._runtime.transcript.take_branch()
+        OfferedTools(self._runtime).restore()
 
     async def _restore(self, reason: Literal["new", "resume", "fork"]) -> None:
         """Restore model and thinking level of a stored conversation, if they are available."""

@@ -44,6 +44,22 @@ async def test_what_was_queued_is_dropped_with_its_conversation(switcher_of):
     assert not switcher.runtime.agent.has_queued_messages()
 
 
+async def test_a_setup_that_fails_leaves_nothing_of_the_old_conversation_to_the_model(switcher_of):
+    switcher = switcher_of()
+    runtime, before = switcher.runtime, switcher.runtime.manager.id
+    runtime.transcript.keep(user_message("of the old one"))
+
+    def setup(manager):
+        manager.append_message(user_message("of the new one"))
+        raise ValueError("no more entries")
+
+    with pytest.raises(ValueError, match="no more entries"):
+        await switcher.new(setup=setup)
+
+    assert runtime.manager.id != before
+    assert [each.text for each in runtime.agent.state.messages] == ["of the new one"]
+
+
 async def test_a_setup_that_fails_begins_the_conversation_again_for_plugins(switcher_of, plugin):
     seen = []
     hooks = {name: lambda event: seen.append((event.type, event.reason)) for name in ("session_start",)}
