@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_line"]
 
-_TELLING = ("command", "path", "file_path", "pattern", "query", "url", "name")
+_MAIN_ARGUMENTS = ("command", "path", "file_path", "pattern", "query", "url", "name")
 """Arguments that describe a call best, most important first."""
 
 _MINOR = 40
@@ -28,14 +28,14 @@ def call_line(tool: str, arguments: Mapping[str, Any], width: int) -> str:
 
 
 def _summary(tool: str, arguments: Mapping[str, Any]) -> str:
-    first = next((name for name in _TELLING if isinstance(arguments.get(name), str)), None)
+    first = next((name for name in _MAIN_ARGUMENTS if isinstance(arguments.get(name), str)), None)
     if first is None and len(arguments) == 1:
         first = next(iter(arguments))
-    shown = {name: value for name, value in arguments.items() if name != first}
+    others = {name: value for name, value in arguments.items() if name != first}
     if tool in ("edit", "write") and first is not None:  # their result shows the change
-        shown = {name: value for name, value in shown.items() if name not in _CHANGES}
+        others = {name: value for name, value in others.items() if name not in _CHANGES}
     words = [_value(arguments[first])] if first is not None else []
-    words += [f"{one_line(name)}={shorten(_value(value), _MINOR)}" for name, value in shown.items()]
+    words += [f"{one_line(name)}={shorten(_value(value), _MINOR)}" for name, value in others.items()]
     return " ".join(words)
 
 

@@ -100,5 +100,5 @@ def _message_update(data: dict[str, Any], kind: type[Any]) -> Any:
             raise UserError(f"{where} must be of type {expected.__name__}, not {value!r:.60}")
     if "tool_call" in given:
         given["tool_call"] = content_from_wire(given["tool_call"])
-    said = data.get("message") or {"role": "assistant", "api": "", "provider": "", "model": "", "content": []}
-    return kind(assistant_message_event=found(source=_FixedSource(from_wire(said, AssistantMessage)), **given))
+    message = data.get("message") or {"role": "assistant", "api": "", "provider": "", "model": "", "content": []}
+    return kind(assistant_message_event=found(source=_FixedSource(from_wire(message, AssistantMessage)), **given))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["run_hooks"]
 
 _NAMES = 8
-"""Registrations of a plugin that are shown per hook; pi plugins shows all."""
+"""Maximum registrations of a plugin to list per hook; pi plugins lists all."""
 
 _USAGE = """\
 Usage: pi hooks [NAME]

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "fire", "run_fire"]
 
-_SHOWN = 2000
-"""Characters of an answer that the table shows; ``--json`` has all of it."""
+_LONGEST_ANSWER = 2000
+"""Maximum characters of an answer in the table; ``--json`` prints all of it."""
 
 
 @define(eq=False)
@@ -116,13 +116,13 @@ async def fire(session: Any, hook: str, event: Any, plugin: str | None = None) -
 
     calls = [_record_calls(each, plugin) for each in session.hooks.implementations(hook)]
     watched = [call for call in calls if call is not None]
-    forget = session.subscribe(lambda failure: _record_failure(watched, failure), "extension_error")
+    unsubscribe = session.subscribe(lambda failure: _record_failure(watched, failure), "extension_error")
     try:
         answer, refusal = await session.hooks.call(all_hookspecs()[hook], event, session.ctx), None
     except HookRefused as error:
         answer, refusal = None, str(error)
-    await session.runtime.events.settled()  # failures are told in a task of their own
-    forget()
+    await session.runtime.events.settled()  # failures are reported in a separate task
+    unsubscribe()
     return watched, answer, refusal
 
 
@@ -200,29 +200,29 @@ def _report(  # noqa: PLR0917 - everything that is printed
         time_taken = "" if call.outcome == "not asked" else f"{call.milliseconds:.2f} ms"
         yield f"  {call.plugin:<{width}}  {time_taken:>11}  {_outcome(call)}"
         for name, value in (call.changed or {}).items():
-            yield f"  {'':<{width}}  {'':>11}  changed event.{name} in place: {_shown(value)}"
+            yield f"  {'':<{width}}  {'':>11}  changed event.{name} in place: {_format(value)}"
     yield ""
-    yield f"  answer: {refusal or _shown(answer)}"
+    yield f"  answer: {refusal or _format(answer)}"
 
 
 def _outcome(call: Call) -> str:
     if call.outcome == "failed":
         return f"failed: {one_line(call.failure or '')}"
-    return _shown(call.answer) if call.outcome == "answered" else call.outcome
+    return _format(call.answer) if call.outcome == "answered" else call.outcome
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     """Return a value as a line: the fields of a result that are set, any other value as JSON."""
     from pi_core.wire import to_wire
 
     if value is None:
         return "none"
     if not has(type(value)):
-        return shorten(one_line(json.dumps(to_wire(value), ensure_ascii=False)), _SHOWN)
-    said = {each.name: getattr(value, each.name) for each in fields(type(value))}
+        return shorten(one_line(json.dumps(to_wire(value), ensure_ascii=False)), _LONGEST_ANSWER)
+    values = {each.name: getattr(value, each.name) for each in fields(type(value))}
     parts = (
-        f"{each.name}={json.dumps(to_wire(said[each.name]), ensure_ascii=False)}"
+        f"{each.name}={json.dumps(to_wire(values[each.name]), ensure_ascii=False)}"
         for each in fields(type(value))
-        if said[each.name] != each.default and said[each.name] is not None
+        if values[each.name] != each.default and values[each.name] is not None
     )
-    return shorten(one_line(f"{type(value).__name__}({', '.join(parts)})"), _SHOWN)
+    return shorten(one_line(f"{type(value).__name__}({', '.join(parts)})"), _LONGEST_ANSWER)

@@ -32,9 +32,9 @@ def remember(host: PluginHost, activated: Mapping[str, Iterable[Flag]]) -> None:
         host: The plugins.
         activated: The options that each plugin registered in ``activate``.
     """
-    told = [*added_flags(host), *flag_records((name, flag) for name, flags in activated.items() for flag in flags)]
+    records = [*added_flags(host), *flag_records((name, flag) for name, flags in activated.items() for flag in flags)]
     described: dict[str, list[dict[str, Any]]] = {}
-    for record in told:
+    for record in records:
         described.setdefault(record.name, []).extend(record.registers[FLAGS])
     sources = host.extensions.sources if host.extensions is not None else {}
     keys = {name: _key(source) for name, source in sources.items() if source.path is not None}
@@ -85,9 +85,9 @@ def _read(file: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _usable(flags: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    wanted = {"name": str, "type": str, "description": str}
+    types = {"name": str, "type": str, "description": str}
     for flag in flags:
-        if isinstance(flag, dict) and all(isinstance(flag.get(name), kind) for name, kind in wanted.items()):
+        if isinstance(flag, dict) and all(isinstance(flag.get(name), kind) for name, kind in types.items()):
             yield {"default": None, **flag}
 
 

@@ -59,11 +59,11 @@ async def choose_model(options: Options, models: ModelRegistry, session: Session
     return ModelChoice(meant.model, level or meant.thinking_level, scoped, warnings)
 
 
-def _level(said: str | None) -> tuple[ThinkingLevel | None, tuple[str, ...]]:
-    if said is None:
+def _level(requested: str | None) -> tuple[ThinkingLevel | None, tuple[str, ...]]:
+    if requested is None:
         return None, ()
-    level = next((each for each in THINKING_LEVELS if each == said), None)
+    level = next((each for each in THINKING_LEVELS if each == requested), None)
     if level is not None:
         return level, ()
     known = ", ".join(THINKING_LEVELS)
-    return None, (f'Invalid thinking level "{said}". Valid values: {known}. Using the default instead.',)
+    return None, (f'Invalid thinking level "{requested}". Valid values: {known}. Using the default instead.',)

@@ -176,8 +176,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
     indent = 2 + sum(widths) + 2 * len(widths)
     columns = _columns()
-    beside = columns - indent >= _ROOM
-    if not beside:
+    side_by_side = columns - indent >= _ROOM
+    if not side_by_side:
         indent = 6
     for row, head in zip(rows, cells, strict=True):
         name, time, distribution = (
@@ -186,7 +186,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
         sign = "!" if row["problems"] else " " if row["enabled"] else "-"
         line = f"{sign} {name}  {time}  {distribution}  "
         texts = [line for text in _texts(row) for line in wrap(text, columns - indent, break_on_hyphens=False)]
-        yield f"{line}{texts.pop(0) if beside else ''}".rstrip()
+        yield f"{line}{texts.pop(0) if side_by_side else ''}".rstrip()
         yield from (f"{' ' * indent}{text}" for text in texts)
 
 
@@ -210,20 +210,20 @@ def _texts(row: dict[str, Any]) -> Iterator[str]:
         yield "disabled"
         return
     hidden = {(each["kind"], each["name"]): each["by"] for each in row["hidden"]}
-    said = []
+    additions = []
     for kind, names in row["registers"].items():
-        shown = (f"{name} (hidden by {by})" if (by := hidden.get((kind, name))) else name for name in names)
-        said.append(one_line(f"{_heading(kind, len(names))} {' '.join(shown)}"))
+        labels = (f"{name} (hidden by {by})" if (by := hidden.get((kind, name))) else name for name in names)
+        additions.append(one_line(f"{_heading(kind, len(names))} {' '.join(labels)}"))
     if row["hooks"]:
         hooks = ", ".join(f"{each['name']} ({each['answers']})" for each in row["hooks"])
-        said.append(f"{_heading('hooks', len(row['hooks']))} {hooks}")
-    if said:
-        yield "; ".join(said)
+        additions.append(f"{_heading('hooks', len(row['hooks']))} {hooks}")
+    if additions:
+        yield "; ".join(additions)
     yield from (
         one_line(each["message"] if each["step"] == "import" else f"{each['step']}: {each['message']}")
         for each in row["problems"]
     )
-    if not said and not row["problems"]:
+    if not additions and not row["problems"]:
         yield "adds nothing"
 
 

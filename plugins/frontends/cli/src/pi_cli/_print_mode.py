@@ -112,8 +112,8 @@ class PrintRun(PromptRun):
         from pi_hookspecs import text_of
 
         lines = self.session.render_custom(message, width=self.screen.width)
-        shown = text_of(message.content) if lines is None else "\n".join(lines)
-        self.screen.line(shown)
+        text = text_of(message.content) if lines is None else "\n".join(lines)
+        self.screen.line(text)
 
     def _on_tool_execution_start(self, event: Any) -> None:
         self._calls[event.tool_call_id] = event.args

@@ -19,20 +19,20 @@ __all__ = ["Rows", "all_rows", "duration", "failure_rows", "last_line", "plain_o
 Rows = list[tuple["Style", str]]
 
 _FIRST = 5
-"""Lines of output that are shown."""
+"""Maximum lines of output in a preview."""
 
 _FIRST_CHANGED = 24
-"""Lines of a diff that are shown."""
+"""Maximum lines of a diff in a preview."""
 
 _WHOLE_FAILURE = 40
-"""Lines up to which a failure is shown in full; of a longer one (a failed build) the beginning and the end."""
+"""Maximum lines of a failure that is printed in full; a longer one (a failed build) is reduced to its two ends."""
 
 _FAILURE_ENDS = 10, 25
 
-_DIFFERENCE = 2000
+_MAX_DIFF_LINES = 2000
 """Lines up to which two versions of a file are compared, which takes quadratic time."""
 
-_ENOUGH = 2000
+_TAIL = 2000
 """Characters at the end of an output that are searched for its last line."""
 
 _REWRITTEN = re.compile(r"[^\n]*\r(?=[^\n\r])")
@@ -60,18 +60,18 @@ def preview_rows(
         duration_ms: Duration of the call in milliseconds.
     """
     rows = _changes(tool, arguments, result, before)
-    most = _FIRST_CHANGED if rows else _FIRST
+    limit = _FIRST_CHANGED if rows else _FIRST
     rows = rows or [("dim", line) for line in _lines(result)]
-    shown = rows[:most] if len(rows) > most + 1 else rows  # "1 more line" would take as much space as the line
-    facts = [f"{_count(len(rows) - len(shown), 'more line')}"] if len(rows) > len(shown) else []
+    visible = rows[:limit] if len(rows) > limit + 1 else rows  # "1 more line" would take as much space as the line
+    facts = [f"{_count(len(rows) - len(visible), 'more line')}"] if len(rows) > len(visible) else []
     if not rows:
         facts = ["no output"]
     if duration_ms is not None:
         facts.append(duration(duration_ms))
-    body: Rows = [(style, shorten(f"  {text}", width)) for style, text in shown]
+    body: Rows = [(style, shorten(f"  {text}", width)) for style, text in visible]
     if not facts:
         return body
-    sign = "… " if len(rows) > len(shown) else ""
+    sign = "… " if len(rows) > len(visible) else ""
     return [*body, ("dim", shorten(f"  {sign}{', '.join(facts)}", width))]
 
 
@@ -117,7 +117,7 @@ def _clean_lines(text: str) -> list[str]:
 
 def last_line(text: str) -> str:
     """Return the last non-blank line of an output, cleaned; empty where there is none."""
-    rows = (row.strip() for row in reversed(_clean_lines(text[-_ENOUGH:])))
+    rows = (row.strip() for row in reversed(_clean_lines(text[-_TAIL:])))
     return next(filter(None, rows), "")
 
 
@@ -139,12 +139,12 @@ def _changes(tool: str, arguments: Mapping[str, Any], result: ToolResult, before
         return []
     after = _clean_lines(written.removesuffix("\n"))
     old = _clean_lines(before.removesuffix("\n")) if before is not None else []
-    if not old or max(len(old), len(after)) > _DIFFERENCE:
+    if not old or max(len(old), len(after)) > _MAX_DIFF_LINES:
         return _styled(f"+{line}" for line in after)
-    return _styled(_compared(old, after)) or [("dim", "unchanged")]
+    return _styled(_diff_lines(old, after)) or [("dim", "unchanged")]
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> list[str]:
+def _diff_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
     from difflib import unified_diff
 
     return list(unified_diff(old, new, n=2, lineterm=""))[2:]

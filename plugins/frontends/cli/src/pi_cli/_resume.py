@@ -23,7 +23,7 @@ __all__ = ["ask_for_session", "choose_among"]
 _WIDTH = 50
 
 _PAGE = 15
-"""Sessions shown at a time: with more, the latest would scroll off the screen first."""
+"""Sessions listed at a time: with more, the latest would scroll off the screen first."""
 
 _OLDER = "older ones"
 

@@ -13,8 +13,8 @@ def width_of(text: str) -> int:
         return len(text)
     from unicodedata import category, east_asian_width
 
-    shown = (each for each in text if category(each) not in ("Mn", "Me", "Cf"))
-    return sum(2 if east_asian_width(each) in "WF" else 1 for each in shown)
+    visible = (each for each in text if category(each) not in ("Mn", "Me", "Cf"))
+    return sum(2 if east_asian_width(each) in "WF" else 1 for each in visible)
 
 
 def shorten(text: str, width: int, *, mark: str = "…") -> str:

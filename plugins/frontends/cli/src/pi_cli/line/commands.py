@@ -26,7 +26,7 @@ _LEAST = 20
 """Columns of a description in the help, however narrow the terminal is."""
 
 _PAGE = 20
-"""Models that are shown at a time; some providers have hundreds."""
+"""Models that are listed at a time; some providers have hundreds."""
 
 _MORE = "more"
 

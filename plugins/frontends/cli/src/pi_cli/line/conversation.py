@@ -15,7 +15,7 @@ from pi_cli._words import one_line
 from pi_cli.line.commands import OWN
 from pi_cli.line.dialogs import LineUI
 from pi_cli.line.jobs import Jobs
-from pi_cli.line.showing import ShownRun
+from pi_cli.line.showing import DisplayedRun
 from pi_cli.line.tail import echo, show_tail
 from pi_cli.line.typed import Interrupted, Typed
 from pi_cli.line.view import ConversationView
@@ -38,7 +38,7 @@ _BLOCKED_SECONDS = 2.0
 """How long a Ctrl-C may wait for the event loop before another one ends pi: something blocks it."""
 
 
-class Conversation(ShownRun):
+class Conversation(DisplayedRun):
     """One conversation; implements ``Actions``."""
 
     def __init__(self, session: AgentSession, options: Options, screen: Screen) -> None:

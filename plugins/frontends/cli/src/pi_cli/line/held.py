@@ -1,6 +1,6 @@
-"""The line that is held at the bottom of the terminal for the whole conversation, below everything that is shown.
+"""The input line, kept at the bottom of the terminal for the whole conversation, below all output.
 
-One program of the library's reads keys from the beginning to the end, so that no key falls between two lines.
+A single prompt_toolkit application reads the keys throughout, so that no key is lost between two lines.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["HeldLine"]
 
 _ESCAPE_SECONDS = 0.1
-"""How long an escape waits for what would make it the beginning of another key."""
+"""Seconds to wait after Escape for the rest of a key's escape sequence."""
 
 _ROWS = 6
-"""Rows of a word without an end that are shown below all others; it may be a megabyte."""
+"""Maximum rows of an unfinished line of output above the input line; it may be a megabyte long."""
 
 _STYLES = {"": "", "dim": "dim", "thinking": "dim italic", "added": "ansigreen", "removed": "ansired"}
 
@@ -48,12 +48,12 @@ class HeldLine:
     """Implements ``Line``.
 
     Args:
-        keys: What is typed.
-        above: What is shown above the line, and what both are drawn with.
-        view: What is shown next to it.
-        actions: What keys do.
-        history: What was typed before.
-        completer: What Tab offers.
+        keys: The terminal's input.
+        above: The output above the line, with the terminal's output that both draw to.
+        view: The status and progress rows around it.
+        actions: The actions of the keys.
+        history: Previous input.
+        completer: Completions for Tab.
         plugin_keys: Returns the bindings of plugins.
         editor: Returns the command of the user's editor.
         color: Whether text may be styled.
@@ -100,7 +100,7 @@ class HeldLine:
         )
         self._session.app.ttimeoutlen = self._session.app.timeoutlen = _ESCAPE_SECONDS
 
-    # Life
+    # Life cycle
 
     async def __aenter__(self) -> Self:
         self._above.begin(self._session.app)
@@ -113,7 +113,7 @@ class HeldLine:
         assert self._running is not None  # noqa: S101 - set by __aenter__
         self.dismiss()
         if self.text.strip():
-            self._session.default_buffer.append_to_history()  # typed and not sent: the next conversation has it
+            self._session.default_buffer.append_to_history()  # unsent input, kept for the next run
         app = self._session.app
         if app.is_running and not app.is_done:
             app.exit(result="")
@@ -122,10 +122,10 @@ class HeldLine:
         await asyncio.wait([self._running])
         self._above.end(self._session.app)
 
-    # What the user types
+    # Input
 
     async def next(self) -> Typed:
-        """Return what the user sends next."""
+        """Wait for the next input that the user sends."""
         assert self._running is not None  # noqa: S101 - as above
         sent: asyncio.Future[Any] = asyncio.ensure_future(self._sent.get())
         try:
@@ -133,23 +133,23 @@ class HeldLine:
             if sent.done():
                 typed: Typed = sent.result()
                 return typed
-            self._running.result()  # EOFError, where the terminal is gone
+            self._running.result()  # raises EOFError when the terminal is gone
             raise EOFError
         finally:
             sent.cancel()
 
     @property
     def lent(self) -> bool:
-        """Whether an editor has the terminal."""
+        """Whether an external editor uses the terminal."""
         return self._input.lent
 
     @property
     def text(self) -> str:
-        """What is typed and not sent."""
+        """The unsent input."""
         return self._session.default_buffer.text
 
     def put(self, text: str) -> None:
-        """Put a text on the line, in place of what is there."""
+        """Replace the text on the line."""
         from prompt_toolkit.document import Document
 
         self._session.default_buffer.document = Document(text, len(text))
@@ -161,20 +161,20 @@ class HeldLine:
         self._output.flush()
 
     def clear(self) -> None:
-        """Take away what is typed; the history keeps it."""
+        """Clear the line; its text is added to the history."""
         self._session.default_buffer.reset(append_to_history=True)
         self._session.app.invalidate()
 
     def draw(self) -> None:
-        """Draw the line, and what is around it, anew."""
+        """Redraw the line and the rows around it."""
         self._session.app.invalidate()
 
     def refresh(self, *, busy: bool) -> None:
-        """Draw the line anew, and let Ctrl-C be a signal while pi works."""
+        """Redraw the line; while pi is busy, Ctrl-C sends a signal."""
         self._input.set_signals(busy)
         self.draw()
 
-    def _send(self, follow_up: bool) -> None:  # noqa: FBT001 - the key's one difference
+    def _send(self, follow_up: bool) -> None:  # noqa: FBT001 - the two keys differ only in this
         buffer = self._session.default_buffer
         typed = Typed(buffer.text, follow_up)
         buffer.reset(append_to_history=bool(typed.text.strip()))
@@ -194,7 +194,7 @@ class HeldLine:
     # Questions
 
     async def ask(self, question: str, *, secret: bool = False, draft: str = "") -> str | None:
-        """Return what is typed after a question; what was typed on the line is there again afterwards."""
+        """Return the answer to a question, None when it is dismissed; the unsent input is restored afterwards."""
         keys = KeyBindings()
         keys.add("escape")(lambda _event: self.dismiss())
         async with self._turn:
@@ -212,7 +212,7 @@ class HeldLine:
                     return await self._answered(asked, question, draft)
             finally:
                 self._input.stays_raw = False
-                self._input.apply()  # what has changed during the question
+                self._input.apply()  # apply changes made during the question
 
     async def _answered(self, asked: PromptSession[str], question: str, draft: str) -> str | None:
         self._question = asked
@@ -226,23 +226,23 @@ class HeldLine:
             self._above.end(asked.app)
 
     def dismiss(self) -> bool:
-        """Dismiss the question that is open."""
+        """Dismiss the open question; return whether there was one."""
         if self._question is None or not self._question.app.is_running or self._question.app.is_done:
             return False
         self._question.app.exit(exception=Interrupted())
         return True
 
-    # What is drawn
+    # Drawing
 
     def _message(self) -> StyleAndTextTuples:
         width = self._output.get_size().columns
-        shown: StyleAndTextTuples = []
+        fragments: StyleAndTextTuples = []
         row = _SGR.sub("", self._above.row)
         if row:
             style = self._styled("thinking" if row != self._above.row else "")
-            shown += [(style, f"{each}\n") for each in folded(row.expandtabs(), width).split("\n")[-_ROWS:]]
-        shown += [(self._styled(style), f"{shorten(text, width)}\n") for style, text in self._view.rows(width)]
-        return [*shown, ("", "> ")]
+            fragments += [(style, f"{each}\n") for each in folded(row.expandtabs(), width).split("\n")[-_ROWS:]]
+        fragments += [(self._styled(style), f"{shorten(text, width)}\n") for style, text in self._view.rows(width)]
+        return [*fragments, ("", "> ")]
 
     def _styled(self, style: str) -> str:
         return _STYLES[style] if self._color else ""

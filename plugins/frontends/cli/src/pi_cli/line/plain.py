@@ -178,15 +178,15 @@ class PlainLine:
         loop = asyncio.get_running_loop()
         # Errors of background tasks stay the loop's; the library would stop everything and show a traceback.
         loop.call_soon(loop.set_exception_handler, loop.get_exception_handler())
-        shown = f"{prompt}{draft}" if is_dumb_terminal() else prompt  # there the library does not show the draft
+        text = f"{prompt}{draft}" if is_dumb_terminal() else prompt  # there the library does not show the draft
         self._around.begin(session, prompt)
         try:
-            return await session.prompt_async(shown, default=draft, handle_sigint=False)
+            return await session.prompt_async(text, default=draft, handle_sigint=False)
         finally:
             self._around.end()
 
     def dismiss(self) -> bool:
-        """Dismiss the question that is open."""
+        """Dismiss the open question; return whether there was one."""
         return self._question is not None and _end_line(Interrupted())
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pi_core.conversation import AgentSession
     from pi_hookspecs import AssistantMessage, ToolResult
 
-__all__ = ["ShownRun"]
+__all__ = ["DisplayedRun"]
 
 _COMPARED_BYTES = 200_000
 """Size up to which a file that ``write`` replaces is read before, for its diff."""
@@ -30,11 +30,11 @@ _QUEUE_ROWS = 5
 _PROGRESS_ROWS = 3
 
 
-class ShownRun(PrintRun):
+class DisplayedRun(PrintRun):
     """Displays a conversation as it progresses.
 
     Attributes:
-        line: What is typed on.
+        line: The input line.
         thinking_shown: Whether the model's thinking is displayed.
     """
 
@@ -58,11 +58,11 @@ class ShownRun(PrintRun):
 
     @property
     def waiting(self) -> list[str]:
-        """What was sent and has not begun."""
+        """Messages that were sent and not yet started."""
         return []
 
     def refresh(self) -> None:
-        """Draw what is around the line anew."""
+        """Redraw the rows around the input line."""
         raise NotImplementedError
 
     def _events(self) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ class ShownRun(PrintRun):
             return
         if self._echoed:
             self._echoed -= 1
-        elif self.line.held:  # else it is where it was typed, between two answers
+        elif self.line.held:  # else the terminal shows it where it was typed
             echo(self.screen, event.message.text)
 
     def _on_message_update(self, event: Any) -> None:
@@ -101,11 +101,11 @@ class ShownRun(PrintRun):
             self.screen.line("Thinking...", dim=True)
 
     def toggle_thinking(self) -> None:
-        """Show or hide what the model thinks, from here on."""
+        """Toggle the display of the model's thinking from now on."""
         self.show_thinking(shown=not self.thinking_shown)
 
     def show_thinking(self, *, shown: bool) -> None:
-        """Show what the model thinks, or hide it, from here on."""
+        """Show or hide the model's thinking from now on."""
         self.thinking_shown = shown
         self.screen.line(f"Thinking is {'shown' if shown else 'hidden'}", dim=True)
 
@@ -149,12 +149,12 @@ class ShownRun(PrintRun):
             self.line.draw()
 
     def progress_rows(self, width: int) -> Iterator[tuple[Style, str]]:
-        """Return the last line of what each tool that runs has printed, of the latest tools."""
+        """Return the last output line of each running tool, of the latest few."""
         for line in [*self._progress.values()][-_PROGRESS_ROWS:]:
             yield "dim", shorten(f"  {line}", width)
 
     def _file_before(self, event: Any) -> str | None:
-        """Return what the file holds that is going to be written; None where it is new, or too large to compare."""
+        """Return the content of the file that a call will replace; None for a new file or one too large to compare."""
         path = event.args.get("path")
         try:
             file = self.session.cwd / Path(str(path)).expanduser()
@@ -163,7 +163,7 @@ class ShownRun(PrintRun):
             return None
 
     def show_last_result(self) -> None:
-        """Show the whole of the last tool result."""
+        """Show the full last tool result."""
         if self._last_result is None:
             self.write_line("No tool has run yet.")
             return
@@ -172,13 +172,13 @@ class ShownRun(PrintRun):
         for style, row in all_rows(tool, arguments, result, before):
             self.screen.styled(f"  {row}", style)
 
-    # What waits
+    # Queue
 
     def _on_queue_update(self, _event: Any) -> None:
         self.refresh()
 
     def queue_rows(self, width: int) -> Iterator[tuple[Style, str]]:
-        """Return a row for each message that waits, and how to get them back."""
+        """Return a row for each queued message, and a hint on how to take them back."""
         steering, follow_up = self.session.get_steering_messages(), self.session.get_follow_up_messages()
         named = (("Steering", steering), ("Follow-up", follow_up), ("Waiting", self.waiting))
         rows = [shorten(f"{name}: {one_line(text)}", width) for name, texts in named for text in texts]
@@ -188,7 +188,7 @@ class ShownRun(PrintRun):
             more = f"{len(rows) - _QUEUE_ROWS} more; " if len(rows) > _QUEUE_ROWS else ""
             yield "dim", shorten(f"{more}Alt-Up takes them back to be changed", width)
 
-    # How it ends
+    # Outcome
 
     def _on_agent_start(self, _event: Any) -> None:
         self.refresh()

@@ -77,11 +77,11 @@ def _read(file: Path) -> str | None:
 
 def _place(folder: Path) -> str:
     """Return ``~/tide (main)``."""
-    shown, home = os.fspath(folder), os.path.expanduser("~")  # noqa: PTH111 - Path.home fails where there is none
-    if shown == home or shown.startswith(home.rstrip(os.sep) + os.sep):
-        shown = f"~{shown[len(home.rstrip(os.sep)) :]}"
+    path, home = os.fspath(folder), os.path.expanduser("~")  # noqa: PTH111 - Path.home fails where there is none
+    if path == home or path.startswith(home.rstrip(os.sep) + os.sep):
+        path = f"~{path[len(home.rstrip(os.sep)) :]}"
     branch = branch_of(folder)
-    return f"{shown} ({branch})" if branch else shown
+    return f"{path} ({branch})" if branch else path
 
 
 def _tokens(count: int) -> str:

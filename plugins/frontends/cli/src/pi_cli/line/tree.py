@@ -64,13 +64,13 @@ def tree_rows(session: SessionManager, wanted: str) -> list[Row]:
     on_branch = {entry.id for entry in session.get_branch()}
     here = _nearest_shown(session, wanted)
     rows: list[Row] = []
-    stack = [*_branches(_shown(session.get_tree(), wanted), "")]
+    stack = [*_branches(_visible(session.get_tree(), wanted), "")]
     while stack:
         node, connector, prefix = stack.pop()
         role, text = _described(node)
         lines = f"{connector}{'•' if node.id in on_branch else ' '}"
         rows.append(Row(node.id, role, text, lines, node.label, is_here=node.id == here))
-        stack += _branches(_shown(node.children, wanted), prefix)
+        stack += _branches(_visible(node.children, wanted), prefix)
     return rows
 
 
@@ -87,17 +87,17 @@ def _branches(nodes: Sequence[TreeNode], prefix: str) -> Iterator[tuple[TreeNode
         yield node, prefix + turn, prefix + on
 
 
-def _shown(nodes: Sequence[TreeNode], wanted: str) -> list[TreeNode]:
+def _visible(nodes: Sequence[TreeNode], wanted: str) -> list[TreeNode]:
     """Return the nodes that are drawn; in place of one that is not, those that follow it."""
-    shown: list[TreeNode] = []
+    visible: list[TreeNode] = []
     waiting = [*reversed(nodes)]
     while waiting:
         node = waiting.pop()
-        if _is_shown(node, wanted):
-            shown.append(node)
+        if _is_visible(node, wanted):
+            visible.append(node)
         else:
             waiting += reversed(node.children)
-    return shown
+    return visible
 
 
 def _nearest_shown(session: SessionManager, wanted: str) -> str | None:
@@ -107,12 +107,12 @@ def _nearest_shown(session: SessionManager, wanted: str) -> str | None:
     branch = {entry.id for entry in session.get_branch()}
     while nodes:
         nodes = [node for node in nodes if node.id in branch]
-        last = next((node.id for node in nodes if _is_shown(node, wanted)), last)
+        last = next((node.id for node in nodes if _is_visible(node, wanted)), last)
         nodes = nodes[0].children if nodes else []
     return last
 
 
-def _is_shown(node: TreeNode, wanted: str) -> bool:
+def _is_visible(node: TreeNode, wanted: str) -> bool:
     if wanted == "all":
         return True
     if wanted == "labeled-only":
@@ -121,11 +121,11 @@ def _is_shown(node: TreeNode, wanted: str) -> bool:
     if wanted == "user-only":
         return role == "user"
     if wanted == "no-tools":
-        return role in _SAID and bool(text)
-    return role in (*_SAID, "tool")
+        return role in _MESSAGES and bool(text)
+    return role in (*_MESSAGES, "tool")
 
 
-_SAID = ("user", "assistant", "bash", "custom", "summary")
+_MESSAGES = ("user", "assistant", "bash", "custom", "summary")
 
 
 def _described(node: TreeNode) -> tuple[str, str]:

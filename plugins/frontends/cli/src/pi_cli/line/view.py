@@ -22,7 +22,7 @@ class ConversationView:
     """Implements ``View``.
 
     Args:
-        conversation: What is shown.
+        conversation: The conversation to display.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -32,7 +32,7 @@ class ConversationView:
         self._counting: asyncio.Task[None] | None = None
 
     def update(self, *, busy: bool) -> None:
-        """Take note of what has changed; while pi works, the status counts the seconds."""
+        """Update the status; while pi is busy, it counts the seconds."""
         self._parts = status_parts(self._conversation.session)
         if not busy:
             self._busy_since = None
