@@ -27,16 +27,16 @@ _PLAIN_URL = re.compile(
 _PORTS = {"http": 80, "https": 443}
 _LAST_PORT = 65_535
 _WITH_BODY = ("POST", "PUT", "PATCH")
-"""Methods of which an empty body is said, too."""
+"""Methods whose requests declare an empty body, too (``content-length: 0``)."""
 _LENGTHS = ("content-length", "transfer-encoding")
 _CONTROL = frozenset(b"\r\n\0")
 
 
 class Reply:
-    """An answer, of which the headers are here.
+    """A response whose headers have been received.
 
     Attributes:
-        status_code: The status.
+        status_code: The HTTP status.
         headers: The headers by name, as the server writes it.
         stream: Yields the body; to be closed.
     """

@@ -40,7 +40,7 @@ _REQUEST_IDS = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|passw|credential", re.IGNORECASE)
 
 _SHORTEST_SECRET = 6
-"""A shorter value (a word such as ``none`` that stands in for a key) would blank out ordinary text."""
+"""A shorter value (a word such as ``none`` used in place of a key) would blank out ordinary text."""
 
 
 class HttpFailed(RequestFailed):
@@ -107,10 +107,10 @@ def _reports_an_error(text: str) -> bool:
     import json
 
     try:
-        told = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and bool(told.get("error"))
+    return isinstance(value, dict) and bool(value.get("error"))
 
 
 def readable_body(text: str) -> str:

@@ -114,7 +114,7 @@ class Pool:
 
 
 class Body:
-    """The body of an answer. It is its own iterator: a generator would have to be closed by whoever leaves early."""
+    """The body of a response. It is its own iterator: callers that stop early would have to close a generator."""
 
     def __init__(self, connection: Connection, seconds: float | None) -> None:
         self._connection = connection

@@ -105,15 +105,15 @@ def claude_thinking(
     level = clamp_thinking_level(model, options.reasoning)
     if level == "off":
         return most, {"thinking": {"type": "disabled"}}
-    shown = {"display": "summarized"} if display else {}
+    summaries = {"display": "summarized"} if display else {}
     if adaptive:
         effort = (model.thinking_level_map or {}).get(level) or _CLAUDE_EFFORTS[level]
-        return most, {"thinking": {"type": "adaptive", **shown}, "output_config": {"effort": effort}}
+        return most, {"thinking": {"type": "adaptive", **summaries}, "output_config": {"effort": effort}}
     total, budget = fit_thinking_budget(evolve(model, max_tokens=room), most, level, options.thinking_budgets)
     budget = max(budget, _CLAUDE_BUDGET)
     if budget >= total:  # too little output for any thinking
         return most, {"thinking": {"type": "disabled"}}
-    return total, {"thinking": {"type": "enabled", "budget_tokens": budget, **shown}}
+    return total, {"thinking": {"type": "enabled", "budget_tokens": budget, **summaries}}
 
 
 def sampling_params(model: Model, reasoning: ThinkingLevel | None) -> dict[str, Any]:

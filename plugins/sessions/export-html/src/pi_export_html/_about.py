@@ -63,7 +63,7 @@ def _facts(session: SessionView, outline: Outline, totals: _Totals) -> list[Html
         ("Tokens", totals.tokens()),
         ("Cost", cost(totals.usage.cost.total) if totals.usage.cost.total else None),
     ]
-    return [tag("div", tag("dt", name), tag("dd", told)) for name, told in facts if told]
+    return [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value]
 
 
 def _prompt(system_prompt: str | None) -> Html | None:

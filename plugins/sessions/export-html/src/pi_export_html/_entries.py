@@ -98,16 +98,16 @@ class Transcript:
             return tag("div", record_fold(message), id=f"e{number}", class_=self._classes(number, "record"))
         if isinstance(message, CustomMessage):
             return self._custom(number, message.custom_type, message, message.content, shows=message.display)
-        said = _SAID.get(type(message), _unknown)
-        return self._article(number, *said(message))
+        render = _RENDERERS.get(type(message), _unknown)
+        return self._article(number, *render(message))
 
     def _answer(self, number: int, message: AssistantMessage) -> Html:
         parts = [self._block(number, block) for block in message.content]
         if message.error_message or message.stop_reason in ("error", "aborted", "length"):
             notes = {"aborted": "Stopped", "length": "Cut off at the limit of the answer's length"}
             reason = notes.get(message.stop_reason, "Error")
-            said = f": {message.error_message}" if message.error_message else ""
-            parts.append(tag("p", f"{reason}{said}", class_="error"))
+            details = f": {message.error_message}" if message.error_message else ""
+            parts.append(tag("p", f"{reason}{details}", class_="error"))
         took = seconds(message.duration_ms) if message.duration_ms is not None else ""
         note = " · ".join(filter(None, (f"{message.provider}/{message.model}", usage_line(message.usage), took)))
         return self._article(number, "answer", message.model, join(parts), note=note)
@@ -145,7 +145,7 @@ class Transcript:
         try:
             lines = renderer.render(value, width=_WIDTH, expanded=True)
             return tag("pre", terminal_text("\n".join(map(str, lines))), class_="output")
-        except Exception:  # noqa: BLE001 - a plugin's renderer: without it the content is shown
+        except Exception:  # noqa: BLE001 - a plugin's renderer: fall back to the content
             return None
 
     # Frames
@@ -168,7 +168,7 @@ class Transcript:
         )
 
     def _note(self, number: int, entry: SessionEntry) -> Html:
-        """Return an entry in one line; details that are shown elsewhere, or are only for plugins, are folded."""
+        """Return an entry in one line; details that appear elsewhere, or are only for plugins, are folded."""
         headline = _NOTES[type(entry)](entry) if type(entry) in _NOTES else f"Entry of type {entry.type}"
         details = _data(entry)
         kind = "note quiet" if isinstance(entry, LabelEntry | SessionInfoEntry | CustomEntry) else "note"
@@ -242,7 +242,7 @@ def _unknown(message: Any) -> _Rendered:
 _Rendered: TypeAlias = tuple[str, str, Html]
 """A message's kind, its author, and its body."""
 
-_SAID: dict[type, Callable[[Any], _Rendered]] = {
+_RENDERERS: dict[type, Callable[[Any], _Rendered]] = {
     UserMessage: lambda message: ("user", "You", _content(message.content)),
     ToolResultMessage: _result,
     BashExecutionMessage: lambda message: ("bash", "You ran", _command(message)),

@@ -26,10 +26,12 @@ _BEGINNINGS = {
 
 def image(content: ImageContent) -> Html:
     """Return an image, or a note in its place."""
-    told = f"{content.mime_type}, {size(len(content.data))}"
+    description = f"{content.mime_type}, {size(len(content.data))}"
     if not _is_image(content):
-        return tag("p", f"[image, not shown: {told}]", class_="note")
-    picture = tag("img", src=f"data:{content.mime_type};base64,{content.data}", alt=told, title=told, loading="lazy")
+        return tag("p", f"[image, not shown: {description}]", class_="note")
+    picture = tag(
+        "img", src=f"data:{content.mime_type};base64,{content.data}", alt=description, title=description, loading="lazy"
+    )
     return tag("p", picture, class_="image")
 
 

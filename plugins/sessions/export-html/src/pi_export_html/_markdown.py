@@ -22,7 +22,7 @@ _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f]+", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:[^\W\d_][\w ,;.:'\"()?!%/@…-]*)?")
 """One line without Markdown syntax, which is rendered ten times as fast: most messages of users."""
 _LONGEST = 50_000
-"""Maximum characters; a longer text is hardly prose, takes long to parse, and is shown as plain text."""
+"""Maximum characters; a longer text is hardly prose, takes long to parse, and is rendered as plain text."""
 
 
 def markdown(text: str) -> Html:

@@ -34,7 +34,7 @@ class Outline:
         leaf: The last of them.
         labels: Labels of entries.
         calls: Answer and call for each tool result.
-        results: The inverse of ``calls``; a result without a call is shown separately.
+        results: The inverse of ``calls``; a result without a call is rendered separately.
     """
 
     entries: Sequence[SessionEntry]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_json", "call_line", "folded", "fragments", "output", "tool_box"]
 
-_TELLING = ("command", "path", "file_path", "pattern", "query", "url", "name")
+_MAIN_ARGUMENTS = ("command", "path", "file_path", "pattern", "query", "url", "name")
 """Arguments that describe a call best, most important first."""
 
 _SHORT = 160
@@ -58,10 +58,10 @@ def result_body(result: ToolResultMessage, diff: str | None = None) -> Html:
 def call_line(call: ToolCall) -> str:
     """Return a call in one line, without the tool's name."""
     arguments = call.arguments
-    told = next((str(arguments[name]) for name in _TELLING if isinstance(arguments.get(name), str | int)), None)
-    if told is None:
-        told = as_json(arguments, indent=None) if arguments else ""
-    line = " ".join(told.split())
+    main = next((str(arguments[name]) for name in _MAIN_ARGUMENTS if isinstance(arguments.get(name), str | int)), None)
+    if main is None:
+        main = as_json(arguments, indent=None) if arguments else ""
+    line = " ".join(main.split())
     return line if len(line) <= _SHORT else f"{line[: _SHORT - 1]}…"
 
 
@@ -97,11 +97,11 @@ def folded(text: str, written: Any = None, class_: str = "output") -> Html:
         return tag("pre", written(text), class_=class_)
     rest = text[cut:]
     more = rest.count("\n") + 1
-    told = f"{more:,} more lines" if more > 1 else f"{len(rest):,} more characters"
+    summary = f"{more:,} more lines" if more > 1 else f"{len(rest):,} more characters"
     return join(
         [
             tag("pre", written(text[:cut]), class_=class_),
-            tag("details", tag("summary", told), tag("pre", written(rest), class_=class_), class_="more"),
+            tag("details", tag("summary", summary), tag("pre", written(rest), class_=class_), class_="more"),
         ]
     )
 
@@ -131,12 +131,12 @@ def _head(call: ToolCall, result: ToolResultMessage | None, state: str) -> Html:
     if result is not None:
         notes = [seconds(result.duration_ms)] if result.duration_ms is not None else []
         notes += [usage_line(result.usage)] if result.usage is not None else []
-    told = {"open": "no result", "failed": "failed"}.get(state)
+    outcome = {"open": "no result", "failed": "failed"}.get(state)
     return tag(
         "header",
         tag("b", call.name),
         tag("code", call_line(call)),
-        tag("em", told) if told else None,
+        tag("em", outcome) if outcome else None,
         tag("small", " · ".join(filter(None, notes))) if notes else None,
     )
 

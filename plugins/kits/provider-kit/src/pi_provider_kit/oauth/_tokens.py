@@ -162,9 +162,9 @@ class _Clock:
 
 def _refused(status: int | None, answer: Mapping[str, Any], body: str, secrets: list[str], note: str) -> TokenRefused:
     """Return the error with the server's text: OAuth's two fields, or an API's error object."""
-    told = answer.get("error")
-    nested = told if isinstance(told, dict) else {}
-    error = told if isinstance(told, str) else str(nested.get("code") or nested.get("type") or "")
+    reported = answer.get("error")
+    nested = reported if isinstance(reported, dict) else {}
+    error = reported if isinstance(reported, str) else str(nested.get("code") or nested.get("type") or "")
     description = answer.get("error_description") or nested.get("message") or answer.get("message") or ""
     words = ": ".join(part for part in (error, str(description)) if part) or body or "no body"
     words = " ".join(redact(words, secrets).split())[:_LONGEST_TEXT].rstrip(". ")
