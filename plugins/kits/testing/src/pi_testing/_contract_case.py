@@ -1,4 +1,4 @@
-"""What a provider's tests give to the contract suite: the provider, and how its API says what a test wants said."""
+"""A provider's part of its contract suite: the provider, and its API's wire format for scripted answers."""
 
 from __future__ import annotations
 
@@ -49,23 +49,24 @@ Feature: TypeAlias = Literal[
     "timeouts",
     "progress",
 ]
-"""What a test of the suite may need:
+"""Features that a test of the suite may require:
 
-- ``thinking``, ``tools``, ``images``: the API knows them.
-- ``usage``: it counts tokens, and the case's model has prices; ``cached_usage``: those that came from a cache, apart.
-- ``broken_arguments``: it sends arguments as text, so that they can be no JSON.
+- ``thinking``, ``tools``, ``images``: the API supports them.
+- ``usage``: it counts tokens, and the case's model has prices; ``cached_usage``: it counts cached tokens
+  separately.
+- ``broken_arguments``: it sends arguments as text, so they may be invalid JSON.
 - ``length``: an answer can end because it was too long.
 - ``requests``: ``sent()`` is the body of the request.
-- ``replay``: the conversation is made to fit the API.
+- ``replay``: the conversation is converted to what the API accepts.
 - ``hooks``: ``on_payload`` and ``on_response`` may fail.
-- ``http``: the API is spoken over HTTP; ``failure_details``: status and wish to wait are kept in
+- ``http``: the API uses HTTP; ``failure_details``: status and requested delay are stored in
   ``message.extra["requestFailure"]``.
-- ``bytes``: answers are streams of bytes, which break anywhere; ``timeouts``: ``timeout_ms`` bounds each silence;
-  ``progress``: ``progress_timeout_ms`` bounds the time in which nothing comes but pings.
+- ``bytes``: answers are streams of bytes, which may break off anywhere; ``timeouts``: ``timeout_ms`` bounds each
+  silence; ``progress``: ``progress_timeout_ms`` bounds the time in which only pings arrive.
 """
 
 EVERYTHING: frozenset[Feature] = frozenset(get_args(Feature))
-"""What a provider supports unless its case says otherwise: ``EVERYTHING - {"images"}``."""
+"""The features of a case that does not set ``supports``: ``EVERYTHING - {"images"}``."""
 
 
 @frozen
@@ -76,7 +77,7 @@ class Says:
 
     @property
     def whole(self) -> str:
-        """All of it."""
+        """The complete text."""
         return "".join(self.deltas)
 
 
@@ -89,7 +90,7 @@ class Thinks:
 
     @property
     def whole(self) -> str:
-        """All of it."""
+        """The complete text."""
         return "".join(self.deltas)
 
 
@@ -98,10 +99,10 @@ class Calls:
     """A call.
 
     Attributes:
-        id: Its id; an API with rules of its own for ids may make another of it.
-        name: The tool.
+        id: Its id; an API with its own rules for ids may replace it.
+        name: Name of the tool.
         arguments: A JSON object.
-        raw: The argument text as the API sends it, where it is not that of ``arguments``.
+        raw: The argument text to send instead of the JSON of ``arguments``.
     """
 
     id: str
@@ -115,16 +116,16 @@ Block: TypeAlias = Says | Thinks | Calls
 
 
 class ProviderCase(ABC):
-    """A provider, and the scenarios that its API can be asked to play; each is for the next request.
+    """A provider, and the scenarios that its API can simulate; each applies to the next request.
 
-    A provider that talks HTTP extends ``ServerCase`` instead, which has all of this but for the wire format.
+    For a provider that uses HTTP, extend ``ServerCase`` instead, which lacks only the wire format.
 
     Attributes:
-        provider: Who is tested.
-        model: A model of it; it thinks, sees images and has prices, as far as the case supports that.
-        api_key: Goes with every request; it must not show anywhere.
+        provider: The provider under test.
+        model: One of its models, with reasoning, image input and prices as far as the case supports them.
+        api_key: Sent with every request; it must not appear in any message or error.
         transport: ``StreamOptions.transport`` of every request.
-        supports: What applies. A test that needs more is skipped, and says which feature was missing.
+        supports: Supported features. A test that needs another is skipped with the name of the missing feature.
     """
 
     provider: Provider
@@ -145,33 +146,33 @@ class ProviderCase(ABC):
 
     @abstractmethod
     def stalls(self, delta: str) -> None:
-        """Say this text, and nothing more: neither more of the block nor an end."""
+        """Send this text and then nothing: no more of the block, and no end."""
 
     def pings(self, delta: str) -> None:
-        """Say this text, and then only what keeps the connection busy (``progress``)."""
+        """Send this text, and then only pings (``progress``)."""
         raise self._unsupported("progress")
 
     @abstractmethod
     def waits(self) -> asyncio.Event:
-        """Take the request and never answer; the event is set when it was taken."""
+        """Accept the request and never answer; the event is set when it has arrived."""
 
-    async def left(self) -> None:  # noqa: B027 - nothing is right where there is no connection
+    async def left(self) -> None:  # noqa: B027 - a no-op is correct for a case without a connection
         """Return when the client has closed the connection of the latest request."""
 
     def sent(self) -> Any:
         """Return the body of the latest request (``requests``)."""
         raise self._unsupported("requests")
 
-    def refuses(self, status: int, said: str, **headers: str) -> None:
+    def refuses(self, status: int, message: str, **headers: str) -> None:
         """Answer with an error in the API's own form (``http``); ``retry_after="7"`` and the like are headers."""
         raise self._unsupported("http")
 
-    def breaks(self, delta: str, said: str) -> None:
-        """Say this text, then an error in the midst of the answer (``bytes``)."""
+    def breaks(self, delta: str, message: str) -> None:
+        """Send this text, then an error during the answer (``bytes``)."""
         raise self._unsupported("bytes")
 
     def ends_early(self, delta: str) -> None:
-        """Say this text; the stream then ends well for HTTP, without what the API ends an answer with (``bytes``)."""
+        """Send this text, then end the HTTP response without the API's final event (``bytes``)."""
         raise self._unsupported("bytes")
 
     def sends(self, answer: Answer) -> None:
@@ -183,10 +184,10 @@ class ProviderCase(ABC):
         raise self._unsupported("bytes")
 
     def unreachable(self) -> Model:
-        """Return the model at an address where nothing answers (``http``)."""
+        """Return the model with the address of a server that is not running (``http``)."""
         raise self._unsupported("http")
 
-    # Scenarios by name
+    # Common scenarios
 
     def text(self, *deltas: str) -> None:
         """Answer with text."""
@@ -214,12 +215,12 @@ class ProviderCase(ABC):
 
 
 class ServerCase(ProviderCase):
-    """A provider that talks to a fake server over HTTP: a subclass only knows how its API writes an answer.
+    """A provider that sends requests to a fake server; a subclass defines only the wire format of its API.
 
     Attributes:
-        server: The server that ``model.base_url`` leads to.
-        event_end: What ends an event in the stream of an answer.
-        ping: What a server sends in the stream to keep the connection busy.
+        server: The server at ``model.base_url``.
+        event_end: The delimiter that ends an event of the stream.
+        ping: A keep-alive message of the stream.
     """
 
     server: FakeServer
@@ -232,11 +233,11 @@ class ServerCase(ProviderCase):
 
     @abstractmethod
     def written_without_end(self, blocks: Sequence[Block]) -> Answer:
-        """Return it without what the API ends an answer with."""
+        """Return the answer without the API's final event."""
 
     @abstractmethod
-    def written_error(self, said: str) -> bytes:
-        """Return the event by which the API tells of an error in the midst of an answer."""
+    def written_error(self, message: str) -> bytes:
+        """Return the event by which the API reports an error during an answer."""
 
     def answers(self, *blocks: Block, usage: Usage | None = None, length: bool = False) -> None:
         """See ``ProviderCase``."""
@@ -269,15 +270,15 @@ class ServerCase(ProviderCase):
         """See ``ProviderCase``."""
         return self.server.request.json
 
-    def refuses(self, status: int, said: str, **headers: str) -> None:
+    def refuses(self, status: int, message: str, **headers: str) -> None:
         """See ``ProviderCase``."""
-        self.sends(self.server.error(status, said).with_headers(**headers))
+        self.sends(self.server.error(status, message).with_headers(**headers))
 
-    def breaks(self, delta: str, said: str) -> None:
+    def breaks(self, delta: str, message: str) -> None:
         """See ``ProviderCase``."""
         answer = self.recorded(Says((delta, " and more")))
         kept = answer.body[: self._behind(delta)]
-        self.sends(evolve(answer, pieces=(kept, self.written_error(said))))
+        self.sends(evolve(answer, pieces=(kept, self.written_error(message))))
 
     def ends_early(self, delta: str) -> None:
         """See ``ProviderCase``."""
@@ -296,6 +297,6 @@ class ServerCase(ProviderCase):
         return evolve(self.model, base_url=self.model.base_url.replace(self.server.url, closed_url()))
 
     def _behind(self, delta: str) -> int:
-        """Return where, in the answer that begins with this text, its event ends."""
+        """Return the offset after the event of this text, in an answer that begins with it."""
         body = self.recorded(Says((delta, " and more"))).body
         return body.index(self.event_end, body.index(delta.encode())) + len(self.event_end)

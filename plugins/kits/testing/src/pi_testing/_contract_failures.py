@@ -139,11 +139,11 @@ class FailuresContract:
 
     @needs("http")
     async def test_every_overflow_is_known_as_one(self, case: ProviderCase) -> None:
-        for said in OVERFLOWS:
-            case.refuses(400, said)
+        for overflow in OVERFLOWS:
+            case.refuses(400, overflow)
             heard = await listen(case)
 
-            assert said in heard.error
+            assert overflow in heard.error
             assert is_context_overflow(heard.message), heard.error
 
     @needs("http")
@@ -229,17 +229,17 @@ class FailuresContract:
     @needs("bytes", "tools")
     @pytest.mark.parametrize("ending", ["cut", "whole"])
     async def test_wherever_an_answer_breaks_its_text_is_kept(self, case: ProviderCase, ending: Any) -> None:
-        said, call = Says(("so \u00e4", " \N{SNOWMAN}.")), Calls("call_1", "read", {"path": "\u00e4"})
-        answer = case.recorded(said, call)
+        words, call = Says(("so \u00e4", " \N{SNOWMAN}.")), Calls("call_1", "read", {"path": "\u00e4"})
+        answer = case.recorded(words, call)
         body = answer.body
         for end in sorted({*range(0, len(body), max(1, len(body) // 20)), *_inside(body)}):
             case.sends(evolve(answer.cut(end), ending=ending))
             heard = await listen(case, asking(tools=TOOLS))
 
             message = heard.message
-            assert said.whole.startswith(message.text), f"after {end} bytes: {message.text!r}"
+            assert words.whole.startswith(message.text), f"after {end} bytes: {message.text!r}"
             if message.stop_reason != "error":
-                assert (message.text, len(message.tool_calls)) == (said.whole, 1), f"an answer of {end} bytes is whole"
+                assert (message.text, len(message.tool_calls)) == (words.whole, 1), f"an answer of {end} bytes is whole"
             assert all(each.arguments == call.arguments for each in message.tool_calls), f"after {end} bytes"
 
     @needs("bytes")

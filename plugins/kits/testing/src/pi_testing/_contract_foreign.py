@@ -26,11 +26,11 @@ class Foreign:
     """What another provider leaves in a conversation.
 
     Attributes:
-        ids: Of its two calls in one answer.
+        ids: Ids of its two calls in one answer.
         thinking: Its thinking blocks.
-        text_signature: Of its text.
-        thought_signature: Of its calls.
-        secrets: What must not go to anybody else: signatures and what stands in for thinking.
+        text_signature: Signature of its text.
+        thought_signature: Signature of its calls.
+        secrets: Data that must not be sent to another provider: signatures and redacted thinking.
     """
 
     api: str
@@ -41,7 +41,7 @@ class Foreign:
     secrets: tuple[str, ...] = field(default=())
 
     def turn(self, number: int) -> Iterator[Message]:
-        """Yield an answer with two calls and their results; the words tell which turn it is."""
+        """Yield an answer with two calls and their results; their texts contain the turn's number."""
         calls = tuple(
             ToolCall(call_id, name, {"path": f"{self.api}-{number}"}, self.thought_signature)
             for call_id, name in zip(self.ids, ("read", "write"), strict=True)

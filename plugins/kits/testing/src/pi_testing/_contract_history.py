@@ -1,4 +1,4 @@
-"""The contract of conversations: images, what this model said before, what others said, and what is broken in them."""
+"""The contract of conversations: images, earlier answers of this and other models, and broken messages."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class HistoryContract:
         _appear_in_order(case, "Look.", text, PIXEL)
 
     @needs("images", "requests", "tools")
-    async def test_a_model_that_cannot_see_is_told_of_images(self, case: ProviderCase) -> None:
+    async def test_a_model_without_vision_gets_a_note_for_each_image(self, case: ProviderCase) -> None:
         blind = evolve(case.model, input=("text",))
         image = ImageContent(PIXEL, "image/png")
-        said = UserMessage(content=(TextContent("Look."), image), timestamp=1)
+        question = UserMessage(content=(TextContent("Look."), image), timestamp=1)
         case.text("I cannot see.")
-        messages = (said, _called(case, "call_1"), _result("call_1", "", image))
+        messages = (question, _called(case, "call_1"), _result("call_1", "", image))
         await listen(case, asking(*messages, tools=TOOLS), model=blind)
 
         assert PIXEL not in everything_in(case.sent())
@@ -85,10 +85,10 @@ class HistoryContract:
         history: list[Message] = [_user("Look at a and b.")]
         for turn in ("first", "second"):
             answer = await _answer(case, history, turn)
-            said: list[Message] = [answer]
+            turn_messages: list[Message] = [answer]
             for number, call in enumerate(answer.tool_calls):
-                said.append(_result(call.id, f"Result {number} of {turn}.", tool_name=call.name))
-            history += map(_stored, said) if stored else said
+                turn_messages.append(_result(call.id, f"Result {number} of {turn}.", tool_name=call.name))
+            history += map(_stored, turn_messages) if stored else turn_messages
         case.text("Both are empty.")
         heard = await listen(case, asking(*history, NEXT, tools=TOOLS), reasoning="medium")
 

@@ -1,4 +1,4 @@
-"""The rules that hold for every stream of events, and how a test listens to one under them."""
+"""The rules for every stream of events, and ``listen``, which checks a stream against them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _GOOD_ENDS = ("stop", "length", "toolUse", "deferred")
 
 @frozen(eq=False)
 class Heard:
-    """All events of an answer; they kept the rules.
+    """All events of an answer, checked against the rules.
 
     Attributes:
-        message: What the stream ended with.
+        message: The final message.
     """
 
     events: tuple[AssistantMessageEvent, ...]
@@ -47,13 +47,13 @@ class Heard:
 
     @property
     def done(self) -> AssistantMessage:
-        """The message of an answer that ended well."""
+        """The message of a successful answer."""
         assert isinstance(self.events[-1], Done), f"the answer failed: {self.message.error_message}"
         return self.message
 
     @property
     def error(self) -> str:
-        """The text of an answer that failed, and was not aborted."""
+        """The error text of an answer that failed without being aborted."""
         assert self.message.stop_reason == "error", f"ended with {self.message.stop_reason!r}, not with an error"
         return self.message.error_message or ""
 
@@ -71,7 +71,7 @@ async def listen(
     on_event: Callable[[AssistantMessageEvent], object] = lambda _: None,
     **options: Any,
 ) -> Heard:
-    """Ask the case's provider and return what it says; every event is checked as it comes.
+    """Send a request to the case's provider and return its answer; every event is checked as it arrives.
 
     Raises:
         AssertionError: A rule of the stream was broken, the stream raised, or it did not end.
@@ -94,7 +94,7 @@ async def listen(
 
 
 def everything_in(value: Any) -> str:
-    """Return every string in plain data, keys included, in order; JSON in strings is looked into."""
+    """Return every string in plain data, keys included, in order; JSON in strings is searched, too."""
     found: list[str] = []
     _collect(value, found)
     return "\n".join(found)
@@ -119,7 +119,7 @@ def _collect(value: Any, found: list[str]) -> None:
 
 @define
 class _Open:
-    """A block that began."""
+    """A block that has started."""
 
     kind: str
     call: tuple[str, str] = ("", "")
@@ -128,10 +128,10 @@ class _Open:
 
 
 class StreamRules:
-    """Sees one event after the other and fails at the first that must not come here.
+    """Checks events one after another and fails at the first that breaks a rule.
 
     Args:
-        model: Who answers.
+        model: The answering model.
         corrected: A block may end with another text than that of its deltas, because the API corrected itself.
     """
 
@@ -158,10 +158,10 @@ class StreamRules:
         self._see_partial(event.partial)
 
     def ended(self) -> AssistantMessage:
-        """Return the final message; partials that somebody kept must still be what they were."""
+        """Return the final message; partial messages that were emitted must be unchanged."""
         assert self._is_over(), f"the stream ended without done or error: {[event.type for event in self.events]}"
-        for partial, shown in self._kept:
-            assert repr(partial) == shown, "a partial changed after it was given away"
+        for partial, original in self._kept:
+            assert repr(partial) == original, "a partial changed after it was given away"
         last = self.events[-1]
         assert isinstance(last, Done | Error)
         return last.message if isinstance(last, Done) else last.error
@@ -196,18 +196,18 @@ class StreamRules:
     def _see_partial(self, partial: AssistantMessage) -> None:
         assert partial.stop_reason == "pending", f"a partial says that it stopped: {partial.stop_reason!r}"
         assert len(partial.content) >= len(self._blocks), "a partial lacks a block that began"
-        for block, shown in zip(self._blocks, partial.content, strict=False):  # it may be ahead of the events
-            assert isinstance(shown, _KINDS[block.kind]), f"a partial shows {shown!r:.80} where {block.kind} began"
-            if isinstance(shown, ToolCall):
-                assert isinstance(shown.arguments, dict)
-                assert (shown.id, shown.name) == block.call
+        for block, content in zip(self._blocks, partial.content, strict=False):  # it may be ahead of the events
+            assert isinstance(content, _KINDS[block.kind]), f"a partial shows {content!r:.80} where {block.kind} began"
+            if isinstance(content, ToolCall):
+                assert isinstance(content.arguments, dict)
+                assert (content.id, content.name) == block.call
             else:
-                assert _joined([_said(shown)]).startswith(_joined(block.deltas)), (
+                assert _joined([_text_of(content)]).startswith(_joined(block.deltas)), (
                     "a partial is not what its deltas were"
                 )
         before = self._kept[-1][0].content if self._kept and not self._corrected else ()
         for old, new in zip(before, partial.content, strict=False):
-            assert _joined([_said(new)]).startswith(_joined([_said(old)])), "a partial shrank"
+            assert _joined([_text_of(new)]).startswith(_joined([_text_of(old)])), "a partial shrank"
         self._kept.append((partial, repr(partial)))
 
     def _see_end(self, event: Done | Error) -> None:
@@ -228,16 +228,16 @@ class StreamRules:
 
     def _see_content(self, message: AssistantMessage, *, complete: bool) -> None:
         """Compare the final content with what was streamed; empty blocks may be missing."""
-        said = [_joined(block.deltas) for block in self._blocks if block.kind != "toolcall"]
-        got = [_joined([_said(each)]) for each in message.content]
-        assert list(filter(None, got)) == list(filter(None, said)), "the final message is not what was streamed"
+        streamed = [_joined(block.deltas) for block in self._blocks if block.kind != "toolcall"]
+        got = [_joined([_text_of(each)]) for each in message.content]
+        assert list(filter(None, got)) == list(filter(None, streamed)), "the final message is not what was streamed"
         ended = [block.end.id for block in self._blocks if block.kind == "toolcall" and block.end is not None]
         calls = [call.id for call in message.tool_calls]
         assert calls == ended if complete else set(calls) <= set(ended), f"calls {calls} remain of {ended}"
 
 
-def _said(block: Any) -> str:
-    """Return what a block says; a call says nothing."""
+def _text_of(block: Any) -> str:
+    """Return the text or thinking of a block; empty for a call."""
     return str(getattr(block, "text", "") or getattr(block, "thinking", ""))
 
 

@@ -1,4 +1,4 @@
-"""The contract of front ends: what they show, how they end, and what they leave behind."""
+"""The contract of front ends: their output, their exit, and what remains after it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["MODE_FEATURES", "ModeRows"]
 MODE_FEATURES: frozenset[str] = frozenset(("talks", "terminal", "dialogs"))
 
 _GONE_SECONDS = 10.0
-"""How long the system may take to end processes."""
+"""Seconds to wait until processes have ended."""
 
 
 class ModeRows(ContractSuite):
@@ -36,21 +36,21 @@ class ModeRows(ContractSuite):
     extensions: ClassVar[Sequence[str | Path]] = ()
 
     def typed(self, prompt: str) -> str:
-        """Return what is typed to say a prompt (``talks``)."""
+        """Return the input that sends a prompt (``talks``)."""
         return f"{prompt}\n"
 
-    def agreed(self, shown: str) -> str:
-        """Return what is typed to say yes to a dialog (``dialogs``).
+    def agreed(self, output: str) -> str:
+        """Return the input that confirms a dialog (``dialogs``).
 
         Args:
-            shown: All that was shown so far; the dialog's title or message is its end.
+            output: The output so far; it ends with the dialog's title or message.
         """
         raise NotImplementedError(f"{type(self).__name__} claims 'dialogs' in supports and has no method agreed")
 
     def check_output(self, out: str) -> None:
-        """Fail where stdout is not what it must be: lines of JSON, for example."""
+        """Fail if stdout is not in the mode's format, such as lines of JSON."""
 
-    # How a front end is driven
+    # Driving a front end
 
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
@@ -61,8 +61,8 @@ class ModeRows(ContractSuite):
 
     @pytest.fixture
     def start(self, folder: Path, pi_plugin_index: Path) -> Iterator[Callable[..., FrontEnd]]:
-        """Start the front end with a prompt; ends with the test."""
-        assert find_spec("pi_cli"), "this suite runs pi itself: install pluggypi-cli beside the plugin"
+        """Return a function that starts the front end with a prompt; it is closed after the test."""
+        assert find_spec("pi_cli"), "this suite runs pi itself: install pluggypi-cli next to the plugin"
         agent_dir = folder.with_name("home") / "agent"
         agent_dir.mkdir(parents=True)
         (agent_dir / "cache").symlink_to(pi_plugin_index, target_is_directory=True)
@@ -84,10 +84,10 @@ class ModeRows(ContractSuite):
             each.close()
 
     @pytest.fixture
-    def said(self, start: Callable[..., FrontEnd]) -> Callable[..., Ended]:
-        """Say a prompt, wait for what must be shown, and return what the process left."""
+    def run_prompt(self, start: Callable[..., FrontEnd]) -> Callable[..., Ended]:
+        """Return a function that sends a prompt, waits for the expected output, and returns the process's result."""
 
-        def said(prompt: str, expected: str) -> Ended:
+        def run_prompt(prompt: str, expected: str) -> Ended:
             front_end = start(prompt)
             if "talks" in self.supports:
                 front_end.until(expected)
@@ -95,38 +95,38 @@ class ModeRows(ContractSuite):
             assert not _crashed(ended)
             return ended
 
-        return said
+        return run_prompt
 
-    # What is shown
+    # Output
 
-    def test_an_answer_is_shown_and_the_session_ended(self, said: Callable[..., Ended], folder: Path) -> None:
-        ended = said("say The answer.", "The answer.")
+    def test_an_answer_is_printed_and_the_session_ended(self, run_prompt: Callable[..., Ended], folder: Path) -> None:
+        ended = run_prompt("say The answer.", "The answer.")
 
         assert "The answer." in ended.out
         assert ended.code == 0, ended.err
         assert (folder / "shutdown").read_text() == "quit\n", "session_shutdown runs once"
         self.check_output(ended.out)
 
-    def test_a_failed_answer_is_told(self, said: Callable[..., Ended]) -> None:
-        ended = said("fail This request is wrong.", "This request is wrong.")
+    def test_a_failed_answer_is_reported(self, run_prompt: Callable[..., Ended]) -> None:
+        ended = run_prompt("fail This request is wrong.", "This request is wrong.")
 
         assert "This request is wrong." in ended.out + ended.err
         assert ended.code == self.failed_code
         self.check_output(ended.out)
 
-    def test_a_plugin_that_fails_is_told_by_name_and_costs_no_answer(
-        self, said: Callable[..., Ended], folder: Path
+    def test_a_failing_plugin_is_reported_by_name_and_costs_no_answer(
+        self, run_prompt: Callable[..., Ended], folder: Path
     ) -> None:
         (folder / "broken").touch()
-        ended = said("say The answer.", "The answer.")
+        ended = run_prompt("say The answer.", "The answer.")
 
         assert "The answer." in ended.out
         assert "front_end_plugin" in (ended.out + ended.err).replace("-", "_")
         assert "the plugin's own mistake" in ended.out + ended.err
         self.check_output(ended.out)
 
-    def test_what_a_plugin_prints_is_not_on_stdout(self, said: Callable[..., Ended]) -> None:
-        ended = said("call prints", "printed")
+    def test_what_a_plugin_prints_is_not_on_stdout(self, run_prompt: Callable[..., Ended]) -> None:
+        ended = run_prompt("call prints", "printed")
 
         assert "printed" in ended.out
         assert "terminal" in self.supports or "noise of a plugin" not in ended.out
@@ -145,10 +145,10 @@ class ModeRows(ContractSuite):
         assert ("The user said no" in ended.out) != ("dialogs" in self.supports)
         assert ended.code == 0, ended.err
 
-    # How it ends
+    # Exit
 
     @needs("talks")
-    def test_input_that_ends_ends_it(self, start: Callable[..., FrontEnd], folder: Path) -> None:
+    def test_it_exits_at_the_end_of_input(self, start: Callable[..., FrontEnd], folder: Path) -> None:
         front_end = start()
         if self.ready:
             front_end.until(self.ready)
@@ -158,7 +158,7 @@ class ModeRows(ContractSuite):
         assert (folder / "shutdown").read_text() == "quit\n"
 
     @needs("dialogs")
-    def test_a_dialog_that_nobody_answers_does_not_outlast_the_input(
+    def test_an_unanswered_dialog_does_not_outlast_the_input(
         self, start: Callable[..., FrontEnd], folder: Path
     ) -> None:
         front_end = start("call asks")
@@ -169,7 +169,7 @@ class ModeRows(ContractSuite):
         assert (folder / "shutdown").exists()
 
     @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-    def test_a_signal_ends_what_is_going_on_and_leaves_no_process(
+    def test_a_signal_ends_the_run_and_leaves_no_process(
         self, start: Callable[..., FrontEnd], folder: Path, sent: signal.Signals
     ) -> None:
         seconds = f"3600.{abs(hash(str(folder))) % 10**9:09d}"
@@ -181,8 +181,8 @@ class ModeRows(ContractSuite):
         ended = front_end.ended()
 
         assert not _crashed(ended)
-        assert (folder / "shutdown").exists(), "plugins are told of the end"
-        # Where one talks, an interrupt may end the answer and not the front end.
+        assert (folder / "shutdown").exists(), "session_shutdown was emitted"
+        # In an interactive mode, an interrupt may end the answer and not the front end.
         well = {0} if sent is signal.SIGINT and "talks" in self.supports else set()
         assert ended.code in {128 + sent, -sent, *well}
 
@@ -198,13 +198,13 @@ class ModeRows(ContractSuite):
 
 
 def _crashed(ended: Ended) -> list[str]:
-    """Return the lines of a crash; an event that tells of one has them within its line."""
+    """Return the lines of a crash; an event that reports one contains them within its line."""
     lines = (ended.out + ended.err).splitlines()
     return [line for line in lines if line.startswith(("Traceback (", "Exception ignored"))]
 
 
 def _wait_for(condition: Callable[[], bool], front_end: FrontEnd) -> None:
-    """Wait for something that nobody announces."""
+    """Poll until a condition holds that no event announces."""
     end = time.monotonic() + _GONE_SECONDS
     while not condition():
         assert time.monotonic() < end, f"it did not happen within {_GONE_SECONDS:g} s; exit: {front_end.process.poll()}"

@@ -213,14 +213,14 @@ class ReaderContract:
         self._checked([self.to_wire(shuffled)])
 
     def _seen(self, chunks: Iterable[bytes]) -> tuple[list[Any], list[Any], str, str | None, Usage]:
-        """Return what a listener sees: events in short, content, stop reason, error and usage."""
+        """Return what a listener receives: events in short, content, stop reason, error and usage."""
         events = list(self.read(chunks))
         message = _message(events[-1])
-        shown = [(each.type, getattr(each, "content_index", None), getattr(each, "delta", None)) for each in events]
-        return shown, list(self.content_of(message)), message.stop_reason, message.error_message, message.usage
+        summary = [(each.type, getattr(each, "content_index", None), getattr(each, "delta", None)) for each in events]
+        return summary, list(self.content_of(message)), message.stop_reason, message.error_message, message.usage
 
     def _checked(self, chunks: Iterable[bytes]) -> tuple[list[AssistantMessageEvent], AssistantMessage]:
-        """Read, and check that what came of it keeps the rules of streams and can be stored and shown."""
+        """Read, and check that the result follows the rules of streams and can be stored and displayed."""
         rules = StreamRules(self.model, corrected=self.corrects_itself)
         for event in self.read(chunks):
             rules.see(event)

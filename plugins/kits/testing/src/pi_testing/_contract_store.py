@@ -118,8 +118,8 @@ class StoreRows:
             store.open(session.reference)
 
     async def test_what_is_not_there_is_named(self, store: SessionStore, tmp_path: Path) -> None:
-        for reference in ("nobody-has-this", str(tmp_path / "nobody-has-this")):
-            with pytest.raises(UserError, match="nobody-has-this"):
+        for reference in ("no-such-session", str(tmp_path / "no-such-session")):
+            with pytest.raises(UserError, match="no-such-session"):
                 store.open(reference)
 
     # Finding
@@ -147,14 +147,14 @@ class StoreRows:
         assert (info.modified - info.created).total_seconds() == 120  # noqa: PLR2004 - entry makes one a minute
         assert store.open(info.path).header.id == "one"
 
-    async def test_a_list_tells_how_far_it_is(self, store: SessionStore) -> None:
+    async def test_a_list_reports_its_progress(self, store: SessionStore) -> None:
         for name in ("one", "two", "three"):
             store.create(header(name)).append([entry(0), answer(1)])
-        told: list[tuple[int, int]] = []
-        store.list(None, lambda done, total: told.append((done, total)))
+        progress: list[tuple[int, int]] = []
+        store.list(None, lambda done, total: progress.append((done, total)))
 
-        assert told[-1] == (3, 3)
-        assert told == sorted(told)
+        assert progress[-1] == (3, 3)
+        assert progress == sorted(progress)
 
     async def test_the_latest_is_the_session_that_was_stored_to_last(self, store: SessionStore) -> None:
         one, two = store.create(header("one")), store.create(header("two"))

@@ -47,7 +47,7 @@ def header(name: str = "one", cwd: str = "/home/me/project", parent: str | None 
 
 
 def entry(number: int, text: str = "Hello") -> MessageEntry:
-    """Return what a user said; the higher the number the later. Each follows the one before."""
+    """Return a user's message; each follows the one with the previous number."""
     message = UserMessage(content=text, timestamp=_BEGINNING + 60_000 * number)
     return MessageEntry(
         id=_id(number), parent_id=_id(number - 1) if number else None, timestamp=_STAMP, message=message
@@ -55,7 +55,7 @@ def entry(number: int, text: str = "Hello") -> MessageEntry:
 
 
 def answer(number: int, text: str = "Hello.") -> MessageEntry:
-    """Return what a model said."""
+    """Return a model's answer."""
     message = AssistantMessage(
         content=(TextContent(text),), api="a", provider="p", model="m", timestamp=_BEGINNING + 60_000 * number
     )
@@ -63,10 +63,10 @@ def answer(number: int, text: str = "Hello.") -> MessageEntry:
 
 
 def entries_of_all_kinds() -> list[SessionEntry]:
-    """Return a session of everything that an entry can be, one after another."""
+    """Return a session with every kind of entry."""
     usage = Usage(input=3, output=5, cache_read=7, total_tokens=15, cost=Cost(input=0.25, total=0.25))
     call = ToolCall("call_1", "read", {"path": "\u00e4/a.txt", "deep": {"lines": [1, 2.5, None, True]}})
-    said = AssistantMessage(
+    message = AssistantMessage(
         content=(ThinkingContent("Hm.", thinking_signature="c2ln"), TextContent(ALL_SCRIPTS), call),
         api="a",
         provider="p",
@@ -87,7 +87,7 @@ def entries_of_all_kinds() -> list[SessionEntry]:
     def common() -> dict[str, Any]:
         return {"id": _id(len(made)), "parent_id": _id(len(made) - 1), "timestamp": _STAMP}
 
-    made.append(MessageEntry(message=said, **common()))
+    made.append(MessageEntry(message=message, **common()))
     made.append(MessageEntry(message=result, **common()))
     made.append(ModelChangeEntry(provider="p", model_id="m2", **common()))
     made.append(ThinkingLevelChangeEntry(thinking_level="high", **common()))

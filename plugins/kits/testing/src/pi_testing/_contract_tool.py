@@ -1,4 +1,4 @@
-"""The contract of tools: what the model is told of one, what a call gives, and what a call must leave alone."""
+"""The contract of tools: their description for the model, their results, and what a call must not change."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ToolRows(ContractSuite):
     answers: ClassVar[Sequence[Any]] = ()
 
     def prepare(self, folder: Path) -> None:
-        """Make what the calls need in the session's working directory."""
+        """Create the files that the calls need in the session's working directory."""
 
     @property
     def supports(self) -> frozenset[str]:  # type: ignore[override] # it follows from what the subclass says
@@ -74,7 +74,7 @@ class ToolRows(ContractSuite):
 
     @pytest.fixture
     def fake_tools(self) -> dict[str, Any]:
-        """Return no stand-in: a tool that nobody registers must not pass."""
+        """Return no stand-in: a tool that no plugin registers must not pass."""
         return {}
 
     @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ class ToolRows(ContractSuite):
     async def called(
         self, session: AgentSession, script: ScriptedProvider, ui: FakeUI, *calls: Mapping[str, Any]
     ) -> list[ToolResultMessage]:
-        """Let the model make calls in one message, and return what it was told."""
+        """Let the model make calls in one message, and return their results."""
         for _ in calls:
             ui.answers(*self.answers)
         script.turn(*(tool_call(self.tool, arguments=each) for each in calls)).turn(text("Done."))
@@ -105,7 +105,7 @@ class ToolRows(ContractSuite):
         assert answer.text == "Done.", answer.error_message
         return [each for each in script.requests[-1].messages if isinstance(each, ToolResultMessage)][-len(calls) :]
 
-    # What the model is told
+    # Description for the model
 
     async def test_its_name_and_description_say_something(self, under_test: Tool) -> None:
         assert _NAME.fullmatch(under_test.name)
@@ -228,7 +228,7 @@ class ToolRows(ContractSuite):
         pi_session.subscribe(recorder)
         running = asyncio.create_task(pi_session.prompt("Call it."))
         await recorder.wait_for("tool_execution_start")
-        await asyncio.sleep(0.05)  # it is at work, and nobody tells when
+        await asyncio.sleep(0.05)  # it is running; no event says since when
         assert not recorder.of("tool_execution_end"), "takes_long has ended at once"
         await pi_session.abort()
         await soon(running, lambda: "the call to end after an abort")

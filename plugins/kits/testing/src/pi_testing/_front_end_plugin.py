@@ -38,8 +38,8 @@ class _Obedient:
     ) -> AsyncIterator[AssistantMessageEvent]:
         """Do what the last message says."""
         builder, last = MessageBuilder(model), context.messages[-1]
-        said = text_of(last.content)
-        word, _, rest = ("say", "", said) if last.role == "toolResult" else said.strip().partition(" ")
+        content = text_of(last.content)
+        word, _, rest = ("say", "", content) if last.role == "toolResult" else content.strip().partition(" ")
         yield builder.start()
         if word == "call":
             start = builder.tool_call_start("call_1", rest)

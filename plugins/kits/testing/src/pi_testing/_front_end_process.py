@@ -1,4 +1,4 @@
-"""``pi`` in a process of its own: what is typed goes in, what it shows comes out, in pipes or at a terminal."""
+"""Runs ``pi`` in a process, with pipes or at a terminal: writes its input and collects its output."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["Ended", "FrontEnd", "running"]
 
 _SECONDS = 30.0
-"""How long something that must happen may take; only a test that would hang gets to know it."""
+"""Seconds to wait for anything that must happen; only a test that would hang reaches it."""
 
 _PLUGIN = Path(__file__).with_name("_front_end_plugin.py")
 
 
 class Ended(NamedTuple):
-    """What a process left; at a terminal all that it showed is ``out``."""
+    """The result of a process; at a terminal ``out`` is all of its output."""
 
     out: str
     err: str
@@ -34,8 +34,8 @@ class FrontEnd:
     """One process.
 
     Args:
-        mode: What ``--mode`` takes.
-        folder: The working directory; ``home``, with the agent directory in it, and the error output are beside it.
+        mode: Value of ``--mode``.
+        folder: The working directory; ``home``, with the agent directory in it, and the error output are next to it.
         prompts: Prompts of the command line.
         terminal: Whether it runs at a terminal.
         extensions: As ``-e`` takes them.
@@ -88,15 +88,17 @@ class FrontEnd:
             os.write(self._input, text.encode())
 
     def until(self, *expected: str) -> str:
-        """Return what it has shown as soon as one of these is in it."""
+        """Return the output so far, as soon as one of these is in it."""
         while not any(each.encode() in self._seen for each in expected):
             piece = self._read()
-            assert piece, f"none of {expected} was shown before the end of {self._shown()!r}; stderr: {self._said()!r}"
+            assert piece, (
+                f"none of {expected} was printed before the end of {self._stdout()!r}; stderr: {self._stderr()!r}"
+            )
             self._seen += piece
-        return self._shown()
+        return self._stdout()
 
     def leave(self) -> None:
-        """Stop reading what it shows."""
+        """Close the reading end of its output."""
         os.close(self._output)
         self._output = -1
 
@@ -107,20 +109,20 @@ class FrontEnd:
             self._input = -1
 
     def ended(self) -> Ended:
-        """Return what it left, after its stdin has ended."""
+        """End its stdin, wait for it to exit, and return its result."""
         self.end_input()
         limit = time.monotonic() + _SECONDS
         while self.process.poll() is None or self._output >= 0:
-            assert time.monotonic() < limit, f"it does not end; shown: {self._shown()!r}; stderr: {self._said()!r}"
+            assert time.monotonic() < limit, f"it does not end; stdout: {self._stdout()!r}; stderr: {self._stderr()!r}"
             if self._terminal and self.process.poll() is None:
                 with suppress(OSError):
-                    os.write(self._input, b"\x04")  # the prompt may be shown a moment before it is listened to
+                    os.write(self._input, b"\x04")  # the prompt may be printed just before input is read
             if not self._drained(0.2):
                 break
-        return Ended(self._shown(), self._said(), self.process.wait(_SECONDS))
+        return Ended(self._stdout(), self._stderr(), self.process.wait(_SECONDS))
 
     def close(self) -> None:
-        """Kill it, if it is still there."""
+        """Kill it if it is still running."""
         self.process.kill()
         self.process.wait()
         for descriptor in {self._input, self._output} - {-1}:
@@ -128,7 +130,7 @@ class FrontEnd:
         self._input = self._output = -1
 
     def _drained(self, seconds: float) -> bool:
-        """Read what is there; False when nothing more can come."""
+        """Read the available output; return False when no more can follow."""
         if self._output < 0:
             time.sleep(0.02)
             return self.process.poll() is None
@@ -140,7 +142,7 @@ class FrontEnd:
 
     def _read(self) -> bytes:
         ready, _, _ = select.select([self._output], [], [], _SECONDS)
-        assert ready, f"nothing more is shown after {self._shown()!r}; stderr: {self._said()!r}"
+        assert ready, f"no more output after {self._stdout()!r}; stderr: {self._stderr()!r}"
         return self._piece()
 
     def _piece(self) -> bytes:
@@ -149,19 +151,19 @@ class FrontEnd:
         except OSError:  # the last process has left the terminal
             return b""
 
-    def _shown(self) -> str:
+    def _stdout(self) -> str:
         return self._seen.decode(errors="replace").replace("\r\n", "\n")
 
-    def _said(self) -> str:
+    def _stderr(self) -> str:
         return "" if self._terminal else self._errors.read_text(encoding="utf-8", errors="replace")
 
 
 def running(word: str) -> list[str]:
-    """Return the command lines of the processes that have a word in them, but for the dead that nobody collected."""
+    """Return the command lines that contain a word, of running processes without zombies."""
     if not Path("/proc/self/cmdline").exists():
         command = ["ps", "-A", "-o", "command="]  # where POSIX says it is, in whichever folder
-        shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - as written
-        return [line for line in shown.splitlines() if word in line]
+        listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - as written
+        return [line for line in listing.splitlines() if word in line]
     found = []
     for each in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):

@@ -1,12 +1,12 @@
 """Messages in short, and what a stream of events ended with: for tests of a provider's codec.
 
 ```python
-from pi_testing import conversation as said
+from pi_testing import conversation as talk
 
-messages = said.user("Hi"), said.answer(model, said.call("c1", "read", {"path": "a"})), said.result("c1", "ok")
+messages = talk.user("Hi"), talk.answer(model, talk.call("c1", "read", {"path": "a"})), talk.result("c1", "ok")
 ```
 
-Every message is from the beginning of time, so that two that say the same are equal.
+Every message has timestamp 0, so that two with the same content are equal.
 """
 
 from __future__ import annotations

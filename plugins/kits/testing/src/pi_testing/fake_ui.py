@@ -1,4 +1,4 @@
-"""A user who answers dialogs as the test says, and keeps what was asked and shown."""
+"""A user interface that answers dialogs as scripted, and records dialogs and notices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DialogKind: TypeAlias = Literal["select", "confirm", "input", "editor"]
 
 
 class Dialog(NamedTuple):
-    """What the user was asked. ``text`` is a confirmation's message, an input's placeholder, an editor's prefill."""
+    """A dialog. ``text`` is a confirmation's message, an input's placeholder, an editor's prefill."""
 
     kind: DialogKind
     title: str
@@ -27,7 +27,7 @@ class Dialog(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """What the user was told."""
+    """A notification."""
 
     message: str
     level: NoticeLevel = "info"
@@ -50,12 +50,12 @@ class FakeUI:
     Attributes:
         asked: The dialogs, in order.
         notices: The notices, in order.
-        statuses: Texts of ``set_status`` that still hold, by key.
-        widgets: Lines of ``set_widget`` that still hold, by key.
-        placements: Where they are shown, by key.
-        editor_text: What ``set_editor_text`` put where the user writes.
+        statuses: Current texts of ``set_status``, by key.
+        widgets: Current lines of ``set_widget``, by key.
+        placements: Placements of the widgets, by key.
+        editor_text: Text of ``set_editor_text``.
         title: The window's title.
-        problems: What went wrong, in words.
+        problems: Messages about what went wrong.
     """
 
     def __init__(self, *, dismiss_unexpected: bool = False) -> None:
@@ -73,7 +73,7 @@ class FakeUI:
         self._open: list[asyncio.Future[Any]] = []
         self._opened = asyncio.Event()
 
-    # What the test says
+    # For the test
 
     def answers(self, *answers: Any) -> Self:
         """Answer the next dialogs, in this order."""
@@ -81,7 +81,7 @@ class FakeUI:
         return self
 
     def answers_to(self, title: str, *answers: Any) -> Self:
-        """Answer the next dialogs with this text in their title; they come before what ``answers`` says."""
+        """Answer the next dialogs with this text in their title; they take precedence over ``answers``."""
         self._answers_to += [(title, answer) for answer in answers]
         return self
 
@@ -107,7 +107,7 @@ class FakeUI:
         if self.problems:
             raise AssertionError("; ".join(self.problems))
 
-    # What the plugin sees
+    # For the plugin
 
     async def select(
         self,

@@ -19,15 +19,15 @@ __all__ = ["MODE_FEATURES", "Ended", "FrontEnd", "ModeContract"]
 
 
 class ModeContract(ModeRows):
-    """All rows of the contract; a subclass whose name begins with ``Test`` says which mode, and how one talks to it.
+    """All rows of the contract; a subclass whose name begins with ``Test`` sets the mode, and how to send it input.
 
-    The mode is one of an installed plugin, and ``pi`` is installed, too. What a subclass says:
+    The mode is one of an installed plugin, and ``pi`` is installed, too. A subclass sets:
 
     Attributes:
-        mode: What ``pi --mode`` takes.
-        supports: ``talks``: prompts are typed on stdin until it ends, and not said on the command line. ``terminal``:
+        mode: Value of ``pi --mode``.
+        supports: ``talks``: prompts are typed on stdin until it ends, and not given on the command line. ``terminal``:
             it is run at one. ``dialogs``: the user is asked; elsewhere every dialog has to be declined.
-        ready: What is shown when the first prompt can be typed.
+        ready: Output that appears when the first prompt can be typed.
         failed_code: The exit code after an answer that failed.
         extensions: Files with further plugins, as ``pi -e`` takes them.
     """

@@ -97,7 +97,7 @@ def recorder() -> EventRecorder:
 
 @pytest.fixture
 def fake_ui() -> Iterator[FakeUI]:
-    """The user of ``pi_session``: ``fake_ui.answers(True)``. A dialog that nobody expected fails the test."""
+    """The user of ``pi_session``: ``fake_ui.answers(True)``. An unexpected dialog fails the test."""
     from pi_testing.fake_ui import FakeUI
 
     ui = FakeUI()
@@ -129,7 +129,7 @@ def pi_plugin_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pi_options(request: pytest.FixtureRequest) -> PiOptions:
-    """What ``@pytest.mark.pi(...)`` says of this test."""
+    """The options of this test from ``@pytest.mark.pi(...)``."""
     from pi_testing._options import options_of
 
     try:
@@ -189,7 +189,7 @@ def _check_problems(host: PluginHost, options: PiOptions) -> None:
 
 @pytest.fixture
 def fake_tools(pi_options: PiOptions) -> dict[str, FakeTool]:
-    """What stands in for pi's own tools by name, where no plugin of the test brings the real ones.
+    """Stand-ins for pi's own tools by name, where no plugin of the test registers the real ones.
 
     They do nothing and keep their calls: ``fake_tools["bash"].calls``.
     """
@@ -212,7 +212,7 @@ async def pi_session(
 ) -> AsyncIterator[AgentSession]:
     """A started session of the scripted model in ``tmp_path``, with the plugins under test and the fake user.
 
-    What plugins fail in is shown in a section of its own when the test fails.
+    Failures of plugins are reported in a separate section when the test fails.
     """
     from pi_core import create_agent_session
     from pi_testing._session import session_options
@@ -243,7 +243,7 @@ def pi_agent(script: ScriptedProvider, pi_options: PiOptions) -> Agent:
 async def cassette(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cassette]:
     """Traffic with a model server, recorded once (``--pi-record=once``) and replayed without a network.
 
-    It is kept in ``cassettes/<module>/<test>.json`` beside the test. What is not as recorded fails the test.
+    It is kept in ``cassettes/<module>/<test>.json`` next to the test, which fails when its traffic differs.
     """
     from pi_hookspecs import UserError
     from pi_testing.cassettes import Cassette

@@ -1,4 +1,4 @@
-"""Keeps events as they come, and writes them in a short notation."""
+"""Records events, and formats them in a short notation."""
 
 from __future__ import annotations
 
@@ -38,10 +38,14 @@ class EventRecorder:
             news.set()
 
     def __repr__(self) -> str:
-        told = self.outline()
-        if len(told) > _LONG_REPR:
-            told = [*told[: _LONG_REPR // 2], f"... {len(told) - _LONG_REPR} more ...", *told[-_LONG_REPR // 2 :]]
-        return f"<EventRecorder: {', '.join(told) or 'nothing came'}>"
+        outline = self.outline()
+        if len(outline) > _LONG_REPR:
+            outline = [
+                *outline[: _LONG_REPR // 2],
+                f"... {len(outline) - _LONG_REPR} more ...",
+                *outline[-_LONG_REPR // 2 :],
+            ]
+        return f"<EventRecorder: {', '.join(outline) or 'nothing came'}>"
 
     @property
     def types(self) -> list[str]:

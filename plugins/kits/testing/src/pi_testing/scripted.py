@@ -1,4 +1,4 @@
-"""A provider that plays turns written down in advance, and keeps every request it got."""
+"""A provider that plays scripted turns, and records every request."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def tool_results(self) -> tuple[ToolResultMessage, ...]:
-        """The results that follow the last answer: what this request tells the model anew."""
+        """The results that follow the last answer: those that are new in this request."""
         latest: list[ToolResultMessage] = []
         for message in self.messages:
             if message.role == "assistant":
@@ -67,8 +67,8 @@ class Request:
     @property
     def user_text(self) -> str:
         """Text of the last user message; empty without one."""
-        said = (message.text for message in reversed(self.messages) if isinstance(message, UserMessage))
-        return next(said, "")
+        texts = (message.text for message in reversed(self.messages) if isinstance(message, UserMessage))
+        return next(texts, "")
 
     def __repr__(self) -> str:
         roles = ", ".join(message.role for message in self.messages)

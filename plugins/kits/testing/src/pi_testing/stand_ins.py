@@ -75,7 +75,7 @@ def make_tool(
 
 
 def stand_in(name: str) -> FakeTool:
-    """Return what stands in for one of pi's own tools where its plugin is not loaded."""
+    """Return a stand-in for one of pi's own tools whose plugin is not loaded."""
     return make_tool(name, f"{name} was called, and did nothing: it is a stand-in of pi_testing.")
 
 

@@ -75,10 +75,10 @@ class Step:
 
 
 def text(text: str, /, chunks: int | Sequence[str] | None = None) -> Step:
-    """Say something.
+    """Answer with text.
 
     Args:
-        text: What is said.
+        text: The text.
         chunks: How many deltas it comes in, or the deltas themselves; one when None.
     """
     pieces = _pieces(text, chunks)

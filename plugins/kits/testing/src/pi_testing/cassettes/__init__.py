@@ -1,7 +1,7 @@
-"""Cassettes: what a provider and its server said to each other, recorded once and replayed without a network.
+"""Cassettes: the traffic of a provider and its server, recorded once and replayed without a network.
 
-The fixture ``cassette`` is one for each test. A server on the loopback interface stands in for the real one, so that
-any client can be recorded: a provider of ours, a stranger's, a vendor's SDK; all that it needs is another base URL.
+The fixture ``cassette`` makes one for each test. A server on the loopback interface replaces the real one, so that
+any client can be recorded: pi's own providers, third-party ones, a vendor's SDK; each needs only another base URL.
 """
 
 from __future__ import annotations

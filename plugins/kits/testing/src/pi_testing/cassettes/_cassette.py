@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 __all__ = ["Cassette", "RecordMode"]
 
 RecordMode: TypeAlias = Literal["none", "once", "all"]
-"""``none`` only replays, ``once`` records what is not there yet, ``all`` records everything anew."""
+"""``none`` only replays, ``once`` records missing cassettes, ``all`` records everything again."""
 
 
 class Cassette:
     """Traffic of one test.
 
     Args:
-        file: Where it is kept.
+        file: The cassette's file.
         mode: Whether it may be recorded.
-        test: How pytest is told to run this test alone.
+        test: The argument with which pytest runs this test alone.
         ignored: Paths of requests that may differ, such as ``body.metadata`` or ``body.messages[*].id``.
-        replace: Names that stand in the file for texts of this run, such as the test's folder.
-        environ: Where keys are looked up when it is recorded.
+        replace: Placeholders that the file has for texts of this run, such as the test's folder.
+        environ: The environment that has the keys for recording.
 
     Attributes:
         recording: Whether requests go to the real server.
-        problems: What went wrong, in words.
+        problems: Messages about what went wrong.
 
     Raises:
         UserError: There is no such cassette and none may be recorded, or the file is none.
@@ -77,7 +77,7 @@ class Cassette:
         self._total = len(self._left)
 
     async def url(self, upstream: str) -> str:
-        """Return the URL that stands in for one of a real server: what follows the host is the same."""
+        """Return the local URL that replaces one of a real server; the path is the same."""
         parts = urlsplit(upstream)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise UserError(f"{upstream!r} is no URL of a server: it must begin with http:// or https://")

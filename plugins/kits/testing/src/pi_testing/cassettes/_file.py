@@ -64,7 +64,7 @@ class RecordedRequest:
 
 @frozen
 class Exchange:
-    """A request, and what came back."""
+    """A request and its answer."""
 
     request: RecordedRequest
     answer: Answer
@@ -79,7 +79,7 @@ def request_of(request: Request, origin: str, secrets: Secrets) -> RecordedReque
 
 
 def exchange_of(request: RecordedRequest, answer: Answer, secrets: Secrets) -> Exchange:
-    """Return what is kept of an answer, beside its request."""
+    """Return the exchange to store: the request, and the answer without noise and secrets."""
     kind = answer.headers.get("content-type", "")
     pieces = re.split(_STREAMS.get(kind.partition(";")[0].strip(), rb"(?!)"), answer.body)
     kept = tuple(piece for each in pieces if each for piece in (_clean(each, kind, secrets),))
@@ -88,11 +88,11 @@ def exchange_of(request: RecordedRequest, answer: Answer, secrets: Secrets) -> E
 
 
 def read(file: Path, replace: Mapping[str, str]) -> list[Exchange]:
-    """Return what a cassette holds.
+    """Return the exchanges of a cassette.
 
     Args:
         file: The cassette.
-        replace: Texts of the file, and what stands for them in this run.
+        replace: Placeholders in the file, and their texts in this run.
 
     Raises:
         UserError: It cannot be read, or is none.
@@ -178,10 +178,10 @@ def _plain_body(answer: Answer) -> dict[str, Any]:
 
 
 def _exchange(data: dict[str, Any]) -> Exchange:
-    asked, said = data["request"], data["answer"]
+    asked, answer = data["request"], data["answer"]
     form = next(each for each in ("json", "form", "text", "base64") if each in asked)
     request = RecordedRequest(asked["method"], asked["url"], asked["headers"], asked[form], form)
-    return Exchange(request, Answer(status=said["status"], headers=said["headers"], pieces=tuple(_pieces(said))))
+    return Exchange(request, Answer(status=answer["status"], headers=answer["headers"], pieces=tuple(_pieces(answer))))
 
 
 def _pieces(answer: dict[str, Any]) -> Sequence[bytes]:

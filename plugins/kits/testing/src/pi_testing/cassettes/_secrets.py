@@ -1,6 +1,6 @@
-"""What must not be written down of a request and its answer, and what stands there instead.
+"""Removes secrets from requests and answers before they are stored.
 
-The same is done to a request before it is compared with a recorded one, so that another key is no difference.
+The same is done to a request before it is compared with a recorded one, so that the keys need not be equal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["REMOVED", "Secrets"]
 
 REMOVED = "REMOVED"
-"""What a cassette has in the place of a secret."""
+"""The placeholder for a secret."""
 
 _HEADER = re.compile(
     r"auth|key|token|secret|cookie|passw|credential|session|signature|organization|account", re.IGNORECASE
@@ -73,7 +73,7 @@ _SHAPES = re.compile(
     r"\b(?:sk|pk|rk)-[\w-]{16,}|\bgh[opsu]_\w{16,}|\bgithub_pat_\w{16,}|\bAIza[\w-]{20,}|\bya29\.[\w-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\beyJ[\w-]{6,}\.eyJ[\w-]{6,}\.[\w-]*"
 )
-"""Keys and tokens that can be told by their looks, wherever they stand."""
+"""Keys and tokens that are recognised by their format, anywhere in a text."""
 
 _QUOTED = re.compile(r'("([A-Za-z_-]{4,24})"\s*:\s*")((?:[^"\\]|\\.)+)"')
 
@@ -88,13 +88,13 @@ _FAR = 4_102_444_800
 
 
 class Secrets:
-    """Takes secrets out, and knows those that it has met: they are taken out wherever else they stand."""
+    """Removes secrets, and remembers those it has found: they are removed from all other places, too."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def know(self, key: str) -> None:
-        """Take this out, too: the key that the requests are made with."""
+        """Remove this, too: the key of the requests."""
         if len(key) >= _SHORTEST_KEY:
             self._known.add(key)
 
@@ -155,7 +155,7 @@ class Secrets:
         return f'{found[1]}{self._remember(found[3])}"' if _plain(found[2]) in _FIELDS else found[0]
 
     def _remember(self, secret: str) -> str:
-        """Return what stands for a secret: a word, or a token with claims of the same names."""
+        """Remember a secret and return its replacement: a placeholder, or a token with claims of the same names."""
         bare = secret.removeprefix("Bearer ").removeprefix("bearer ").strip()
         self._known.update(each for each in (secret, bare) if len(each) >= _SHORTEST and each != REMOVED)
         claims = _claims(bare)
@@ -167,7 +167,7 @@ def _plain(name: str) -> str:
 
 
 def _claims(token: str) -> dict[str, Any] | None:
-    """Return what a JSON web token says; None for anything else."""
+    """Return the claims of a JSON web token; None for anything else."""
     parts = token.split(".")
     if len(parts) != 3 or not token.startswith("eyJ"):  # noqa: PLR2004 - head, claims, signature
         return None
@@ -180,8 +180,8 @@ def _claims(token: str) -> dict[str, Any] | None:
 
 def _unsigned(claims: dict[str, Any]) -> str:
     """Return a token with these claims and nothing in them: providers look for an account or an expiry there."""
-    said = {**_emptied(claims), **({"exp": _FAR} if "exp" in claims else {})}
-    parts = (json.dumps(part, separators=(",", ":")).encode() for part in ({"alg": "none"}, said))
+    kept = {**_emptied(claims), **({"exp": _FAR} if "exp" in claims else {})}
+    parts = (json.dumps(part, separators=(",", ":")).encode() for part in ({"alg": "none"}, kept))
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts) + "."
 
 

@@ -43,7 +43,7 @@ def ask(origin: str, request: Asked) -> Answer:
     try:
         with build_opener(_AsItIs).open(sent, timeout=_SECONDS) as answer:  # the test says which server it wants
             body = answer.read()
-            said = {name.lower(): value for name, value in answer.headers.items() if name.lower() not in _OURS}
-            return Answer(status=answer.status, headers=said, pieces=(body,))
+            kept = {name.lower(): value for name, value in answer.headers.items() if name.lower() not in _OURS}
+            return Answer(status=answer.status, headers=kept, pieces=(body,))
     except (OSError, HTTPException, ValueError) as error:
         raise RequestFailed(f"{origin} does not answer: {error}") from error

@@ -1,4 +1,4 @@
-"""Which schemas of answers Claude's constrained decoding refuses, behind its own API and behind Bedrock."""
+"""Validates schemas of answers as Claude's constrained decoding does, in its own API and in Bedrock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNKNOWN = (
 
 
 def schema_complaints(where: str, schema: Any) -> Iterator[str]:
-    """Yield what is said of a schema that is refused."""
+    """Yield the API's error messages for an unsupported schema."""
     if not isinstance(schema, dict):
         yield f"{where}: Input should be a valid dictionary"
         return

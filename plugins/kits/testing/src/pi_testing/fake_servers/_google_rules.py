@@ -35,7 +35,7 @@ _OUT_OF_PLACE = (
 
 
 def google_complaint(body: dict[str, Any], model: str) -> str | None:
-    """Return what the API would say of a body that it refuses, None for a good one; ``model`` stands in the path."""
+    """Return the API's error message for an invalid body, None for a valid one; ``model`` is that of the URL's path."""
     return next(_complaints(body, model), None)
 
 

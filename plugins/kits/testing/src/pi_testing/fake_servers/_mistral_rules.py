@@ -34,7 +34,7 @@ _CHOICES = ("auto", "none", "any", "required")
 
 
 def mistral_complaint(body: Any) -> tuple[int, str] | None:
-    """Return the status and the words by which the API refuses the body, None where it is right."""
+    """Return the status and the message of the API's error for an invalid body, None for a valid one."""
     return next(_complaints(body), None)
 
 
@@ -48,14 +48,14 @@ def _complaints(body: Any) -> Iterator[tuple[int, str]]:
         yield 422, f"Invalid prompt_mode: {body['prompt_mode']!r}"
     if body.get("reasoning_effort", "high") not in _EFFORTS:
         yield 422, f"Invalid reasoning_effort: {body['reasoning_effort']!r}"
-    yield from ((422, said) for said in _format(body.get("response_format", {"type": "text"})))
+    yield from ((422, problem) for problem in _format(body.get("response_format", {"type": "text"})))
     if not isinstance(body.get("prompt_cache_key", ""), str):
         yield 422, "Input should be a valid string: prompt_cache_key"
-    yield from ((422, said) for said in _choice(body.get("tool_choice", "auto")))
-    yield from ((422, said) for said in _tools(body.get("tools", ())))
+    yield from ((422, problem) for problem in _choice(body.get("tool_choice", "auto")))
+    yield from ((422, problem) for problem in _tools(body.get("tools", ())))
     for message in body["messages"]:
-        yield from ((422, said) for said in _shape(message))
-    yield from ((400, said) for said in _order(body["messages"]))
+        yield from ((422, problem) for problem in _shape(message))
+    yield from ((400, problem) for problem in _order(body["messages"]))
 
 
 def _tools(tools: Iterable[dict[str, Any]]) -> Iterator[str]:

@@ -85,10 +85,10 @@ def completion_events(
     Args:
         blocks: Its content.
         finish: Finish reason; None leaves it out, "" is ``tool_calls`` where there is a call, else ``stop``.
-        usage: Of the last chunk, beside 11 ``prompt_tokens`` and 7 ``completion_tokens``.
-        model: Who says it answered.
+        usage: Usage fields of the last chunk, in addition to 11 ``prompt_tokens`` and 7 ``completion_tokens``.
+        model: Model that the answer names.
         response_id: Id of the answer.
-        field: Where reasoning stands.
+        field: Name of the field with the reasoning.
     """
     opening: dict[str, Any] = {"id": response_id, "object": "chat.completion.chunk", "created": 1, "model": model}
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
@@ -134,7 +134,7 @@ def response_events(
         blocks: Its content.
         status: Of the response; the last event is named for it.
         usage: Beside 11 ``input_tokens`` and 7 ``output_tokens``.
-        model: Who says it answered.
+        model: Model that the answer names.
         response_id: Id of the answer.
         fields: Further fields of the response at its end (``incomplete_details``, ``error``).
     """

@@ -65,7 +65,7 @@ class Request:
 
 @frozen(kw_only=True)
 class Answer:
-    """What the server says to one request.
+    """The server's answer to one request.
 
     Attributes:
         pieces: The body, one HTTP chunk each. At an ``asyncio.Event`` the server waits until a test sets it.
@@ -107,7 +107,7 @@ class Answer:
         return evolve(self, pieces=self._until(after), ending="stall", drip=drip)
 
     def with_headers(self, **headers: str) -> Answer:
-        """Return the answer with more headers; ``_`` in a name stands for ``-``."""
+        """Return the answer with more headers; ``_`` in a name becomes ``-``."""
         return evolve(self, headers={**self.headers, **{name.replace("_", "-"): headers[name] for name in headers}})
 
     def _until(self, after: int | bytes | None) -> tuple[bytes | asyncio.Event, ...]:

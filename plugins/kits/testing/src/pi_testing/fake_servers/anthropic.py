@@ -109,10 +109,10 @@ def text(*deltas: str) -> Block:
 
 def thinking(*deltas: str, signature: str = "sig_fake") -> Block:
     """Return a thinking block; the signature comes last, as the API sends it, and not at all when empty."""
-    said: list[dict[str, Any]] = [{"type": "thinking_delta", "thinking": delta} for delta in deltas]
+    added: list[dict[str, Any]] = [{"type": "thinking_delta", "thinking": delta} for delta in deltas]
     if signature:
-        said.append({"type": "signature_delta", "signature": signature})
-    return Block({"type": "thinking", "thinking": "", "signature": ""}, said)
+        added.append({"type": "signature_delta", "signature": signature})
+    return Block({"type": "thinking", "thinking": "", "signature": ""}, added)
 
 
 def redacted_thinking(data: str = "cmVkYWN0ZWQ=") -> Block:
@@ -125,12 +125,12 @@ def tool_use(call_id: str, name: str, /, *, deltas: Sequence[str] | None = None,
     if deltas is None:
         whole = json.dumps(arguments, ensure_ascii=False)
         deltas = (whole[: len(whole) // 2], whole[len(whole) // 2 :]) if arguments else ("",)
-    said = [{"type": "input_json_delta", "partial_json": delta} for delta in deltas]
-    return Block({"type": "tool_use", "id": call_id, "name": name, "input": {}}, said)
+    added = [{"type": "input_json_delta", "partial_json": delta} for delta in deltas]
+    return Block({"type": "tool_use", "id": call_id, "name": name, "input": {}}, added)
 
 
 class Block:
-    """A content block: how it begins, and what is added to it."""
+    """A content block: its start, and its deltas."""
 
     def __init__(self, start: dict[str, Any], deltas: list[dict[str, Any]]) -> None:
         self.start = start
@@ -162,11 +162,11 @@ def message_events(
     Args:
         blocks: Its content.
         stop: Stop reason; by default ``tool_use`` where there is a call, else ``end_turn``.
-        usage: Of the beginning, beside 11 ``input_tokens`` and 1 ``output_tokens``.
-        output_tokens: Of the end.
-        model: Who says it answered.
+        usage: Usage of the first event, in addition to 11 ``input_tokens`` and 1 ``output_tokens``.
+        output_tokens: Usage of the last event.
+        model: Model that the answer names.
         message_id: Id of the answer.
-        stop_details: Beside the stop reason.
+        stop_details: Sent with the stop reason.
     """
     if stop is None:
         stop = "tool_use" if any(block.start["type"] == "tool_use" for block in blocks) else "end_turn"
@@ -200,12 +200,12 @@ def event(data: dict[str, Any]) -> bytes:
     return sse_event(data, data["type"])
 
 
-def error_event(kind: str, said: str) -> dict[str, Any]:
+def error_event(kind: str, message: str) -> dict[str, Any]:
     """Return the event that ends an answer with an error, such as ``overloaded_error``."""
-    return {"type": "error", "error": {"type": kind, "message": said}, "request_id": REQUEST_ID}
+    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": REQUEST_ID}
 
 
-def error(status: int, said: str, *, kind: str | None = None, **headers: str) -> Answer:
+def error(status: int, message: str, *, kind: str | None = None, **headers: str) -> Answer:
     """Return an answer that is an error; ``retry_after="7"`` and the like become headers."""
-    body = error_event(kind or _ERROR_TYPES.get(status, "api_error"), said)
+    body = error_event(kind or _ERROR_TYPES.get(status, "api_error"), message)
     return json_answer(status, body, **{"request_id": REQUEST_ID, **headers})

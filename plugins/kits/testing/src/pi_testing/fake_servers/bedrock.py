@@ -121,10 +121,10 @@ def text(*deltas: str) -> Block:
 
 def thinking(*deltas: str, signature: str = "sig_fake") -> Block:
     """Return a thinking block; the signature comes last, and not at all when empty."""
-    said: list[dict[str, Any]] = [{"reasoningContent": {"text": delta}} for delta in deltas]
+    added: list[dict[str, Any]] = [{"reasoningContent": {"text": delta}} for delta in deltas]
     if signature:
-        said.append({"reasoningContent": {"signature": signature}})
-    return Block(None, said)
+        added.append({"reasoningContent": {"signature": signature}})
+    return Block(None, added)
 
 
 def redacted_thinking(data: str = "cmVkYWN0ZWQ=") -> Block:
@@ -200,10 +200,10 @@ def event(kind: str, data: dict[str, Any]) -> bytes:
     return frame(headers, json.dumps({**data, "p": "abcdefgh"}, ensure_ascii=False).encode("utf-8", "backslashreplace"))
 
 
-def exception(kind: str, said: str, **fields: Any) -> bytes:
+def exception(kind: str, message: str, **fields: Any) -> bytes:
     """Return the frame that ends an answer with an error, such as ``throttlingException``."""
     headers = {":exception-type": kind, ":content-type": "application/json", ":message-type": "exception"}
-    return frame(headers, json.dumps({"message": said, **fields}).encode())
+    return frame(headers, json.dumps({"message": message, **fields}).encode())
 
 
 def frame(headers: Mapping[str, str], payload: bytes) -> bytes:
@@ -218,7 +218,7 @@ def frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     return whole + struct.pack(">I", zlib.crc32(whole))
 
 
-def error(status: int, said: str, *, kind: str | None = None, **headers: str) -> Answer:
+def error(status: int, message: str, *, kind: str | None = None, **headers: str) -> Answer:
     """Return an answer that is an error; ``retry_after="7"`` and the like become headers."""
     named = {"x-amzn-ErrorType": kind or _KINDS.get(status, "UnknownException"), "x-amzn-RequestId": REQUEST_ID}
-    return json_answer(status, {"message": said}, **named, **headers)
+    return json_answer(status, {"message": message}, **named, **headers)

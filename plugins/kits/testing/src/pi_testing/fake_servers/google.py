@@ -213,9 +213,9 @@ def answer(*blocks: Block, **fields: Any) -> Answer:
     return stream(answer_events(*blocks, **fields))
 
 
-def blocked(reason: str = "SAFETY", said: str = "") -> Answer:
-    """Return what a filter says of a prompt that it does not let through."""
-    feedback = {"blockReason": reason, **({"blockReasonMessage": said} if said else {})}
+def blocked(reason: str = "SAFETY", message: str = "") -> Answer:
+    """Return the answer to a prompt that a filter blocked."""
+    feedback = {"blockReason": reason, **({"blockReasonMessage": message} if message else {})}
     return stream([{"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 11, "totalTokenCount": 11}}])
 
 
@@ -233,14 +233,14 @@ def wrapped(whole: Answer) -> Answer:
     return evolve(whole, pieces=tuple(pieces))
 
 
-def error_event(status: int, said: str) -> dict[str, Any]:
+def error_event(status: int, message: str) -> dict[str, Any]:
     """Return the chunk that ends an answer with an error."""
-    return {"error": {"code": status, "message": said, "status": _STATUSES.get(status, "UNKNOWN")}}
+    return {"error": {"code": status, "message": message, "status": _STATUSES.get(status, "UNKNOWN")}}
 
 
-def error(status: int, said: str, *, retry_delay: str = "", **headers: str) -> Answer:
+def error(status: int, message: str, *, retry_delay: str = "", **headers: str) -> Answer:
     """Return an answer that is an error; ``retry_delay="7s"`` is Google's own way to say when to come back."""
-    body = error_event(status, said)
+    body = error_event(status, message)
     if retry_delay:
         body["error"]["details"] = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": retry_delay}]
     return json_answer(status, body, **headers)

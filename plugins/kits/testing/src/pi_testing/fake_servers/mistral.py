@@ -164,8 +164,8 @@ def completion_events(
     Args:
         blocks: Its content.
         finish: Finish reason; None leaves it out, "" is ``tool_calls`` where there is a call, else ``stop``.
-        usage: Of the last chunk, beside 11 ``prompt_tokens`` and 7 ``completion_tokens``.
-        model: Who says it answered.
+        usage: Usage fields of the last chunk, in addition to 11 ``prompt_tokens`` and 7 ``completion_tokens``.
+        model: Model that the answer names.
         response_id: Id of the answer.
     """
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
@@ -191,10 +191,10 @@ def chunks(data: Iterable[dict[str, Any] | bytes], *, done: bool = True) -> Answ
 
 
 def error_body(status: int, message: str, *, kind: str | None = None, code: str | None = None) -> dict[str, Any]:
-    """Return what the API says of an error, before an answer or in the midst of one."""
+    """Return the body of an API error, before an answer or during one."""
     kind = kind or _ERROR_TYPES.get(status) or ("service_unavailable" if status >= 500 else "invalid_request_error")  # noqa: PLR2004
-    said = {"object": "error", "message": message, "type": kind, "param": None, "code": code}
-    return {**said, "raw_status_code": status}
+    body = {"object": "error", "message": message, "type": kind, "param": None, "code": code}
+    return {**body, "raw_status_code": status}
 
 
 def error(status: int, message: str, *, kind: str | None = None, code: str | None = None, **headers: str) -> Answer:
@@ -205,6 +205,6 @@ def error(status: int, message: str, *, kind: str | None = None, code: str | Non
         message: For people.
         kind: Its ``type``; by default the one that goes with the status.
         code: Mistral's own number, as a string.
-        headers: Further headers; ``_`` stands for ``-``.
+        headers: Further headers; ``_`` becomes ``-``.
     """
     return json_answer(status, error_body(status, message, kind=kind, code=code), x_request_id=REQUEST_ID, **headers)

@@ -53,7 +53,7 @@ async def browse(url: str) -> Visit:
 
 
 def unsigned_jwt(claims: Mapping[str, Any]) -> str:
-    """Return a JSON web token with these claims and a signature that nobody made."""
+    """Return a JSON web token with these claims and an invalid signature."""
     body = base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
     return f"eyJhbGciOiJub25lIn0.{body}.c2lnbmF0dXJl"
 
@@ -63,21 +63,21 @@ class FakeAuthorization(FakeServer):
 
     Args:
         make_token: Makes the text of the n-th access token.
-        expires_in: Seconds that access tokens are good for.
-        models: What Copilot lists, rows of its ``/models``.
+        expires_in: Lifetime of access tokens in seconds.
+        models: Rows of Copilot's ``/models``.
         options: Of ``FakeServer``.
 
     Attributes:
-        consents: Whether the user at the page says yes.
-        device_answers: What the next questions for a device code are told: ``authorization_pending``, ``slow_down``,
-            ``access_denied``, ``expired_token``. After the last one the user has said yes.
-        interval: Seconds between two questions, as a device code's answer names them.
+        consents: Whether the user accepts on the page.
+        device_answers: Errors for the next polls for a device code: ``authorization_pending``, ``slow_down``,
+            ``access_denied``, ``expired_token``. After the last one the user has accepted.
+        interval: Seconds between two polls, as the answer with the device code states.
         clock_ahead: Seconds by which this server's clock differs from the computer's.
         exchanges: Codes that were exchanged.
         refreshes: Refresh tokens that were exchanged.
         copilot_tokens: Tokens of Copilot that were handed out.
         enabled: Models of Copilot whose terms were accepted.
-        refresh_tokens: Those that are good now.
+        refresh_tokens: The valid refresh tokens.
     """
 
     def __init__(
@@ -191,8 +191,8 @@ class FakeAuthorization(FakeServer):
         code = f"fake-device-{len(self._devices) + 1}"
         self._devices.add(code)
         times = {"interval": self.interval, "expires_in": 900}
-        shown = {"user_code": "FAKE-CODE", "verification_uri": f"{self.url}/login/device"}
-        return json_answer(200, {"device_code": code, **shown, **times})
+        page = {"user_code": "FAKE-CODE", "verification_uri": f"{self.url}/login/device"}
+        return json_answer(200, {"device_code": code, **page, **times})
 
     def _device_token(self, request: Request) -> Answer:
         fields = _fields(request)
@@ -213,7 +213,7 @@ class FakeAuthorization(FakeServer):
         return json_answer(200, {"device_auth_id": code, "user_code": "FAKE-CODE", "interval": str(int(self.interval))})
 
     def _chatgpt_poll(self, request: Request) -> Answer:
-        """Answer as ChatGPT does: 403 as long as nobody has entered the code, then a code and its verifier."""
+        """Answer as ChatGPT does: 403 until the user has entered the code, then a code and its verifier."""
         fields = request.json
         if fields["device_auth_id"] not in self._devices or fields["user_code"] != "FAKE-CODE":
             return self.error(400, "invalid_request")

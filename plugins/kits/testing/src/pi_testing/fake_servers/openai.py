@@ -176,7 +176,7 @@ def error(status: int, message: str, *, code: str | None = None, kind: str | Non
         message: For people.
         code: For programs.
         kind: Its ``type``; by default the one that goes with the status.
-        headers: Further headers; ``_`` stands for ``-``.
+        headers: Further headers; ``_`` becomes ``-``.
     """
     kind = kind or _ERROR_TYPES.get(status) or ("server_error" if status >= 500 else "invalid_request_error")  # noqa: PLR2004
     body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
