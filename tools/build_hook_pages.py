@@ -103,6 +103,9 @@ pi starts
  |  commands_discover                         when a front end lists what begins with a slash
  |  user_bash                                 a command of the user's own: !ls
  |  child_environment                         before a program is started: by a tool, the user, a plugin
+ |  a plugin creates a session for a task
+ |     child_session_start -> child_session_update -> child_session_end
+ |
  |  session_before_append                     before entries of a stored session go to its store
  |
  |  /compact, or the window is nearly full

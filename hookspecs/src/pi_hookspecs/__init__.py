@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.errors import *
     from pi_hookspecs.events.agent import *
     from pi_hookspecs.events.boundaries import *
+    from pi_hookspecs.events.child_sessions import *
     from pi_hookspecs.events.choices import *
     from pi_hookspecs.events.commands import *
     from pi_hookspecs.events.mcp import *
@@ -71,6 +72,7 @@ _HOMES: dict[str, str] = {
         "AgentEndEvent AgentEvent AgentSettledEvent AgentStartEvent MessageEndEvent MessageStartEvent "
         "MessageUpdateEvent TurnEndEvent TurnStartEvent"
     ),
+    "events.child_sessions": "ChildSessionEndEvent ChildSessionStartEvent ChildSessionUpdateEvent",
     "events.choices": "InputEvent InputResult ModelSelectEvent ThinkingLevelSelectEvent",
     "events.boundaries": ("AgentBeforeSettleEvent AgentBeforeSettleResult MessageEndResult NewEntry TurnEndResult"),
     "events.commands": "CommandInfo CommandsDiscoverEvent CommandsDiscoverResult SourceInfo",
@@ -136,7 +138,7 @@ _HOMES: dict[str, str] = {
     "session_store": (
         "EntryIndex IndexedEntries Progress SessionInfo SessionPlace SessionStore StoredSession SyncPolicy"
     ),
-    "stored_sessions": "SearchableStore SessionMatch Sessions StoredActions",
+    "stored_sessions": "ChildSession SearchableStore SessionMatch Sessions StoredActions",
     "stream": (
         "AssistantMessageEvent Done Error MessageBuilder PartialSource Start TextDelta TextEnd TextStart "
         "ThinkingDelta ThinkingEnd ThinkingStart ToolCallDelta ToolCallEnd ToolCallStart"

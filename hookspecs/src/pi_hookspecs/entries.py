@@ -21,7 +21,7 @@ __all__ = [
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionHeader(Value):
-    """First line of a session file. ``parent_session`` is the file that this one was forked from."""
+    """First line of a session file. ``parent_session`` is the file that it was forked from, or created for."""
 
     id: str
     timestamp: str

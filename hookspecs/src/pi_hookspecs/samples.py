@@ -19,6 +19,10 @@ from pi_hookspecs import (
     BeforeModelRequestEvent,
     BeforeProviderRequestEvent,
     ChildEnvironmentEvent,
+    ChildSession,
+    ChildSessionEndEvent,
+    ChildSessionStartEvent,
+    ChildSessionUpdateEvent,
     CommandsDiscoverEvent,
     CompactionEntry,
     CompactionPreparation,
@@ -170,6 +174,10 @@ def _before_tree() -> SessionBeforeTreeEvent:
     )
 
 
+def _child(**now: Any) -> ChildSession:
+    return ChildSession(id="5f0d", file=_FILE.replace("5f0c", "5f0d"), label="scout", parent_call="call-1", **now)
+
+
 # Agent
 
 
@@ -187,6 +195,9 @@ _SAMPLES: dict[str, Callable[[], Any]] = {
     "session_switch": lambda: SessionSwitchEvent(reason="resume", previous_session_file=_FILE),
     "session_fork": lambda: SessionForkEvent(previous_session_file=_FILE),
     "session_before_append": lambda: SessionBeforeAppendEvent(entries=_entries()),
+    "child_session_start": lambda: ChildSessionStartEvent(child=_child()),
+    "child_session_update": lambda: ChildSessionUpdateEvent(child=_child(usage=Usage(input=900, output=40))),
+    "child_session_end": lambda: ChildSessionEndEvent(child=_child(status="done", usage=Usage(input=2100, output=130))),
     "session_before_switch": lambda: SessionBeforeSwitchEvent(reason="resume", target_session_file=_FILE),
     "session_before_fork": lambda: SessionBeforeForkEvent(entry_id="0000000a"),
     "session_before_compact": _before_compact,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from attrs import frozen
+from attrs import field, frozen
 
+from pi_hookspecs.messages import Usage
 from pi_hookspecs.values import Value
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.session_store import SessionInfo
     from pi_hookspecs.views import SessionView
 
-__all__ = ["SearchableStore", "SessionMatch", "Sessions", "StoredActions"]
+__all__ = ["ChildSession", "SearchableStore", "SessionMatch", "Sessions", "StoredActions"]
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -32,6 +33,26 @@ class SessionMatch(Value):
     snippet: str
     entry_id: str | None = None
     score: float = 0.0
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ChildSession(Value):
+    """A session that a plugin created with ``ctx.create_session``, as it is now.
+
+    Attributes:
+        file: Its file, which is made with its first answer; None for one in memory.
+        label: What the plugin calls it.
+        parent_call: Id of the tool call that it works for.
+        status: ``failed`` when its last request failed or was aborted, or it ended without an answer.
+        usage: Tokens and cost so far, its own child sessions included.
+    """
+
+    id: str
+    file: str | None = None
+    label: str | None = None
+    parent_call: str | None = None
+    status: Literal["running", "done", "failed"] = "running"
+    usage: Usage = field(factory=Usage)
 
 
 @runtime_checkable
@@ -88,15 +109,32 @@ class StoredActions(Protocol):
         """The stored sessions."""
         ...
 
-    def create_session(self, **options: Any) -> Any:
+    @property
+    def children(self) -> Sequence[ChildSession]:
+        """The sessions that plugins created for this one, oldest first."""
+        ...
+
+    @property
+    def totals(self) -> Usage:
+        """Tokens and cost of the session: all branches, side requests, tools, and child sessions, running ones too."""
+        ...
+
+    def create_session(
+        self, *, persist: bool = False, parent_call: str | None = None, label: str | None = None, **options: Any
+    ) -> Any:
         """Return a new ``AgentSession`` for a subagent: ``async with ctx.create_session(...) as session``.
 
-        It is kept in memory and uses the working directory, model, plugins, settings and keys of this one.
+        It uses the working directory, model, plugins, settings and keys of this one. Its usage counts for this session:
+        as a ``usage`` entry when it ends, unless the result of ``parent_call`` has a ``usage`` (``ToolResult.usage``).
 
         Args:
+            persist: Store it next to this session, whose file its header names as its parent. Otherwise, and if this
+                session is in memory, it is kept in memory.
+            parent_call: Id of the tool call that it works for; in a tool, that of the tool's call.
+            label: A short name, for lists and for the usage.
             options: Those of ``create_agent_session``.
 
         Raises:
-            PiError: Subagents are nested too deeply.
+            PiError: Subagents are nested too deeply, or ``persist`` is given with a ``session_manager``.
         """
         ...

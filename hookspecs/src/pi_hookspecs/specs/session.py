@@ -8,6 +8,11 @@ from pi_hookspecs._markers import Deadline, OnFailure, Rule, answers, hookspec
 
 if TYPE_CHECKING:
     from pi_hookspecs.context import PiContext, StartContext
+    from pi_hookspecs.events.child_sessions import (
+        ChildSessionEndEvent,
+        ChildSessionStartEvent,
+        ChildSessionUpdateEvent,
+    )
     from pi_hookspecs.events.mcp import McpServersChangeEvent
     from pi_hookspecs.events.project import (
         ProjectTrustEvent,
@@ -254,6 +259,54 @@ def session_before_append(event: SessionBeforeAppendEvent, ctx: PiContext) -> Se
         session in memory.
     Answers: pipe for ``entries``; each keeps its id, its parent and its type. ``None`` stores them as they are.
     On error: reported; nothing is stored, with a notice. The entries wait in memory and are tried again with the next.
+    Since: 1.1
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def child_session_start(event: ChildSessionStartEvent, ctx: PiContext) -> None:
+    """Called when a session that a plugin created with ``ctx.create_session`` has started.
+
+    Args:
+        event: The child session: id, file, label, the call that it works for.
+        ctx: The session that the child session works for.
+
+    When: when the child session has started, before its first prompt.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.1
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def child_session_update(event: ChildSessionUpdateEvent, ctx: PiContext) -> None:
+    """Called when a child session has another answer.
+
+    Args:
+        event: The child session, with its usage so far.
+        ctx: The session that the child session works for.
+
+    When: after each answer of the child session, those with tool calls included.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
+    Since: 1.1
+    """
+
+
+@hookspec
+@answers(Rule.NOTIFY)
+async def child_session_end(event: ChildSessionEndEvent, ctx: PiContext) -> None:
+    """Called when a child session has ended.
+
+    Args:
+        event: The child session, with its status and usage.
+        ctx: The session that the child session works for.
+
+    When: when the child session was left, also by an error or an abort, or its parent ends.
+    Answers: notify; what is returned is ignored.
+    On error: reported.
     Since: 1.1
     """
 

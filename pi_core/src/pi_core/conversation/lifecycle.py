@@ -75,6 +75,7 @@ class Lifecycle:
         self._starting = asyncio.Lock()
         self._started = self._ended = False
         self._shutdowns: set[asyncio.Task[None]] = set()
+        self._at_end: list[Callable[[], Awaitable[None]]] = []
         self._forget_policy: Callable[[], None] = lambda: None
 
     @property
@@ -135,6 +136,8 @@ class Lifecycle:
         await self.abort("Session ended")
         if self._started:
             await self._notify("session_shutdown", lambda events: events.SessionShutdownEvent())
+        for handler in self._at_end:
+            await handler()
         runtime.manager.close()
         self._parts.activations.end(ENDED)
         await runtime.events.settled()
@@ -169,6 +172,10 @@ class Lifecycle:
         """Wait until a plugin has requested a shutdown (``ctx.shutdown``) and no prompt is being answered."""
         await self._runtime.front_end.shutdown_requested.wait()
         await self.wait_for_idle()
+
+    def call_at_end(self, handler: Callable[[], Awaitable[None]]) -> None:
+        """Call a function when the session ends: nothing runs any more, and entries can still be stored."""
+        self._at_end.append(handler)
 
     def call_at_shutdown(self, handler: Callable[[], Awaitable[None] | None]) -> None:
         """Call a function when a plugin has requested a shutdown and no prompt is being answered."""

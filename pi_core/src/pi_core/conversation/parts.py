@@ -18,6 +18,7 @@ from pi_core.conversation.run_events import RunEvents
 from pi_core.conversation.turn import PromptTurns
 
 if TYPE_CHECKING:
+    from pi_core.conversation.children import Children
     from pi_core.conversation.compaction import CompactionRunner
     from pi_core.conversation.exporter import Exporter
     from pi_core.conversation.model_selection import ModelSelection
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.activation import Activations
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
-    from pi_hookspecs import Model
+    from pi_hookspecs import ChildSession, Model, Usage
 
 __all__ = ["Parts"]
 
@@ -169,6 +170,24 @@ class Parts:
         from pi_core.conversation.usage import SessionUsage
 
         return SessionUsage(self.runtime)
+
+    @cached_property
+    def children(self) -> Children:
+        """Creates the sessions of subagents."""
+        from pi_core.conversation.children import Children
+
+        return Children(self.runtime, self.lifecycle)
+
+    @property
+    def child_sessions(self) -> tuple[ChildSession, ...]:
+        """The child sessions so far."""
+        return self.children.infos if "children" in vars(self) else ()
+
+    @property
+    def total_usage(self) -> Usage:
+        """Tokens and cost of the session and of its child sessions, running ones too."""
+        spent = self.usage.spent()
+        return spent + self.children.unaccounted() if "children" in vars(self) else spent
 
     # Those that were used
 

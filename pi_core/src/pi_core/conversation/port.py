@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.port import HelperSession
-    from pi_hookspecs import AbortSignal, Model, PiContext, ThinkingLevel, ToolCall, ToolResult, UserInterface
+    from pi_hookspecs import (
+        AbortSignal,
+        ChildSession,
+        Model,
+        PiContext,
+        ThinkingLevel,
+        ToolCall,
+        ToolResult,
+        Usage,
+        UserInterface,
+    )
 
 __all__ = ["PluginPort"]
 
@@ -72,6 +82,9 @@ class PluginPort:
     signal: AbortSignal | None = attribute("_runtime.signal", "The abort of the present run, or prompt.")
     is_streaming: bool = attribute("_runtime.is_streaming", "Whether a prompt is being answered.")
 
+    children: tuple[ChildSession, ...] = attribute("_parts.child_sessions", "The sessions that plugins created for it.")
+    totals: Usage = attribute("_parts.total_usage", "Tokens and cost of the session and of its child sessions.")
+
     is_inside_prompt = Method("_runtime.gate.is_inside_prompt", lambda: PromptGate.is_inside_prompt)
     has_queued_messages = Method("_runtime.agent.has_queued_messages", lambda: Agent.has_queued_messages)
     get_context_usage = Method("_parts.usage.context", lambda: SessionUsage.context)
@@ -112,6 +125,5 @@ class PluginPort:
 
     def create_helper(self, options: Mapping[str, Any], signal: AbortSignal | None) -> HelperSession:
         """Return a session for a helper."""
-        from pi_core.conversation.helper_session import create_helper
-
-        return create_helper(self._runtime, options, signal)
+        session: HelperSession = self._parts.children.create(options, signal)
+        return session

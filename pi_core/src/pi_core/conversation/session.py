@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         AbortSignal,
         AgentMessage,
         AssistantMessage,
+        ChildSession,
         ExtensionErrorEvent,
         ImageContent,
         Model,
@@ -113,6 +114,8 @@ class AgentSession:
     auto_retry_enabled: bool = attribute("parts.retry.enabled", "Whether failed requests are repeated.")
     is_bash_running: bool = attribute("parts.bash.is_running", "Whether a command of the user is running.")
     scoped_models: tuple[ScopedModel, ...] = attribute("parts.models.scoped", "The models to cycle through.")
+
+    children: tuple[ChildSession, ...] = attribute("parts.child_sessions", "The sessions that plugins created for it.")
 
     # Life
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pi_hookspecs import AssistantMessage, Usage
+from pi_hookspecs import AssistantMessage, Cost, Usage
 
 if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
@@ -28,6 +28,19 @@ class SessionUsage:
         """Return tokens and cost of every answer in the context."""
         messages = self._runtime.agent.state.messages
         return sum((each.usage for each in messages if isinstance(each, AssistantMessage)), Usage())
+
+    def spent(self) -> Usage:
+        """Return tokens and cost of all entries, on all branches."""
+        stats = self._runtime.manager.stats()
+        tokens = stats.tokens
+        return Usage(
+            input=tokens.input,
+            output=tokens.output,
+            cache_read=tokens.cache_read,
+            cache_write=tokens.cache_write,
+            total_tokens=tokens.total,
+            cost=Cost(total=stats.cost),
+        )
 
     def context_tokens(self) -> int | None:
         """Return the tokens of the context: the last answer's own count and an estimate of what followed.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        ChildSession,
         CommandOperations,
         Context,
         ExecResult,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         Tool,
         ToolInfo,
         ToolUpdate,
+        Usage,
         UserInterface,
         WidgetPlacement,
     )
@@ -115,6 +117,8 @@ class PluginContext(CommandContext):
     """
 
     constants: ClassVar = ("cwd", "deps", "mode", "models", "resources", "settings")
+
+    _call_id: str | None = None  # of the tool call that it belongs to
 
     def __init__(self, session: SessionPort) -> None:
         self._session = session
@@ -235,9 +239,16 @@ class PluginContext(CommandContext):
         session = self._session
         return StoredSessions(lambda: session.session_manager.shared_store(session.host).store, self.cwd)
 
-    def create_session(self, **options: Any) -> HelperSession:
+    children: Sequence[ChildSession] = attribute("_session.children", "The sessions that plugins created for this one.")
+    totals: Usage = attribute("_session.totals", "Tokens and cost of the session and of its child sessions.")
+
+    def create_session(
+        self, *, persist: bool = False, parent_call: str | None = None, label: str | None = None, **options: Any
+    ) -> HelperSession:
         """Return a session for a helper, for use with ``async with``."""
-        return self._session.create_helper(options, self.signal)
+        return self._session.create_helper(
+            {"persist": persist, "parent_call": parent_call or self._call_id, "label": label, **options}, self.signal
+        )
 
     export = forward_by_name("_session", SessionPort.export)
 
@@ -273,7 +284,7 @@ class ToolCallContext(PluginContext):
         self._abort_signal = signal
         self._relay: Relay | None = None
         self._nested = 0
-        self.call_id = call.id
+        self.call_id = self._call_id = call.id
         self.tool_name = call.name
 
     @property

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
+        ChildSession,
         CommandInfo,
         Compaction,
         CompactionReason,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         ToolInfo,
         ToolResult,
         TreeNavigation,
+        Usage,
         UserInterface,
     )
     from pi_hookspecs.messages import UserContent
@@ -169,6 +171,16 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def signal(self) -> AbortSignal | None:
         """The abort signal of the current run or prompt; None while idle."""
+        ...
+
+    @property
+    def children(self) -> Sequence[ChildSession]:
+        """The sessions that plugins created for it."""
+        ...
+
+    @property
+    def totals(self) -> Usage:
+        """Tokens and cost of the session and of its child sessions."""
         ...
 
     @property

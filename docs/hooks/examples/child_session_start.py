@@ -1,0 +1,22 @@
+"""Shows that a subagent has begun."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def child_session_start(event, ctx):
+    ctx.ui.set_status("agent", f"{event.child.label} is at work")
+
+
+# Shown by
+
+from pi_testing import text, usage
+
+
+async def shown(pi_session, script, fake_ui):
+    script.turn(text("Nothing there."), usage(input=20, output=10))
+
+    async with pi_session.ctx.create_session(label="scout") as child:
+        await child.prompt("Look around")
+
+    assert fake_ui.statuses["agent"] == "scout is at work"

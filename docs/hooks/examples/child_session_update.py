@@ -1,0 +1,22 @@
+"""Shows what a subagent has used so far."""
+
+from pi_hookspecs import hookimpl
+
+
+@hookimpl
+def child_session_update(event, ctx):
+    ctx.ui.set_status("agent", f"{event.child.label}: {event.child.usage.total_tokens} tokens")
+
+
+# Shown by
+
+from pi_testing import text, usage
+
+
+async def shown(pi_session, script, fake_ui):
+    script.turn(text("Nothing there."), usage(input=20, output=10))
+
+    async with pi_session.ctx.create_session(label="scout") as child:
+        await child.prompt("Look around")
+
+    assert fake_ui.statuses["agent"] == "scout: 30 tokens"

@@ -1,0 +1,41 @@
+"""Events about the sessions that plugins create for tasks; the session that they work for gets them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from attrs import frozen
+
+from pi_hookspecs.values import ReprMixin
+
+if TYPE_CHECKING:
+    from pi_hookspecs.stored_sessions import ChildSession
+
+__all__ = ["ChildSessionEndEvent", "ChildSessionStartEvent", "ChildSessionUpdateEvent"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ChildSessionStartEvent(ReprMixin):
+    """A child session has started."""
+
+    type: ClassVar[Literal["child_session_start"]] = "child_session_start"
+    on_wire: ClassVar[bool] = False
+    child: ChildSession
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ChildSessionUpdateEvent(ReprMixin):
+    """A child session has an answer more, and its usage has grown."""
+
+    type: ClassVar[Literal["child_session_update"]] = "child_session_update"
+    on_wire: ClassVar[bool] = False
+    child: ChildSession
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ChildSessionEndEvent(ReprMixin):
+    """A child session has ended; ``child.status`` says how."""
+
+    type: ClassVar[Literal["child_session_end"]] = "child_session_end"
+    on_wire: ClassVar[bool] = False
+    child: ChildSession
