@@ -23,6 +23,9 @@ __all__ = ["Answers", "Deadline", "OnFailure", "Order", "Rule", "answers", "answ
 PROJECT = "pi"
 """Name of the pluggy project and of the entry point group."""
 
+OBSERVED = {"context": ("messages",), "before_provider_request": ("payload", "headers")}
+"""Hooks whose changes can be observed, and the fields of their events in which changes are looked for."""
+
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 _mark_spec = pluggy.HookspecMarker(PROJECT)
@@ -146,6 +149,7 @@ class _HookimplMarker:
         specname: str | None = None,
         before: str | Iterable[str] = (),
         after: str | Iterable[str] = (),
+        observe: bool = False,
     ) -> Callable[[_F], _F]: ...
     def __call__(
         self,
@@ -158,6 +162,7 @@ class _HookimplMarker:
         specname: str | None = None,
         before: str | Iterable[str] = (),
         after: str | Iterable[str] = (),
+        observe: bool = False,
     ) -> Callable[..., Any]:
         """Mark a function as the implementation of the hook of the same name.
 
@@ -169,9 +174,19 @@ class _HookimplMarker:
             specname: The hook's name, where the function has another name.
             before: Plugins that are to run after this one, by name.
             after: Plugins that are to run before this one, by name.
+            observe: Called after all others, with what they changed in ``event.changes``; what it returns is ignored.
+                Only for the hooks ``context`` and ``before_provider_request``.
+
+        Raises:
+            TypeError: The hook has no changes to observe.
         """
 
         def mark(target: Callable[..., Any]) -> Callable[..., Any]:
+            if observe:
+                hook = specname or getattr(target, "__name__", "")
+                if hook not in OBSERVED:
+                    raise TypeError(f"observe=True is for the hooks {' and '.join(OBSERVED)}, not for {hook!r}")
+                target.pi_observe = True  # type: ignore[attr-defined]
             if before or after:
                 target.pi_order = Order(_names(before), _names(after))  # type: ignore[attr-defined]
             return self._mark(target, tryfirst=tryfirst, trylast=trylast, optionalhook=optionalhook, specname=specname)

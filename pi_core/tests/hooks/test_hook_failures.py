@@ -38,6 +38,7 @@ from pi_hookspecs import (
     UserMessage,
     hookimpl,
 )
+from pi_hookspecs.samples import sample_event
 from pi_hookspecs.specs import agent, all_hookspecs, request, tools
 
 if TYPE_CHECKING:
@@ -278,6 +279,7 @@ async def test_a_cancellation_that_leaks_out_of_a_plugin_is_its_fault():
 
 PAIRS: dict[str, tuple[Any, Any]] = {
     "tool_call": (tools.tool_call, CALL),
+    "before_model_request": (request.before_model_request, sample_event("before_model_request")),
     "user_bash": (tools.user_bash, UserBashEvent(command="ls", exclude_from_context=False, cwd="/")),
     "tool_result": (tools.tool_result, ToolResultEvent(tool_call_id="1", tool_name="ls", input={}, content=())),
     "context": (request.context, ContextEvent(messages=())),
@@ -288,7 +290,7 @@ PAIRS: dict[str, tuple[Any, Any]] = {
     "agent_before_settle": (agent.agent_before_settle, AgentBeforeSettleEvent(outcome="completed")),
 }
 STARTING = ChildEnvironmentEvent(env={"PATH": "/bin"}, purpose="exec", command="ls")
-REFUSING = ("tool_call", "user_bash", "child_environment")
+REFUSING = ("before_model_request", "tool_call", "user_bash", "child_environment", "session_before_append")
 
 
 class Opaque:

@@ -32,10 +32,16 @@ _LAST_EXIT_CODE = 255
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ContextEvent(ReprMixin):
-    """The messages of the next request. Arguments and details are copies."""
+    """The messages of the next request. Arguments and details are copies.
+
+    Attributes:
+        changes: For an implementation marked ``observe=True``: which plugin changed what, in order, as
+            ``("trimmer", "messages[2].content")``. ``messages[2:5]`` are messages that were added or removed.
+    """
 
     type: ClassVar[Literal["context"]] = "context"
     messages: tuple[AgentMessage, ...]
+    changes: tuple[tuple[str, str], ...] = ()
 
 
 def _messages(messages: Iterable[AgentMessage] | None) -> tuple[AgentMessage, ...] | None:
@@ -132,6 +138,9 @@ class BeforeProviderRequestEvent(ReprMixin):
         base_url: The address that it is sent to, without user name and password.
         headers: HTTP headers to add to the request: empty at first, to be changed in place. They replace headers of the
             same name. APIs that are not spoken over HTTP ignore them.
+        changes: For an implementation marked ``observe=True``: which plugin changed what, in order, as
+            ``("tier", "payload.service_tier")`` or ``("trace", "headers.traceparent")``. ``payload.messages[2:5]`` are
+            elements that were added or removed.
     """
 
     type: ClassVar[Literal["before_provider_request"]] = "before_provider_request"
@@ -143,6 +152,7 @@ class BeforeProviderRequestEvent(ReprMixin):
     attempt: int = 1
     base_url: str = ""
     headers: dict[str, str] = field(factory=dict, repr=False)
+    changes: tuple[tuple[str, str], ...] = ()
 
 
 @frozen(kw_only=True, eq=False, repr=False)

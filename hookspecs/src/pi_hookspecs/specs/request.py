@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 async def context(event: ContextEvent, ctx: PiContext) -> ContextResult | None:
     """Change the messages of this request, or refuse to make it; the transcript is not changed.
 
+    With ``@hookimpl(observe=True)`` it is called after all others and changes nothing: ``event.changes`` has what each
+    plugin changed.
+
     Args:
         event: The messages, plugins' own included, before they are converted for the model.
         ctx: The session.
@@ -60,6 +63,9 @@ async def before_model_request(event: BeforeModelRequestEvent, ctx: PiContext) -
 @answers(Rule.PIPE, into="payload")
 async def before_provider_request(event: BeforeProviderRequestEvent, ctx: PiContext) -> Any:
     """Change the request in the API's own format, returning the whole payload, or add HTTP headers to it.
+
+    With ``@hookimpl(observe=True)`` it is called after all others and changes nothing: ``event.changes`` has what each
+    plugin changed.
 
     Args:
         event: The payload, the model, and which request it is.

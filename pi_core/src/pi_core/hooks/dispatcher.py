@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from asyncio import current_task
 from contextlib import contextmanager
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -28,6 +29,7 @@ from pi_core.hooks.records import (
 from pi_core.hooks.running_call import current_call
 from pi_core.hooks.watchdog import Watchdog
 from pi_hookspecs import Order, UnknownName, answers_of
+from pi_hookspecs._markers import OBSERVED
 from pi_hookspecs.specs import all_hookspecs
 
 if TYPE_CHECKING:
@@ -35,8 +37,9 @@ if TYPE_CHECKING:
 
     import pluggy
 
+    from pi_core.hooks.records import Combine
     from pi_core.hooks.reports import HookFailure, HookTrace
-    from pi_hookspecs import PiContext
+    from pi_hookspecs import Answers, PiContext
 
 __all__ = ["HookDispatcher", "HookImplementation", "HookRefused", "Timeouts"]
 
@@ -215,6 +218,9 @@ class HookDispatcher:
             ordered, cycles = sort_implementations(
                 [each for each in hook.known if hook.refuses or not each.quarantined], rank
             )
+            if name in OBSERVED:
+                ordered.sort(key=attrgetter("observes"))
+                hook.combine = self._combination(hook.answers, observed=any(each.observes for each in ordered))
             hook.implementations = tuple(ordered)
             for cycle in cycles:
                 if cycle not in hook.cycles:
@@ -225,6 +231,14 @@ class HookDispatcher:
         self._watchdog.shortest = min(
             (each.deadline for hook in self._hooks.values() for each in hook.implementations), default=30.0
         )
+
+    def _combination(self, answers: Answers, *, observed: bool) -> Combine:
+        """Return the function that calls a hook's implementations; ``observed`` reports to some what others change."""
+        if not observed:
+            return combine_by(answers, self._invoker.invoke)
+        from pi_core.hooks.changes import report_changes
+
+        return combine_by(answers, report_changes(self._invoker.invoke))
 
     def _find(self, hook: CompiledHook) -> Iterator[HookImplementation]:
         """Yield the implementations of a hook; known ones keep their failure counts and quarantines."""
@@ -256,6 +270,7 @@ class HookDispatcher:
             band=band,
             order=getattr(function, "pi_order", Order()),
             quarantined=plugin in self._broken,
+            observes=getattr(function, "pi_observe", False),
         )
 
     def _quarantine(self, implementation: HookImplementation, *, whole_plugin: bool = False) -> None:

@@ -62,6 +62,7 @@ class HookImplementation(ReprMixin):
 
     Attributes:
         quarantined: Whether it is no longer called; if failures of the hook refuse, it refuses.
+        observes: It is called after all others, with their changes, and its answer is ignored.
         defect: Why it cannot be called, if the plugin could not be loaded.
     """
 
@@ -75,6 +76,7 @@ class HookImplementation(ReprMixin):
     failures: int = 0
     quarantined: bool = False
     defect: str = ""
+    observes: bool = False
 
 
 @define(eq=False, repr=False)
@@ -133,14 +135,16 @@ class HookCall:
     Attributes:
         ctx: The context that implementations get with the event.
         signal: The abort signal of the run.
+        seen: The event as the latest implementation got it, where one observes changes.
         task: The task in which the implementations run.
     """
 
-    __slots__ = ("ctx", "hook", "signal", "task")
+    __slots__ = ("ctx", "hook", "seen", "signal", "task")
 
     def __init__(self, hook: CompiledHook, ctx: Any) -> None:
         self.hook = hook
         self.ctx = ctx
+        self.seen: Any = None
         self.signal: AbortSignal | None = ctx.signal if ctx is not None else None
         self.task: asyncio.Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # hooks run in tasks
 

@@ -1,0 +1,135 @@
+"""Implementations that observe: they learn which plugin changed what, and change nothing themselves."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_core.hooks.changes import differences
+from pi_hookspecs import ContextResult, UserMessage, hookimpl
+from pi_testing import text
+
+
+class Observer:
+    """Comes first in load order, and is called last all the same."""
+
+    def __init__(self):
+        self.changes = {}
+
+    @hookimpl(observe=True, tryfirst=True)
+    def context(self, event):
+        self.changes["context"] = event.changes
+        return ContextResult(block=True, reason="an observer refuses nothing")
+
+    @hookimpl(observe=True)
+    def before_provider_request(self, event):
+        self.changes["payload"] = event.changes
+        self.changes["seen"] = dict(event.payload)
+        return {"nothing": "is sent"}
+
+
+class Changes:
+    @hookimpl
+    def context(self, event):
+        return ContextResult(messages=[*event.messages, UserMessage(content="and briefly")])
+
+    @hookimpl
+    def before_provider_request(self, event):
+        event.headers["traceparent"] = "00"
+        return {**event.payload, "service_tier": "flex", "messages": event.payload["messages"][1:]}
+
+
+class ChangesInPlace:
+    @hookimpl
+    def before_provider_request(self, event):
+        event.payload["messages"][0]["text"] = "else"
+
+
+class Looks:
+    @hookimpl
+    def before_provider_request(self, event):
+        return event.payload
+
+
+@pytest.fixture
+def observer():
+    return Observer()
+
+
+@pytest.fixture
+def pi_plugins(observer):
+    return {"observer": observer, "changer": Changes(), "looks": Looks(), "in-place": ChangesInPlace()}
+
+
+async def test_an_observer_learns_who_changed_what(pi_session, script, observer):
+    script.turn(text("one"))
+    await pi_session.prompt("first")
+
+    assert observer.changes["context"] == (("changer", "messages[1:2]"),)
+    assert observer.changes["payload"] == (
+        ("changer", "payload.messages[0:0]"),
+        ("changer", "payload.service_tier"),
+        ("changer", "headers.traceparent"),
+        ("in-place", "payload.messages[0].text"),
+    )
+
+
+async def test_an_observer_gets_the_request_as_it_is_sent_and_changes_nothing(pi_session, script, observer):
+    script.turn(text("one"))
+    answer = await pi_session.prompt("first")
+
+    assert answer.text == "one"
+    assert script.requests[0].payload == observer.changes["seen"]
+    assert observer.changes["seen"]["service_tier"] == "flex"
+
+
+class Follows:
+    @hookimpl
+    def before_provider_request(self, event):
+        self.changes = event.changes
+
+
+@pytest.mark.parametrize("pi_plugins", [{"changer": Changes(), "follows": Follows()}])
+async def test_without_an_observer_no_change_is_looked_for(pi_session, script, pi_plugins):
+    script.turn(text("one"))
+    await pi_session.prompt("first")
+
+    assert pi_plugins["follows"].changes == ()
+
+
+def test_only_hooks_with_changes_can_be_observed():
+    with pytest.raises(TypeError, match=r"is for the hooks context and before_provider_request, not for 'tool_call'"):
+
+        @hookimpl(observe=True)
+        def tool_call(event):
+            return None
+
+
+json_data = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda below: st.lists(below, max_size=4) | st.dictionaries(st.text(max_size=3), below, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_data, json_data)
+def test_there_are_differences_exactly_where_data_differs(old, new):
+    assert bool(list(differences(old, new))) == (json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "paths"),
+    [
+        ({"a": 1}, {"a": 1, "b": None}, ["b"]),
+        ({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}, ["a.b[1]"]),
+        ({"a": [1, 2, 3]}, {"a": [0, 1, 2, 3]}, ["a[0:1]"]),
+        ({"a": [1, 2, 3]}, {"a": [1, 3]}, ["a[1:1]"]),
+        ({"a": [1]}, {"a": "x"}, ["a"]),
+        ({"a": 1}, {"a": True}, ["a"]),
+    ],
+)
+def test_a_path_leads_to_the_smallest_difference(old, new, paths):
+    assert list(differences(old, new)) == paths
