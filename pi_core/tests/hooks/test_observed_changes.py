@@ -86,6 +86,16 @@ async def test_an_observer_gets_the_request_as_it_is_sent_and_changes_nothing(pi
     assert observer.changes["seen"]["service_tier"] == "flex"
 
 
+@pytest.mark.parametrize("pi_plugins", [{"changer": Changes()}])
+async def test_a_handler_that_is_added_at_run_time_observes_too(pi_session, script, pi_plugins):
+    observer = Observer()
+    pi_session.hooks.add("late", "before_provider_request", observer.before_provider_request)
+    script.turn(text("one"))
+    await pi_session.prompt("first")
+
+    assert ("changer", "payload.service_tier") in observer.changes["payload"]
+
+
 class Follows:
     @hookimpl
     def before_provider_request(self, event):
