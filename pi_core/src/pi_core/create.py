@@ -288,7 +288,7 @@ def prepare_host(
         LocalExtensions(host, cwd=cwd, given=extensions, discover=not no_extensions, environ=environ).load()
     for factory in extension_factories:
         host.add(_Factory(factory), f"inline-{len(host.added()) + 1}")
-    host.load_listeners()
+    host.load_listeners(cwd)
     return host
 
 

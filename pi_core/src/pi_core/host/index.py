@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexFile"]
 
-FORMAT = 4
+FORMAT = 5
 
 
 class IndexFile:

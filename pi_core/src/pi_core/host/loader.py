@@ -115,6 +115,8 @@ class Loader:
     def _import_and_register(self, record: PluginRecord, *, describe: bool) -> bool:
         with self._crumbs.at(record.name):
             plugin = self._import(record)
+            if plugin is not None and describe:
+                self._read_condition(record, plugin)
             if plugin is not None and not self._registrar.register(record.name, plugin, record, describe=describe):
                 self._refuse_hooks(record)
         return plugin is not None
@@ -128,6 +130,17 @@ class Loader:
             if plugin is None:
                 self._report(record.name, "import", f"not loaded: {record.value} is None")
         return plugin
+
+    def _read_condition(self, record: PluginRecord, plugin: object) -> None:
+        """Fill in when the plugin is loaded; without a valid condition always."""
+        from pi_core.host.conditions import condition_of  # only imported while indexing
+
+        record.when = {}
+        with self._registrar.guarded(record.name, "index", "reading pi_when"):
+            try:
+                record.when = condition_of(plugin)
+            except ValueError as error:
+                self._report(record.name, "index", str(error))
 
     def _requirements_met(self, record: PluginRecord) -> bool:
         """Whether a plugin is for this version of pi; reported where it is not."""

@@ -19,6 +19,7 @@ from pi_hookspecs import PluginError, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from pi_core.hooks.reports import HookFailure, HookTrace
     from pi_core.host.activated import ActivatedPlugin
@@ -164,12 +165,27 @@ class PluginHost:
             if record is not None and name not in self.disabled:
                 self._loader.load(record)
 
-    def load_listeners(self) -> None:
-        """Load every plugin that implements an event hook or ``activate``, as a session needs.
+    def load_listeners(self, cwd: Path | None = None) -> None:
+        """Load every plugin that implements an event hook or ``activate``: a session needs them all.
 
-        If a plugin that guards hooks can no longer be loaded, those hooks refuse.
+        A plugin whose ``pi_when`` is not met is not loaded. A plugin that guards a hook and cannot be loaded any more
+        refuses from then on.
+
+        Args:
+            cwd: The session's working directory, for ``pi_when``; the current directory when None.
         """
-        self.load(*(record.name for record in self.records.values() if record.hooks or record.guards))
+        listening = (record for record in self.records.values() if record.hooks or record.guards)
+        self.load(*(record.name for record in listening if self.is_wanted(record, cwd)))
+
+    def is_wanted(self, record: PluginRecord, cwd: Path | None = None) -> bool:
+        """Return whether a plugin has no ``pi_when``, or one that is met in a working directory."""
+        if not record.when:
+            return True
+        from pathlib import Path
+
+        from pi_core.host.conditions import is_met
+
+        return is_met(record.when, self.settings.agent_dir, cwd or Path.cwd())
 
     def add(self, plugin: object, name: str) -> None:
         """Add a plugin object, such as a local extension or the plugin of a test.

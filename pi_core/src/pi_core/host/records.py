@@ -76,6 +76,7 @@ class PluginRecord(ReprMixin):
         loads: Whether it could be imported.
         indexed: Whether the record is complete. False while the plugin is disabled and was never imported, or if its
             module cannot be found: then it is searched for at every start.
+        when: The files and variables of ``pi_when``, one of which must exist for the plugin to be loaded for its hooks.
         files: Files whose change makes this record stale, with their modification times in nanoseconds.
     """
 
@@ -91,6 +92,7 @@ class PluginRecord(ReprMixin):
     rejected: list[str] = field(factory=list)
     loads: bool = True
     indexed: bool = True
+    when: dict[str, list[str]] = field(factory=dict)
     files: dict[str, int] = field(factory=dict)
 
     def names(self, hook: str) -> list[str]:
@@ -112,6 +114,7 @@ class PluginRecord(ReprMixin):
             "rejected": self.rejected,
             "loads": self.loads,
             "indexed": self.indexed,
+            "when": self.when,
             "files": self.files,
         }
 
@@ -130,7 +133,7 @@ class PluginRecord(ReprMixin):
 _SHAPE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("name", "distribution", "version", "value"), str),
     **dict.fromkeys(("hooks", "guards", "rejected"), list),
-    **dict.fromkeys(("registers", "files"), dict),
+    **dict.fromkeys(("registers", "when", "files"), dict),
     **dict.fromkeys(("loads", "indexed"), bool),
     "load_ms": (int, float),
 }

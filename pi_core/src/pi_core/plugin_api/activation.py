@@ -45,7 +45,9 @@ def register_providers(host: PluginHost, models: ModelRegistry) -> int:
     The plugins are activated for the next session, which has to use the same registry. pi's own plugins are skipped:
     they add providers with ``register_models``.
     """
-    activating = (name for name, record in host.records.items() if "activate" in record.hooks)
+    activating = (
+        name for name, record in host.records.items() if "activate" in record.hooks and host.is_wanted(record)
+    )
     host.load(*(name for name in activating if name not in DEFAULT_PLUGINS))
     number = 0
     for plugin, activate in host.activations():

@@ -58,6 +58,7 @@ def test_json_has_every_plugin_in_load_order_with_the_same_keys(pi):
             "version",
             "enabled",
             "loads",
+            "waitsFor",
             "hooks",
             "registers",
             "hidden",
@@ -79,6 +80,7 @@ def test_json_tells_what_a_plugin_adds_and_hides(pi):
         "version": "0.1.0",
         "enabled": True,
         "loads": True,
+        "waitsFor": None,
         "hooks": [
             {"name": "turn_end", "answers": "entries: collect, continue_: first"},
             {"name": "tool_call", "answers": "block: veto, input: pipe"},
@@ -210,3 +212,12 @@ def test_retry_says_what_it_cannot_do(pi, arguments, said):
     done = pi.run("plugins", *arguments)
 
     assert (done.returncode != 0, said in done.stderr) == (True, True)
+
+
+def test_the_list_says_what_a_plugin_waits_for(pi):
+    pi.install("acme", ADDING + "\npi_when = {'files': ['acme.json'], 'env': ['ACME_*']}\n")
+
+    assert "there is no acme.json or $ACME_*" in " ".join(pi.run("plugins").stdout.split())
+    assert "there is no acme.json or $ACME_*" in " ".join(pi.run("plugins", "show", "acme").stdout.split())
+    assert listed(pi)["acme"]["waitsFor"] == "acme.json or $ACME_*"
+    assert listed(pi, ACME_KEY="1")["acme"]["waitsFor"] is None

@@ -16,6 +16,7 @@ from pi_cli._arguments import common_options, parse_strictly
 from pi_cli._extension_records import all_records
 from pi_cli._report import print_json, print_lines, say, warn
 from pi_cli._words import one_line, width_of
+from pi_core.host.conditions import describe_condition
 from pi_hookspecs import UserError, answers_of
 from pi_hookspecs.specs import all_hookspecs
 
@@ -137,6 +138,7 @@ def _plain(record: PluginRecord, records: Sequence[PluginRecord], host: PluginHo
         "version": record.version,
         "enabled": enabled,
         "loads": record.loads,
+        "waitsFor": describe_condition(record.when) if not host.is_wanted(record) else None,
         "hooks": [{"name": hook, "answers": _rule(hook)} for hook in record.hooks],
         "registers": {hook.removeprefix("register_"): record.names(hook) for hook in record.registers},
         "hidden": list(_hidden(record, records, host)) if enabled else [],
@@ -219,6 +221,8 @@ def _texts(row: dict[str, Any]) -> Iterator[str]:
         additions.append(f"{_heading('hooks', len(row['hooks']))} {hooks}")
     if additions:
         yield "; ".join(additions)
+    if row["waitsFor"]:
+        yield f"its hooks are not loaded: there is no {one_line(row['waitsFor'])}"
     yield from (
         one_line(each["message"] if each["step"] == "import" else f"{each['step']}: {each['message']}")
         for each in row["problems"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pi_cli._extension_records import extension_record, implemented
 from pi_cli._report import print_json, print_lines, warn
 from pi_cli._words import one_line
+from pi_core.host.conditions import describe_condition
 from pi_core.host.discovery import find_origin
 from pi_core.host.kinds import KINDS
 from pi_core.plugin_api.activation import registered_in_activation
@@ -71,6 +72,7 @@ def _details(record: PluginRecord, host: PluginHost) -> dict[str, Any]:
         "file": find_origin(record.value) or record.value,
         "enabled": enabled,
         "loads": record.loads,
+        "waitsFor": describe_condition(record.when) if not host.is_wanted(record) else None,
         "place": host.rank(record.name) + 1,
         "of": len(host.records) + len(host.added()),
         "loadMs": record.load_ms if record.indexed else None,
@@ -178,6 +180,8 @@ def _lines(details: dict[str, Any], *, timed: bool) -> Iterator[str]:
     yield f"  order     {details['place']} of {details['of']}"
     if details["enabled"] and details["loadMs"] is not None:
         yield f"  start-up  {details['loadMs']:.0f} ms"
+    if details["waitsFor"]:
+        yield f"  waits     its hooks are not loaded: there is no {one_line(details['waitsFor'])}"
     for problem in details["problems"]:
         yield f"! {problem['step']}: {one_line(problem['message'])}"
     if details["registers"]:

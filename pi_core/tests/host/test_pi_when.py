@@ -1,0 +1,85 @@
+"""``pi_when``: an installed plugin that is imported for its hooks only where it is configured."""
+
+from __future__ import annotations
+
+import pytest
+
+LISTENS = """
+pi_when = {"files": ["acme.json", "./acme.toml"], "env": ["ACME_*"]}
+
+@hookimpl
+def turn_start(event): pass
+
+@hookimpl
+def register_commands():
+    return [Command(name="acme", handler=print)]
+"""
+
+
+@pytest.fixture
+def loads(site, tmp_path, monkeypatch):
+    """Return whether a session in ``tmp_path / "project"`` imports the plugin."""
+    site.install("acme", LISTENS)
+    assert site.host().records["acme"].when
+    monkeypatch.delenv("ACME_KEY", raising=False)
+    project = tmp_path / "project"
+    (project / ".pi").mkdir(parents=True)
+
+    def start():
+        site.host().load_listeners(project)
+        return bool(site.imported())
+
+    return start
+
+
+def test_without_file_and_variable_it_is_not_imported(loads):
+    assert not loads()
+
+
+@pytest.mark.parametrize("place", ["agent/acme.json", "project/.pi/acme.json", "project/acme.toml"])
+def test_a_file_is_enough(loads, tmp_path, place):
+    (tmp_path / place).write_text("{}")
+
+    assert loads()
+
+
+@pytest.mark.parametrize("place", ["project/acme.json", "agent/acme.toml", "agent/other.json"])
+def test_a_file_in_another_place_is_none(loads, tmp_path, place):
+    (tmp_path / place).write_text("{}")
+
+    assert not loads()
+
+
+def test_a_variable_is_enough(loads, monkeypatch):
+    monkeypatch.setenv("ACME_KEY", "1")
+
+    assert loads()
+
+
+def test_what_it_registers_by_name_is_there_all_the_same(loads, site):
+    host = site.host()
+    host.load_listeners()
+
+    assert host.find("register_commands", "acme").plugin == "acme"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["[]", "{}", "'acme.json'", "{'files': 'acme.json'}", "{'hosts': ['x']}", "{'env': [5]}"]
+)
+def test_a_condition_that_is_none_is_reported_and_the_plugin_is_loaded(site, problems, wrong):
+    site.install("acme", f"pi_when = {wrong}\n@hookimpl\ndef turn_start(event): pass\n")
+    host = site.host()
+    ((plugin, step, message),) = problems(host)
+
+    host.load_listeners()
+
+    assert (plugin, step) == ("acme", "index")
+    assert message.startswith("pi_when must look like")
+    assert site.imported()
+
+
+def test_a_plugin_without_one_is_loaded(site):
+    site.install("acme", "@hookimpl\ndef turn_start(event): pass\n")
+    site.host().load_listeners()
+
+    assert site.imported()
