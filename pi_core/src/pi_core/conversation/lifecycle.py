@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.offered_tools import OfferedTools
     from pi_core.conversation.runtime import Runtime
     from pi_core.plugin_api.activation import Activations
-    from pi_hookspecs import SpawnRequest
+    from pi_hookspecs import ExtensionErrorEvent, SpawnRequest, UserInterface
 
 __all__ = ["Lifecycle"]
 
@@ -113,6 +113,31 @@ class Lifecycle:
         from pi_core.plugin_api.spawning import prepare_program
 
         return await prepare_program(self._runtime.ctx, argv, cwd, env, purpose="key", command=command)
+
+    async def bind(
+        self,
+        *,
+        ui: UserInterface | None = None,
+        shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
+        on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
+    ) -> None:
+        """Give the plugins a front end and start the session: what a program that is one does first.
+
+        Args:
+            ui: Answers dialogs; that of ``create_agent_session`` when None.
+            shutdown_handler: Called once, when a plugin has asked for the end and no prompt is being answered.
+            on_error: Called with the errors of plugins.
+
+        Raises:
+            PiError: The session has ended.
+        """
+        if ui is not None:
+            self._runtime.front_end.ui, self._runtime.front_end.has_ui = ui, True
+        if on_error is not None:
+            self._runtime.events.add(on_error, frozenset({"extension_error"}))
+        if shutdown_handler is not None:
+            self.call_at_shutdown(shutdown_handler)
+        await self.start()
 
     async def ready(self) -> None:
         """Return when a prompt may begin: after start, compaction, change of branch and reload."""

@@ -11,7 +11,7 @@ from pi_core.conversation.parts import Parts
 from pi_core.conversation.port import PluginPort
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from pi_core.agent.agent import Agent
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
         AgentMessage,
         AssistantMessage,
         ChildSession,
-        ExtensionErrorEvent,
         ImageContent,
         Model,
         Resource,
@@ -135,30 +134,7 @@ class AgentSession:
     reload = Method("parts.reloader.reload", lambda: Reloader.reload)
     watch_extensions = Method("parts.reloader.watch", lambda: Reloader.watch)
 
-    async def bind_extensions(
-        self,
-        *,
-        ui: UserInterface | None = None,
-        shutdown_handler: Callable[[], Awaitable[None] | None] | None = None,
-        on_error: Callable[[ExtensionErrorEvent], Awaitable[None] | None] | None = None,
-    ) -> None:
-        """Give the plugins a front end and start the session: what a program that is one does first.
-
-        Args:
-            ui: Answers dialogs; that of ``create_agent_session`` when None.
-            shutdown_handler: Called once, when a plugin has asked for the end and no prompt is being answered.
-            on_error: Called with the errors of plugins.
-
-        Raises:
-            PiError: The session has ended.
-        """
-        if ui is not None:
-            self.runtime.front_end.ui, self.runtime.front_end.has_ui = ui, True
-        if on_error is not None:
-            self.subscribe(on_error, "extension_error")
-        if shutdown_handler is not None:
-            self.parts.lifecycle.call_at_shutdown(shutdown_handler)
-        await self.start()
+    bind_extensions = Method("parts.lifecycle.bind", lambda: Lifecycle.bind)
 
     def is_project_trusted(self) -> bool:
         """Return whether files of the project itself may be used: settings, extensions, skills, prompts."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.handles import Handles
     from pi_core.plugin_api.mcp_servers import McpServers
+    from pi_core.plugin_api.port_values import ForkOutcome, ScopedModel
     from pi_core.plugin_api.registrations import SessionRegistrations
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
@@ -159,7 +160,7 @@ class SessionPort(ProviderPort, Protocol):
         ...
 
     @property
-    def scoped_models(self) -> Sequence[_ScopedModel]:
+    def scoped_models(self) -> Sequence[ScopedModel]:
         """The models that the user cycles through; empty for all that can be used."""
         ...
 
@@ -263,7 +264,7 @@ class SessionPort(ProviderPort, Protocol):
         """Open a stored conversation; False when a plugin cancelled it."""
         ...
 
-    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> _ForkOutcome:
+    async def fork(self, entry_id: str, position: Literal["before", "at"] = "before") -> ForkOutcome:
         """Open a copy of the conversation that ends at an entry, or before it."""
         ...
 
@@ -378,27 +379,4 @@ class HelperSession(Protocol):
 
     def subscribe(self, listener: Listener, *types: str) -> Callable[[], None]:
         """Call a listener with every event of these types; return a function that unsubscribes."""
-        ...
-
-
-class _ScopedModel(Protocol):
-    """A model that the user cycles through."""
-
-    @property
-    def model(self) -> Model:
-        """The model."""
-        ...
-
-
-class _ForkOutcome(Protocol):
-    """The result of a fork."""
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether a plugin cancelled it."""
-        ...
-
-    @property
-    def selected_text(self) -> str:
-        """The text of the user message at the fork, for editing."""
         ...
