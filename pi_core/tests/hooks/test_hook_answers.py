@@ -104,6 +104,8 @@ def event_of(spec: Any) -> Any:
 @pytest.mark.parametrize("taken", [("event", "ctx"), ("event",), ("ctx",), (), ("ctx", "event")], ids=str)
 @pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
 async def test_an_implementation_may_be_sync_or_async_and_takes_what_it_names(name, taken, is_async):
+    if is_async and not iscoroutinefunction(EVENT_HOOKS[name]):
+        pytest.skip("called where nothing can be awaited")
     got: list[dict[str, Any]] = []
     text = f"{'async ' if is_async else ''}def {name}({', '.join(taken)}): got.append(dict(locals()))"
     scope: dict[str, Any] = {"got": got}

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
 
@@ -58,16 +58,7 @@ class MemoryFiles:
 class NoCommands:
     """Says which command it was given; another machine would run it."""
 
-    async def exec(
-        self,
-        command: str,
-        cwd: str,
-        *,
-        on_data: Callable[[bytes], None],
-        signal: AbortSignal,
-        timeout: float | None,
-        env: Mapping[str, str],
-    ) -> int | None:
+    async def exec(self, command: str, cwd: str, *, on_data: Callable[[bytes], None], **_: object) -> int | None:
         on_data(f"memory has no shell for: {command}\n".encode())
         return 127
 
@@ -75,8 +66,7 @@ class NoCommands:
 class MemoryWorkspace:
     """The service: pi asks it at every call of a tool."""
 
-    def __init__(self) -> None:
-        self._files, self._commands = MemoryFiles(), NoCommands()
+    _files, _commands = MemoryFiles(), NoCommands()
 
     def files(self, ctx: PiContext) -> MemoryFiles:
         return self._files
