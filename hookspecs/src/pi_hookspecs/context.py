@@ -232,7 +232,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         """The session's managed background processes.
 
         Raises:
-            UserError: No plugin keeps processes; the plugin ``tools`` does.
+            UserError: When it is used: no plugin keeps processes; the plugin ``tools`` does.
         """
         ...
 

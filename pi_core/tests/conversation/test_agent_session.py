@@ -32,6 +32,7 @@ from pi_hookspecs import (
     ToolResult,
     ToolResultResult,
     TurnEndResult,
+    UserError,
     UserMessage,
     hookimpl,
 )
@@ -846,6 +847,13 @@ async def test_hooks_get_the_context_of_the_contract(session_of, script):
     await session.prompt("go")
 
     assert got == [(True, "print", False, "medium", False)]
+
+
+async def test_processes_that_no_plugin_keeps_refuse_when_they_are_used(session_of):
+    session = session_of()
+
+    with pytest.raises(UserError, match="keeps background processes"):
+        session.ctx.processes.list()
 
 
 # activate

@@ -53,6 +53,15 @@ NO_KEEPER = (
 )
 
 
+class _NoProcesses:
+    """Refuses when it is used, not when it is read: ``isinstance(ctx, PiContext)`` reads every member."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise UserError(NO_KEEPER)
+
+
 class NoUserInterface:
     """A user interface without a user: dialogs return immediately, as if dismissed.
 
@@ -208,9 +217,7 @@ class PluginContext(CommandContext):
     def processes(self) -> Processes:
         """The session's managed background processes."""
         found = self._session.host.find("register_services", "ProcessKeeper")
-        if found is None:
-            raise UserError(NO_KEEPER)
-        processes: Processes = found.thing.processes(self)
+        processes: Processes | Any = found.thing.processes(self) if found is not None else _NoProcesses()
         return processes
 
     def file_operations(self) -> FileOperations | None:
