@@ -53,12 +53,12 @@ class Test_{0}(ModeContract):
     extensions = [Path(__file__).with_name("modes.py")]
 """
 BROKEN = {
-    "silent": "test_an_answer_is_shown_and_the_session_ended",
-    "zero": "test_a_failed_answer_is_told",
-    "mute": "test_a_plugin_that_fails_is_told_by_name_and_costs_no_answer",
+    "silent": "test_an_answer_is_printed_and_the_session_ended",
+    "zero": "test_a_failed_answer_is_reported",
+    "mute": "test_a_failing_plugin_is_reported_by_name_and_costs_no_answer",
     "unclean": "test_what_a_plugin_prints_is_not_on_stdout",
     "agreeable": "test_a_dialog_of_a_plugin_is_answered_or_declined",
-    "leaves": "test_an_answer_is_shown_and_the_session_ended",
+    "leaves": "test_an_answer_is_printed_and_the_session_ended",
 }
 
 
