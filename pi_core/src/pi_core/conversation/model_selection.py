@@ -50,7 +50,7 @@ class ModelSelection:
         self.scoped: tuple[ScopedModel, ...] = ()
 
     def set_scope(self, models: Iterable[ScopedModel]) -> None:
-        """Cycle through these models only; an empty sequence stands for all available models."""
+        """Cycle through these models only; an empty sequence means all available models."""
         self.scoped = tuple(models)
 
     async def set_model(

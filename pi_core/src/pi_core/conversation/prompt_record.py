@@ -1,4 +1,4 @@
-"""Stores what the model is told besides the conversation, whenever that changes: the system prompt and the tools.
+"""Stores the system prompt and the tools in the session whenever they change.
 
 The record is a system message in front of the turn that it holds for, so that a transcript says what the model knew. It
 is read by people and by other programs; a request is made from the session's own prompt and tools.

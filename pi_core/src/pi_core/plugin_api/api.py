@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["PluginAPI"]
 
 _NOTICES = {"auto_compaction_start": "compaction_start", "auto_compaction_end": "compaction_end"}
-"""Names of events that plugins can handle like hooks, and the notice that each stands for."""
+"""Names of events that plugins can handle like hooks, and the notice that each refers to."""
 
 
 class PluginAPI(Handle):

@@ -26,7 +26,7 @@ DAMAGED = "damaged"
 """Type of the entry that replaces one that turned out to be damaged (``IndexedEntries``), and role of its message."""
 
 NO_ENTRY = -1
-"""The number that stands for no entry: the parent of a root, the leaf of an empty tree."""
+"""The number for no entry: the parent of a root, the leaf of an empty tree."""
 
 
 class SessionTree:

@@ -144,8 +144,8 @@ def _run_uv(command: Sequence[str], folder: Path, environ: Mapping[str, str]) ->
     except subprocess.TimeoutExpired:
         raise UserError(f"uv did not install {command[-1]} within {INSTALL_SECONDS:g} s") from None
     if done.returncode != 0:
-        said = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:]) or f"exit code {done.returncode}"
-        raise UserError(f"uv cannot install what it needs:\n{said}")
+        reason = "\n".join(done.stderr.strip().splitlines()[-_LAST_LINES:]) or f"exit code {done.returncode}"
+        raise UserError(f"uv cannot install what it needs:\n{reason}")
 
 
 def _key(requirements: Sequence[str]) -> str:

@@ -117,7 +117,7 @@ class LocalExtensions:
                     self._loaded[name] = _Loaded(source, {name: plugin})
 
     def marks(self) -> dict[Path, int]:
-        """Return files and folders whose change is a change of an extension, with their times."""
+        """Return the files and folders of all extensions with their modification times."""
         found: dict[Path, int] = {}
         with suppress(UserError):
             for source in self._find(report=False):
@@ -126,7 +126,7 @@ class LocalExtensions:
         return found
 
     async def stage(self) -> Staged:
-        """Load what is there now beside what runs; what fails does not replace what runs."""
+        """Load the current files next to the running ones; one that fails to load does not replace its running one."""
         failed: list[tuple[str, str]] = []
         modules: dict[Any, object] = {}
         try:
@@ -187,9 +187,9 @@ class LocalExtensions:
         for problem in problems if report else ():
             self._host.report("(extensions)", "extensions", problem)
         disabled = {source.name for source in sources} & self._host.disabled
-        if disabled:  # the host looks for such names among installed plugins alone
-            told = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
-            self._host.problems = [each for each in self._host.problems if each.message not in told]
+        if disabled:  # the host looks up such names among installed plugins only
+            misleading = {str(UnknownName("plugin", name, self._host.records)) for name in disabled}
+            self._host.problems = [each for each in self._host.problems if each.message not in misleading]
         self.disabled = [source for source in sources if source.name in disabled]
         return [source for source in sources if source.name not in disabled]
 
@@ -273,7 +273,7 @@ class LocalExtensions:
         plugins: dict[str, object] = {}
         for entry_point in found:
             if self._host.has(entry_point.name) or entry_point.name in self._host.disabled:
-                continue  # installed beside pi, or before
+                continue  # installed with pi, or earlier
             report, what = partial(self._report, entry_point.name, "import"), f"importing {entry_point.value}"
             with guarded(report, entry_point.name, what, self._host.load_seconds):
                 plugins[entry_point.name] = entry_point.load()

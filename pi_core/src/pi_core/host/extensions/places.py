@@ -1,7 +1,7 @@
-"""Where local extensions lie, and in which order they are loaded: the user's, the project's, settings', this run's.
+"""Where local extensions are found, in load order: the user's, the project's, those of the settings and of this run.
 
-A later one wins over an earlier one of the same tool or command, so the project's stand behind the user's. Of a project
-that nobody trusts not even the folder is listed.
+Of two with the same tool or command the later one wins, so the project's come after the user's. The folder of a project
+that is not trusted is not even listed.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ class ExtensionSource(Value):
 
     @property
     def key(self) -> tuple[Path | None, str | None]:
-        """What tells the extensions of one run apart."""
+        """Identifies an extension within a run."""
         return self.path, self.plugin.value if self.plugin is not None else self.requirement
 
 
 def find_extensions(
     cwd: Path, settings: Settings, given: Sequence[str], *, discover: bool, environ: Mapping[str, str] | None = None
 ) -> tuple[list[ExtensionSource], list[str]]:
-    """Return the extensions in load order, each file once, and what is wrong with what somebody named.
+    """Return the extensions in load order, each file once, and the problems of configured ones.
 
     Args:
         cwd: The project's folder.
         settings: The agent directory, trust, and the setting ``extensions``.
         given: Paths and requirements of this run (``-e``).
-        discover: Whether others than those of this run count.
-        environ: Says where the home folder is.
+        discover: Whether to load others than those of this run.
+        environ: The environment, for the home folder.
 
     Raises:
-        UserError: What this run names is neither there nor a requirement.
+        UserError: A value of ``-e`` is neither an existing path nor a requirement.
     """
     home = str(home_dir(environ))
     problems: list[str] = []
@@ -103,8 +103,8 @@ def _discovered(cwd: Path, settings: Settings, home: str, problems: list[str]) -
 
 
 def _filters(settings: Settings, cwd: Path, home: str) -> Iterator[tuple[Path, Filter]]:
-    """Go through what each scope's settings say, by the folder that its paths are relative to."""
-    settings.get_str_list("extensions")  # tells of a value of a wrong type
+    """Yield the filter of each scope's settings, with the folder that its paths are relative to."""
+    settings.get_str_list("extensions")  # reports a value of a wrong type
     for origin, entries in settings.each("extensions"):
         from pi_core.base.filters import Filter  # most settings have no such list
 
@@ -125,7 +125,7 @@ def _given(text: str, cwd: str, home: str, problems: list[str]) -> Iterator[Exte
 
 
 def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterator[ExtensionSource]:
-    """Go through a file, a package, a project's plugins, or the extensions in a folder that somebody named."""
+    """Yield the extension of a file or package, a project's plugins, or all extensions of a folder."""
     package = path / "__init__.py"
     if path.is_file():
         yield ExtensionSource(_name(path), path, scope)
@@ -152,10 +152,10 @@ def _named(path: Path, scope: Scope, where: str, problems: list[str]) -> Iterato
 
 
 def _of_folder(folder: Path) -> Iterator[Path]:
-    """Go through the files to run in a folder, by name: ``*.py`` and packages, one level deep."""
+    """Yield the files to run in a folder, by name: ``*.py`` and packages, one level deep."""
     try:
         entries = sorted(folder.iterdir())
-    except OSError:  # not there, or not to be read: nobody named it
+    except OSError:  # missing or unreadable; it was not configured, so it is no error
         return
     for path in entries:
         package = path / "__init__.py"

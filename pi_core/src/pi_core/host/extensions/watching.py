@@ -1,4 +1,4 @@
-"""Tells when a file of a local extension changes (``--watch``)."""
+"""Detects changes to the files of local extensions (``--watch``)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["changes"]
 
 LOOK_SECONDS = 0.5
-"""How often to look. Every platform has another way of being told; a few ``stat`` calls are the same on all."""
+"""Seconds between polls. Notification APIs differ by platform; a few ``stat`` calls work on all of them."""
 
 
 async def changes(extensions: LocalExtensions) -> AsyncIterator[None]:
-    """Yield after each change, once the files have stayed the same for one look: editors write in several steps."""
+    """Yield after each change, once a poll finds no further one: editors write in several steps."""
     known = await asyncio.to_thread(extensions.marks)
     while True:
         await asyncio.sleep(LOOK_SECONDS)

@@ -228,8 +228,8 @@ async def _clone(session: AgentSession, _asked: Any, _: Id) -> Answer:
 
 
 def _get_fork_messages(session: AgentSession, _asked: Any, _: Id) -> Answer:
-    said = session.get_user_messages_for_forking()
-    return {"messages": [{"entryId": entry_id, "text": text} for entry_id, text in said]}
+    messages = session.get_user_messages_for_forking()
+    return {"messages": [{"entryId": entry_id, "text": text} for entry_id, text in messages]}
 
 
 def _get_entries(session: AgentSession, asked: Any, _: Id) -> Answer:

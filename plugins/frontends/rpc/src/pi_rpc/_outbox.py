@@ -1,6 +1,6 @@
 """What goes to the client: written as fast as it is read, and kept small where it is not.
 
-The descriptor stays as it is, since whoever started us may share it: it is asked before each piece whether it would
+The descriptor stays as it is, since the parent process may share it: it is asked before each piece whether it would
 take one. While it does not, deltas of one block become one delta, and what replaces what came before replaces it. Above
 a mebibyte the run waits for the reader.
 """
@@ -235,16 +235,16 @@ class _Waiting:
     """A line that waits; one that grows is written down when it is sent.
 
     Args:
-        said: The line, or a delta event's wire form.
+        content: The line, or a delta event's wire form.
         tail: Characters of a delta to keep, its last; all when None.
     """
 
-    def __init__(self, said: bytes | dict[str, Any], tail: int | None = None) -> None:
-        self._said = said
+    def __init__(self, content: bytes | dict[str, Any], tail: int | None = None) -> None:
+        self._content = content
         self._tail = tail
         self._parts: list[str] = []
         self._characters = 0
-        self.size = len(said) if isinstance(said, bytes) else 0
+        self.size = len(content) if isinstance(content, bytes) else 0
 
     def add(self, text: str) -> int:
         """Add to a delta; returns by how much the line grew."""
@@ -259,11 +259,11 @@ class _Waiting:
 
     def line(self) -> bytes:
         """Return the line as it is sent."""
-        if isinstance(self._said, bytes):
-            return self._said
-        holder = self._said.get("assistantMessageEvent", self._said)
+        if isinstance(self._content, bytes):
+            return self._content
+        holder = self._content.get("assistantMessageEvent", self._content)
         holder["delta"] = "".join(self._parts)
-        return dumps(self._said) + b"\n"
+        return dumps(self._content) + b"\n"
 
 
 def _replaces(event: Any) -> Hashable:

@@ -1,6 +1,6 @@
 """One session and its client: commands in, responses and events out, and a clean shutdown from either side.
 
-Commands are carried out in the order in which they come, beside the run that is going on. Each waits until the one
+Commands are executed in the order in which they arrive, concurrently with the run. Each waits until the one
 before is answered, so that what it asks is asked of the session as that one left it; but not for long, and not for
 those that take as long as they take. Replies to dialogs wait for nothing.
 """
@@ -70,11 +70,11 @@ class Server:
     def on_lines(self, lines: Sequence[bytes | None]) -> None:
         """Take lines of the client."""
         for line in lines:
-            said = parse(line)
-            if isinstance(said, UiReply):
-                self._ui.answer(said.id, said.data)
+            message = parse(line)
+            if isinstance(message, UiReply):
+                self._ui.answer(message.id, message.data)
             else:
-                self._waiting.append(said)
+                self._waiting.append(message)
         self._received.set()
         if len(self._waiting) > _MANY and self.reader is not None:
             self.reader.hold()
@@ -117,12 +117,12 @@ class Server:
         """Carry out what comes, one after another."""
         await self._session.start()
         self._begun = True
-        while (said := await self._next()) is not None:
+        while (command := await self._next()) is not None:
             await self._outbox.room()
-            if isinstance(said, Refused):
-                self._outbox.send(response(said, success=False, error=said.error))
+            if isinstance(command, Refused):
+                self._outbox.send(response(command, success=False, error=command.error))
             else:
-                await self._carry_out(said)
+                await self._carry_out(command)
         self.end(0)
         await self._ended
 
@@ -132,10 +132,10 @@ class Server:
                 return None
             self._received.clear()
             await self._received.wait()
-        said = self._waiting.popleft()
+        command = self._waiting.popleft()
         if len(self._waiting) <= _MANY // 2 and self.reader is not None:
             self.reader.go_on()
-        return said
+        return command
 
     async def _carry_out(self, asked: Asked) -> None:
         reply = _Reply(self._outbox, asked)
@@ -225,8 +225,8 @@ class Server:
             task.cancel()
         if self._at_work:
             await asyncio.wait(self._at_work, timeout=_LAST_SECONDS)
-        for said in self._waiting:
-            self._outbox.send(response(said, success=False, error=_ENDING))
+        for command in self._waiting:
+            self._outbox.send(response(command, success=False, error=_ENDING))
         await self._outbox.close()
 
 

@@ -51,11 +51,11 @@ class RpcUI:
         """
         choices = {_label(each): _value(each) for each in options}
         reply = await self._ask("select", signal, timeout, title=title, options=[*choices])
-        said = reply.get("value")
-        said = said.get("value", said.get("label")) if isinstance(said, Mapping) else said
-        if not isinstance(said, str):
+        value = reply.get("value")
+        value = value.get("value", value.get("label")) if isinstance(value, Mapping) else value
+        if not isinstance(value, str):
             return None
-        return choices.get(said, said if said in choices.values() else None)
+        return choices.get(value, value if value in choices.values() else None)
 
     async def confirm(
         self,
@@ -128,9 +128,9 @@ class RpcUI:
 
     def set_widget(self, key: str, lines: Sequence[str] | None = None, *, placement: str | None = None) -> None:
         """Show lines under a key; ``placement`` is ``aboveEditor`` or ``belowEditor``."""
-        shown = None if lines is None else [*map(str, lines)]
+        text_lines = None if lines is None else [*map(str, lines)]
         name = ("setWidget", key)
-        self._notify_client("setWidget", key=name, widgetKey=key, widgetLines=shown, widgetPlacement=placement)
+        self._notify_client("setWidget", key=name, widgetKey=key, widgetLines=text_lines, widgetPlacement=placement)
 
     def set_title(self, title: str) -> None:
         """Set the window's title."""
@@ -172,5 +172,5 @@ def _value(option: Any) -> str:
 
 
 def _text(reply: Mapping[str, Any]) -> str | None:
-    said = reply.get("value")
-    return said if isinstance(said, str) else None
+    value = reply.get("value")
+    return value if isinstance(value, str) else None

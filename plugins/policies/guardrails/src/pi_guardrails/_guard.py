@@ -75,8 +75,8 @@ def _file(tool: str, given: str, policy: Policy) -> Finding:
 
 def _question(tool: str, arguments: Mapping[str, Any], finding: Finding) -> str:
     what = str(arguments.get("command" if tool == "bash" else "path", ""))
-    shown = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
-    return f"{shown}\n\n{finding.rule}: {finding.why}.\nTo allow it for good: {how_to_allow(finding, tool)}."
+    excerpt = what if len(what) <= _LONGEST_SHOWN else f"{what[:_LONGEST_SHOWN]} ... ({len(what)} characters)"
+    return f"{excerpt}\n\n{finding.rule}: {finding.why}.\nTo allow it for good: {how_to_allow(finding, tool)}."
 
 
 def _explained(finding: Finding, tool: str, decision: str) -> str:

@@ -27,7 +27,7 @@ _MINUTE = 60.0
 
 @define
 class _Spent:
-    """Usage of one scope, and the limits whose notice was shown."""
+    """Usage of one scope, and the limits that the user was notified of."""
 
     amounts: dict[str, float] = Factory(lambda: dict.fromkeys(AMOUNTS, 0.0))
     calls: deque[float] = field(factory=deque)

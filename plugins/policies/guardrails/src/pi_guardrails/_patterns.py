@@ -163,7 +163,7 @@ def patterns_of(names: tuple[str, ...], home: str) -> Patterns:
 
     Args:
         names: As in ``guardrails.protectedPaths``, ``!`` and ``~/`` included.
-        home: The folder that ``~`` stands for.
+        home: The home folder, for ``~``.
     """
     plain: dict[str, list[int]] = defaultdict(list)
     wild: list[int] = []

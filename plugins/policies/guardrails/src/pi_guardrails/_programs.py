@@ -280,8 +280,8 @@ def _docker(call: Call) -> Iterator[Judgement]:
         yield "ask", "privileges", "the container may change the whole computer"
     for word in _mounted(call):
         if not word.known or call.places.is_outside(word.text):
-            shown = repr(word.text) if word.known else word.source
-            yield "ask", "privileges", f"the container may change {shown}, outside the working directory"
+            target = repr(word.text) if word.known else word.source
+            yield "ask", "privileges", f"the container may change {target}, outside the working directory"
 
 
 def _mounted(call: Call) -> Iterator[Word]:

@@ -37,10 +37,10 @@ async def sections(event: SystemPromptEvent, ctx: PiContext) -> SystemPromptResu
 
 
 def _project_context(files: tuple[Resource, ...]) -> Iterator[PromptSection]:
-    said = [file for file in files if file.data["text"].strip()]
-    if said:
+    nonempty = [file for file in files if file.data["text"].strip()]
+    if nonempty:
         yield PromptSection(name="project_context", text=_INTRODUCTION)
-    for file in said:
+    for file in nonempty:
         text = prompt_element("project_instructions", file.data["text"], inside="project_context", path=file.path)
         yield PromptSection(name="project_context", text=text, source=file.path)
 

@@ -53,13 +53,13 @@ async def remember(
         return after
 
     changed = await _change(path, edit)
-    said = f"Remembered in {path}, section {heading!r}: {entry}" if changed else f"{path} says so already: {entry}"
-    ctx.ui.notify(said + warning, "warning" if outside else "info")
+    report = f"Remembered in {path}, section {heading!r}: {entry}" if changed else f"{path} says so already: {entry}"
+    ctx.ui.notify(report + warning, "warning" if outside else "info")
     mark = (
         " It is marked, because this prompt has read content from outside the project." if changed and outside else ""
     )
     details = {"path": str(path), "section": heading, "entry": entry, "outside": outside, "changed": changed}
-    return ToolResult.text(f"{said}.{mark}", details=details)
+    return ToolResult.text(f"{report}.{mark}", details=details)
 
 
 @tool(execution_mode="sequential", prompt_snippet="Take something out of what was remembered")
@@ -87,9 +87,9 @@ async def forget(text: str, ctx: ToolContext, scope: Literal["project", "global"
         return remove(before or "", entry)
 
     await _change(path, edit)
-    said = f"Removed from {path}:\n{gone}"
-    ctx.ui.notify(said, "info")
-    return ToolResult.text(said, details={"path": str(path), "removed": gone})
+    report = f"Removed from {path}:\n{gone}"
+    ctx.ui.notify(report, "info")
+    return ToolResult.text(report, details={"path": str(path), "removed": gone})
 
 
 def _line(name: str, text: str, longest: int) -> str:
@@ -147,5 +147,5 @@ def _single_match(path: Path, text: str, wanted: str) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    shown = "; ".join(map(repr, texts[:_MOST_SHOWN])) or "none"
-    return shown if len(texts) <= _MOST_SHOWN else f"{shown} and {len(texts) - _MOST_SHOWN} more"
+    listing = "; ".join(map(repr, texts[:_MOST_SHOWN])) or "none"
+    return listing if len(texts) <= _MOST_SHOWN else f"{listing} and {len(texts) - _MOST_SHOWN} more"

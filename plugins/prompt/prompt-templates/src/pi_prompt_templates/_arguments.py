@@ -42,15 +42,15 @@ def _split(text: str) -> Iterator[str]:
         if place == len(text):
             return
         quoted = _QUOTED[text[place]].match(text, place) if text[place] in _QUOTED else None
-        said = ""
+        prefix = ""
         if quoted is not None:
             quote = text[place]
-            said = quoted[1].replace(f"\\{quote}", quote)
+            prefix = quoted[1].replace(f"\\{quote}", quote)
             place = quoted.end()
         word = _WORD.match(text, place)
         assert word is not None  # noqa: S101 - it matches the empty text, too
         place = word.end()
-        yield said + word[0]
+        yield prefix + word[0]
 
 
 def substitute(template: str, arguments: Sequence[str]) -> str:
@@ -67,8 +67,7 @@ def substitute(template: str, arguments: Sequence[str]) -> str:
             end = None if place["length"] is None else start + _number(place["length"])
             return " ".join(arguments[start:end])
         named = place["plain"] or place["named"]
-        said = _argument(named, arguments)
-        return said or place["default"] or ""
+        return _argument(named, arguments) or place["default"] or ""
 
     return _PLACE.sub(value, template)
 

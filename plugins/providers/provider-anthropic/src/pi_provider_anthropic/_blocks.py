@@ -96,8 +96,10 @@ class _Thinking(Block):
     def begin(self, content: dict[str, Any]) -> Sequence[AssistantMessageEvent]:
         event = self._builder.thinking_start()
         self._at = event.content_index
-        said = ((key, content.get(key)) for key in ("signature", "thinking"))
-        first = [more for key, value in said if isinstance(value, str) and value for more in self._append(key, value)]
+        received = ((key, content.get(key)) for key in ("signature", "thinking"))
+        first = [
+            more for key, value in received if isinstance(value, str) and value for more in self._append(key, value)
+        ]
         return (event, *first)
 
     def _append(self, key: str, value: str) -> Sequence[AssistantMessageEvent]:

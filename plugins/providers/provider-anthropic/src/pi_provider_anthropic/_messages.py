@@ -99,15 +99,15 @@ def _results(results: list[ToolResultMessage]) -> dict[str, Any]:
         blocks = [_block(block) for block in result.content if isinstance(block, TextContent | ImageContent)]
         images = [block for block in blocks if block["type"] == "image"]
         texts = [block["text"] for block in blocks if block["type"] == "text"]
-        said: str | list[dict[str, Any]] = "\n".join(texts)
+        output: str | list[dict[str, Any]] = "\n".join(texts)
         if images and result.is_error:
             moved += images
-            said = said or _IMAGE_ALONE
+            output = output or _IMAGE_ALONE
         elif images:
-            said = blocks if any(text.strip() for text in texts) else [_text(_IMAGE_ALONE), *images]
-            said = [block for block in said if block["type"] == "image" or block["text"].strip()]
+            output = blocks if any(text.strip() for text in texts) else [_text(_IMAGE_ALONE), *images]
+            output = [block for block in output if block["type"] == "image" or block["text"].strip()]
         content.append(
-            {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": said, "is_error": result.is_error}
+            {"type": "tool_result", "tool_use_id": result.tool_call_id, "content": output, "is_error": result.is_error}
         )
     if moved:
         content += [_text(_RESULT_IMAGES), *moved]

@@ -26,17 +26,17 @@ def to_tools(tools: Iterable[Tool], model: Model, compat: Compat, names: ToolNam
     converted = []
     for tool in tools:
         schema = {"type": "object", "properties": {}, **clean_json(dict(tool.parameters))}
-        said: dict[str, Any] = {
+        definition: dict[str, Any] = {
             "name": names.sent(tool.name),
             "description": clean_text(tool.description),
             "input_schema": schema,
         }
         if compat.eager_tool_input:
-            said["eager_input_streaming"] = True
+            definition["eager_input_streaming"] = True
         strict = strict_parameters(tool, model, supported=compat.strict_tools, keywords=_STRICT_KEYWORDS)
         if strict is not None:
-            said |= {"input_schema": clean_json(strict), "strict": True}
-        converted.append(said)
+            definition |= {"input_schema": clean_json(strict), "strict": True}
+        converted.append(definition)
     return converted
 
 

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 __all__ = ["usage_of"]
 
 
-def usage_of(model: Model, said: Mapping[str, Any]) -> Usage:
+def usage_of(model: Model, reported: Mapping[str, Any]) -> Usage:
     """Return the usage of all reports so far, which are cumulative: later counts replace earlier ones.
 
     ``input_tokens`` leaves out cached ones, as ours does. The share of one-hour cache writes is known where the
     API breaks them down.
     """
-    long_writes = _part(said, "cache_creation", "ephemeral_1h_input_tokens")
-    details = said.get("output_tokens_details")
+    long_writes = _part(reported, "cache_creation", "ephemeral_1h_input_tokens")
+    details = reported.get("output_tokens_details")
     thinking = details.get("thinking_tokens") if isinstance(details, dict) else None
     usage = Usage(
-        input=token_count(said.get("input_tokens")),
-        output=token_count(said.get("output_tokens")),
-        cache_read=token_count(said.get("cache_read_input_tokens")),
-        cache_write=token_count(said.get("cache_creation_input_tokens")),
+        input=token_count(reported.get("input_tokens")),
+        output=token_count(reported.get("output_tokens")),
+        cache_read=token_count(reported.get("cache_read_input_tokens")),
+        cache_write=token_count(reported.get("cache_creation_input_tokens")),
         cache_write_1h=long_writes or None,
         reasoning=None if thinking is None else token_count(thinking),
     )
     return with_cost(model, usage)
 
 
-def _part(said: Mapping[str, Any], whole: str, name: str) -> int:
-    details = said.get(whole)
+def _part(reported: Mapping[str, Any], whole: str, name: str) -> int:
+    details = reported.get(whole)
     return token_count(details.get(name)) if isinstance(details, dict) else 0

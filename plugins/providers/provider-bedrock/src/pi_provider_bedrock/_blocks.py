@@ -95,8 +95,8 @@ class Thinking(Block):
         for key, parts in (("signature", self._signature), ("redactedContent", self._redacted)):
             if isinstance(part := value.get(key), str):
                 parts.append(part)
-        said = value.get("text")
-        text = self._whole.add(said) if isinstance(said, str) and said else ""
+        delta = value.get("text")
+        text = self._whole.add(delta) if isinstance(delta, str) and delta else ""
         return (self._builder.thinking(self._at, text),) if text else ()
 
 
@@ -116,8 +116,8 @@ class Call(Block):
         return (self._builder.tool_call_end(self._at),)
 
     def _append(self, value: Any) -> Sequence[AssistantMessageEvent]:
-        said = value.get("input") if isinstance(value, dict) else None
-        text = self._whole.add(said) if isinstance(said, str) and said else ""
+        delta = value.get("input") if isinstance(value, dict) else None
+        text = self._whole.add(delta) if isinstance(delta, str) and delta else ""
         return (self._builder.tool_call(self._at, text),) if text else ()
 
 

@@ -96,8 +96,10 @@ def endpoint_of(
     address = named if standard or not base_url else base_url
     arn = _ARN.match(model_id)
     variable = next((environ[name] for name in _REGION_VARIABLES if environ.get(name)), None)
-    told = _REGIONAL.search(address or base_url)
-    region = (arn[1] if arn else None) or variable or profile_region() or _fitting(told[1] if told else None, model_id)
+    match = _REGIONAL.search(address or base_url)
+    region = (
+        (arn[1] if arn else None) or variable or profile_region() or _fitting(match[1] if match else None, model_id)
+    )
     if region is not None and not _REGION.fullmatch(region):
         raise AwsFailed(f"{region!r} is no AWS region", advice="Set AWS_REGION to one, for example us-east-1.")
     if address:

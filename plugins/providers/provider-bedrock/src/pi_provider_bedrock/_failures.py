@@ -54,10 +54,10 @@ class AwsFailed(HttpFailed):
 def frame_failure(headers: Mapping[str, Any], payload: bytes) -> HttpFailed:
     """Return the failure of a frame of type ``exception`` or ``error``."""
     kind = str(headers.get(":exception-type") or headers.get(":error-code") or "unknown error")
-    said = _object(payload)
-    message = said.get("message") or said.get("Message") or headers.get(":error-message") or ""
+    error_object = _object(payload)
+    message = error_object.get("message") or error_object.get("Message") or headers.get(":error-message") or ""
     status = _STATUS_OF.get(kind[:1].lower() + kind[1:])
-    original = said.get("originalStatusCode")
+    original = error_object.get("originalStatusCode")
     if isinstance(original, int) and original >= 400:  # noqa: PLR2004 - RFC 9110, 15.5
         status = original  # the status of the model's own server
     return HttpFailed(_worded(status, kind[:1].upper() + kind[1:], str(message)), kind="event", status=status)
@@ -72,10 +72,10 @@ def advised(problem: Exception, circumstances: Circumstances) -> Exception:
     if problem.kind == "event":
         text = str(problem)
     else:
-        said = _object(problem.body.encode())
-        kind = circumstances.headers.get("x-amzn-errortype") or str(said.get("__type") or "")
+        error_object = _object(problem.body.encode())
+        kind = circumstances.headers.get("x-amzn-errortype") or str(error_object.get("__type") or "")
         kind = kind.partition(":")[0].rpartition("#")[2]  # "ValidationException:http://..." and "com.amazon#Kind"
-        message = said.get("message") or said.get("Message")
+        message = error_object.get("message") or error_object.get("Message")
         text = _worded(problem.status, kind, str(message)) if message or kind else str(problem)
     text = redact(text, circumstances.secrets)
     return AwsFailed(
@@ -96,7 +96,7 @@ def _worded(status: int | None, kind: str, message: str) -> str:
 
 def _object(payload: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(payload)
+        error_object = json.loads(payload)
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return error_object if isinstance(error_object, dict) else {}

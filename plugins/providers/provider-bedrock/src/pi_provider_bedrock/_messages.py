@@ -51,7 +51,7 @@ def to_messages(messages: Iterable[Message], model: Model, compat: Compat, names
         if isinstance(message, UserMessage):
             _add_blocks(converted, "user", _user_content(message))
         elif isinstance(message, AssistantMessage):
-            blocks = [said for block in message.content for said in _answer_block(block, compat, names)]
+            blocks = [each for block in message.content for each in _answer_block(block, compat, names)]
             _add_blocks(converted, "assistant", blocks)
     _add_blocks(converted, "user", _captioned(moved))
     return converted
@@ -120,5 +120,5 @@ def _result(message: ToolResultMessage, compat: Compat, moved: list[dict[str, An
     if message.is_error and compat.claude:
         moved += images
         content = [block for block in content if "text" in block]
-    said = {"toolUseId": message.tool_call_id, "content": content or [{"text": _NO_OUTPUT}]}
-    return {"toolResult": {**said, "status": "error" if message.is_error else "success"}}
+    result = {"toolUseId": message.tool_call_id, "content": content or [{"text": _NO_OUTPUT}]}
+    return {"toolResult": {**result, "status": "error" if message.is_error else "success"}}

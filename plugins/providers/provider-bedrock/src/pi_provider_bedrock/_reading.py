@@ -181,15 +181,15 @@ def parsed(payload: bytes) -> dict[str, Any]:
     return event
 
 
-def usage_of(said: dict[str, Any]) -> Usage:
+def usage_of(reported: dict[str, Any]) -> Usage:
     """Return the tokens, without their price. ``inputTokens`` leaves out cached ones, as ours does."""
-    writes = dicts(said.get("cacheDetails"))
+    writes = dicts(reported.get("cacheDetails"))
     long_writes = sum(token_count(each.get("inputTokens")) for each in writes if each.get("ttl") == "1h")
     return Usage(
-        input=token_count(said.get("inputTokens")),
-        output=token_count(said.get("outputTokens")),
-        cache_read=token_count(said.get("cacheReadInputTokens")),
-        cache_write=token_count(said.get("cacheWriteInputTokens")),
+        input=token_count(reported.get("inputTokens")),
+        output=token_count(reported.get("outputTokens")),
+        cache_read=token_count(reported.get("cacheReadInputTokens")),
+        cache_write=token_count(reported.get("cacheWriteInputTokens")),
         cache_write_1h=long_writes or None,
-        total_tokens=token_count(said.get("totalTokens")),
+        total_tokens=token_count(reported.get("totalTokens")),
     )

@@ -78,8 +78,8 @@ def to_tool_config(
         choice = None
     if not specs:
         return None
-    said = _choice(choice, names)
-    return {"tools": specs, "toolChoice": said} if said is not None else {"tools": specs}
+    tool_choice = _choice(choice, names)
+    return {"tools": specs, "toolChoice": tool_choice} if tool_choice is not None else {"tools": specs}
 
 
 def _spec(tool: Tool, names: ToolNames, model: Model) -> dict[str, Any]:

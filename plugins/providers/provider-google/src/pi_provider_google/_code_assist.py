@@ -78,8 +78,8 @@ def credentials_of(key: str, provider: str) -> tuple[str, str]:
         RequestFailed: It has another format; the message does not contain it.
     """
     try:
-        said = json.loads(key)
-        token, project = said["token"], said["projectId"]
+        credential = json.loads(key)
+        token, project = credential["token"], credential["projectId"]
     except (ValueError, KeyError, TypeError):
         token = project = None
     if not isinstance(token, str) or not isinstance(project, str) or not token or not project:

@@ -120,11 +120,11 @@ def _add_results(contents: list[dict[str, Any]], results: list[ToolResultMessage
     parts = []
     for result in results:
         texts = [block.text for block in result.content if isinstance(block, TextContent)]
-        shown = [_image(block) for block in result.content if isinstance(block, ImageContent)]
-        said = "\n".join([*texts, *(image["text"] for image in shown if "text" in image)])
-        attached = [image for image in shown if "inlineData" in image]
+        converted = [_image(block) for block in result.content if isinstance(block, ImageContent)]
+        output = "\n".join([*texts, *(image["text"] for image in converted if "text" in image)])
+        attached = [image for image in converted if "inlineData" in image]
         response: dict[str, Any] = {"name": result.tool_name}
-        response["response"] = {"error" if result.is_error else "output": said or (_IMAGE_ALONE if attached else "")}
+        response["response"] = {"error" if result.is_error else "output": output or (_IMAGE_ALONE if attached else "")}
         if needs_call_ids(model.id):
             response["id"] = result.tool_call_id
         if attached and within:

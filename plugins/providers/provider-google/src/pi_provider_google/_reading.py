@@ -159,20 +159,20 @@ class Reading:
             yield self.builder.thinking_end(at, signature)
 
 
-def usage_of(model: Model, said: dict[str, Any]) -> Usage:
+def usage_of(model: Model, reported: dict[str, Any]) -> Usage:
     """Return the usage of a chunk's ``usageMetadata``.
 
     ``promptTokenCount`` includes tokens read from the cache; thoughts are output, but not in ``candidatesTokenCount``.
     """
-    read = token_count(said.get("cachedContentTokenCount"))
-    thoughts = token_count(said.get("thoughtsTokenCount"))
-    asked = token_count(said.get("promptTokenCount")) + token_count(said.get("toolUsePromptTokenCount"))
+    read = token_count(reported.get("cachedContentTokenCount"))
+    thoughts = token_count(reported.get("thoughtsTokenCount"))
+    asked = token_count(reported.get("promptTokenCount")) + token_count(reported.get("toolUsePromptTokenCount"))
     usage = Usage(
         input=max(0, asked - read),
-        output=token_count(said.get("candidatesTokenCount")) + thoughts,
+        output=token_count(reported.get("candidatesTokenCount")) + thoughts,
         cache_read=read,
         reasoning=thoughts,
-        total_tokens=token_count(said.get("totalTokenCount")),
+        total_tokens=token_count(reported.get("totalTokenCount")),
     )
     return with_cost(model, usage)
 

@@ -100,7 +100,7 @@ def _closing(found: _Open) -> list[str]:
     return parts
 
 
-def _mark(call: Call) -> str:  # a checksum, which tells a call from another one for the same request
+def _mark(call: Call) -> str:  # a checksum, which distinguishes calls for the same request
     return f"{crc32(json.dumps([call.tool, call.arguments], sort_keys=True).encode()):08x}"
 
 

@@ -139,8 +139,8 @@ def ollama_url(host: str) -> str:
         return _OLLAMA
     usual = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104 - never connected to
-    shown = f"[{name}]" if ":" in name else name
-    return f"{scheme or 'http'}://{shown}:{usual if port is None else port}{f'/{path}'.rstrip('/')}/v1"
+    host_text = f"[{name}]" if ":" in name else name
+    return f"{scheme or 'http'}://{host_text}:{usual if port is None else port}{f'/{path}'.rstrip('/')}/v1"
 
 
 def _model(listed: dict[str, Any], row: ProviderInfo) -> Model:

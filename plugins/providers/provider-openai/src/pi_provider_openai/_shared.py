@@ -164,9 +164,9 @@ def loads(data: bytes) -> Any:
 def status_of(error: dict[str, Any]) -> int | None:
     """Return the HTTP status of an error within the stream, explicit or derived."""
     for name in ("status", "status_code", "code", "type"):
-        said = error.get(name)
-        if isinstance(said, int) and not isinstance(said, bool) and 400 <= said < 600:  # noqa: PLR2004 - RFC 9110, 15
-            return said
-        if isinstance(said, str) and said in _STATUS_OF:
-            return _STATUS_OF[said]
+        status = error.get(name)
+        if isinstance(status, int) and not isinstance(status, bool) and 400 <= status < 600:  # noqa: PLR2004 - RFC 9110, 15
+            return status
+        if isinstance(status, str) and status in _STATUS_OF:
+            return _STATUS_OF[status]
     return None

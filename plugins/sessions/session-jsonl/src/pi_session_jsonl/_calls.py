@@ -56,7 +56,7 @@ class ToolCalls:
         children: dict[int | None, list[int]] = {}
         for number, parent in parents.items():
             children.setdefault(parent, []).append(number)
-        told: set[_Call] = set()
+        reported: set[_Call] = set()
         waiting: list[tuple[int, _Pending]] = [(root, {}) for root in children.get(None, ())]
         while waiting:
             number, pending = waiting.pop()
@@ -67,8 +67,8 @@ class ToolCalls:
             below = children.get(number, ())
             waiting += [(child, pending) for child in below]
             for call in () if below else pending.values():
-                if call.wanted and call not in told:
-                    told.add(call)
+                if call.wanted and call not in reported:
+                    reported.add(call)
                     yield call.number, _no_result(call, line_of(number))
 
     def _after(self, number: int, pending: _Pending) -> _Pending:

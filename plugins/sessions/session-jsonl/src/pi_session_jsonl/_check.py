@@ -99,8 +99,8 @@ def check_session(data: bytes) -> Checked:
     parents = checked.parents
     for number in on_cycles(parents):
         checked.add(number, "its parents lead back to itself")
-    for number, said in checked.calls.unpaired(parents, checked.line_of):
-        checked.add(number, said, mendable=False)
+    for number, message in checked.calls.unpaired(parents, checked.line_of):
+        checked.add(number, message, mendable=False)
     checked.findings.sort(key=lambda finding: finding.line)
     return checked
 
@@ -126,8 +126,8 @@ def _check_lines(checked: Checked) -> None:
     if checked.headless:
         checked.findings.append(Finding(1, "the file has no session header"))
     elif lines.version > VERSION:
-        said = f"the file has version {lines.version}, which is newer than {VERSION}"
-        checked.findings.append(Finding(checked.line_at(lines.header_start), said, mendable=False))
+        message = f"the file has version {lines.version}, which is newer than {VERSION}"
+        checked.findings.append(Finding(checked.line_at(lines.header_start), message, mendable=False))
     checked.findings += [Finding(checked.line_at(damage.start), damage.reason) for damage in lines.damage]
     if lines.torn is not None:
         checked.findings.append(Finding(checked.line_at(lines.torn), "it was not written to its end"))

@@ -115,9 +115,9 @@ def _table(found: Sequence[SessionInfo], *, with_cwd: bool) -> Iterator[str]:
 
 def _row(info: SessionInfo, *, with_cwd: bool) -> tuple[str, ...]:
     modified = info.modified.astimezone().strftime("%Y-%m-%d %H:%M")
-    said = info.name or info.first_message
+    title = info.name or info.first_message
     cells = (modified, info.id, str(info.message_count))
-    return tuple(map(one_line, (*cells, *((info.cwd,) if with_cwd else ()), said[:_MOST_COLUMNS])))
+    return tuple(map(one_line, (*cells, *((info.cwd,) if with_cwd else ()), title[:_MOST_COLUMNS])))
 
 
 def _columns() -> int:

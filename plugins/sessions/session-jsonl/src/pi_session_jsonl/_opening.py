@@ -95,8 +95,8 @@ def _migrated(file: SessionFile, lines: Lines) -> tuple[SessionFile, Lines, list
     except OSError as error:
         return file, read_lines(data), [_not_written(file, lines, str(error.strerror or error))]
     file.close()
-    said = f"The session {str(file.path)!r} now has version {VERSION}; as it was before, it is in {str(backup)!r}."
-    return SessionFile.open(file.path), read_lines(data), [said]
+    notice = f"The session {str(file.path)!r} now has version {VERSION}; as it was before, it is in {str(backup)!r}."
+    return SessionFile.open(file.path), read_lines(data), [notice]
 
 
 def _not_written(file: SessionFile, lines: Lines, why: str) -> str:
@@ -105,16 +105,16 @@ def _not_written(file: SessionFile, lines: Lines, why: str) -> str:
 
 def _damage_recorder(file: SessionFile, notices: list[str]) -> Callable[[int, str], None]:
     """Return a callback that records damage found on access: each line once, and at most a few."""
-    told: set[int] = set()
+    reported: set[int] = set()
 
     def record(line: int, reason: str) -> None:
-        if line in told or len(told) > _SHOWN:
+        if line in reported or len(reported) > _SHOWN:
             return
-        told.add(line)
+        reported.add(line)
         name = repr(str(file.path))
         notices.append(
             f"Line {line} of {name} was left out: {reason}."
-            if len(told) <= _SHOWN
+            if len(reported) <= _SHOWN
             else f"More lines of {name} were left out; pi sessions fsck lists them."
         )
 
@@ -124,18 +124,20 @@ def _damage_recorder(file: SessionFile, notices: list[str]) -> Callable[[int, st
 def _notices(file: SessionFile, lines: Lines) -> list[str]:
     """Return the notices for the user about an opened file."""
     name = repr(str(file.path))
-    said = [
+    notices = [
         f"Line {lines.number_of(damage.start)} of {name} was left out: {damage.reason}."
         for damage in lines.damage[:_SHOWN]
     ]
     if len(lines.damage) > _SHOWN:
-        said.append(f"{len(lines.damage) - _SHOWN} more lines of {name} were left out; pi sessions fsck lists them.")
+        notices.append(f"{len(lines.damage) - _SHOWN} more lines of {name} were left out; pi sessions fsck lists them.")
     if lines.torn is not None:
-        said.append(f"The last line of {name} was not written to its end and was left out; it stays in the file.")
+        notices.append(f"The last line of {name} was not written to its end and was left out; it stays in the file.")
     if lines.version > VERSION:
-        said.append(f"{name} was written by a newer pi (version {lines.version}); what is new in it is kept, not used.")
+        notices.append(
+            f"{name} was written by a newer pi (version {lines.version}); what is new in it is kept, not used."
+        )
     if not file.writable:
-        said.append(f"{name} may only be read: what is said from here on cannot be stored in it.")
+        notices.append(f"{name} may only be read: what is said from here on cannot be stored in it.")
     if not file.locked:
-        said.append(in_use(file))
-    return said
+        notices.append(in_use(file))
+    return notices

@@ -81,8 +81,8 @@ def _files_in(folder: Path) -> Iterator[Found]:
         return
     for entry in entries:
         try:
-            told = entry.stat()
+            stat = entry.stat()
             if entry.is_file():
-                yield Found(entry.path, entry.name, told.st_size, told.st_mtime_ns, told.st_ino)
+                yield Found(entry.path, entry.name, stat.st_size, stat.st_mtime_ns, stat.st_ino)
         except OSError:  # removed meanwhile
             continue
