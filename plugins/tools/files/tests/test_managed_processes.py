@@ -142,4 +142,4 @@ async def test_a_launcher_may_refuse(processes, policy):
 @pytest.mark.parametrize("pi_plugins", [{}])
 async def test_without_the_tools_it_says_what_to_install(pi_session):
     with pytest.raises(PiError, match="pluggypi-tools"):
-        pi_session.ctx.processes  # noqa: B018 - reading it is the test
+        await pi_session.ctx.processes.start("true")
