@@ -14,8 +14,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
-from described import describe, markdown
+from described import describe, has_fields, markdown
 from one_page import write_or_check
 
 import pi_hookspecs
@@ -43,6 +42,7 @@ THEMES = {
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
+    "What plugins draw": ("lines",),
     "What plugins register": ("registrations", "front_ends", "resources", "mcp"),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
@@ -91,7 +91,7 @@ def _module(module: ModuleType) -> Iterator[str]:
     aliases = _aliases(module)
     for name in module.__all__:
         described = getattr(pi_hookspecs, name)
-        if isinstance(described, type) and (attrs.has(described) or name in IMPLEMENTED):
+        if isinstance(described, type) and (has_fields(described) or name in IMPLEMENTED):
             yield from _section(described)
         elif name in aliases:
             yield f"### `{name}`\n\n{aliases[name]}\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from inspect import getdoc, iscoroutinefunction, signature
 from itertools import takewhile
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_args
 
 import attrs
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs import Answers
 
-__all__ = ["cell", "describe", "fields_table", "markdown", "split_attributes"]
+__all__ = ["cell", "describe", "fields_table", "has_fields", "markdown", "split_attributes"]
 
 
 def describe(heading: str, described: Any, declared: Answers | None = None) -> Iterator[str]:
@@ -35,7 +36,7 @@ def describe(heading: str, described: Any, declared: Answers | None = None) -> I
         for each in get_args(described):
             yield f"One of them is `{each.__name__}`: {markdown((getdoc(each) or '').splitlines()[0])}\n"
             yield from _members(each)
-    elif attrs.has(described):
+    elif has_fields(described):
         yield from fields_table(described, meanings, declared)
     else:
         yield from _members(described)
@@ -57,9 +58,14 @@ def split_attributes(doc: str) -> tuple[str, dict[str, str]]:
     return markdown(text.strip()), {name: markdown(meaning) for name, meaning in meanings.items()}
 
 
+def has_fields(described: type) -> bool:
+    """Whether a class is a value: an attrs class or a named tuple."""
+    return attrs.has(described) or hasattr(described, "_fields")
+
+
 def fields_table(described: Any, meanings: dict[str, str], declared: Answers | None = None) -> Iterator[str]:
     """Yield the fields of an attrs class as a table."""
-    fields = [each for each in attrs.fields(described) if each.init and each.alias and not each.name.startswith("_")]
+    fields = _fields(described)
     if not fields:
         yield "It has no fields.\n"
         return
@@ -74,6 +80,16 @@ def fields_table(described: Any, meanings: dict[str, str], declared: Answers | N
             cells.append(cell(meanings.get(field.name, "")))
         yield f"| {' | '.join(cells)} |"
     yield ""
+
+
+def _fields(described: Any) -> list[Any]:
+    if attrs.has(described):
+        return [each for each in attrs.fields(described) if each.init and each.alias and not each.name.startswith("_")]
+    types, defaults = described.__annotations__, described._field_defaults
+    return [
+        SimpleNamespace(name=name, type=types[name].__forward_arg__, default=defaults.get(name, attrs.NOTHING))
+        for name in described._fields
+    ]
 
 
 def markdown(text: str) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.storing import *
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.front_ends import *
+    from pi_hookspecs.lines import *
     from pi_hookspecs.mcp import *
     from pi_hookspecs.messages import *
     from pi_hookspecs.model_files import *
@@ -105,6 +106,7 @@ _HOMES: dict[str, str] = {
         "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
     "front_ends": "Mode Subcommand",
+    "lines": "Line Run",
     "mcp": "McpServer",
     "messages": (
         "AssistantMessage Cost Message StopReason SystemMessage ToolResultMessage Usage UserMessage now_ms text_of"
