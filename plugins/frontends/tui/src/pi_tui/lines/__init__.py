@@ -1,0 +1,1 @@
+"""How blocks of a conversation look: styled lines of a given width."""

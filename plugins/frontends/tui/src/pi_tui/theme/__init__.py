@@ -1,0 +1,1 @@
+"""Themes: which colours the roles of a line have."""
