@@ -9,7 +9,7 @@ import pytest
 from pi_hookspecs import AbortController, Aborted
 
 
-async def test_whoever_waits_is_woken_with_the_reason():
+async def test_a_waiting_caller_is_woken_with_the_reason():
     controller = AbortController()
     waiting = asyncio.create_task(controller.signal.wait())
     await asyncio.sleep(0)
@@ -55,7 +55,7 @@ async def test_a_callback_that_raises_is_reported_and_the_others_are_called():
     assert [type(error) for error in told] == [ZeroDivisionError]
 
 
-def test_a_callback_that_raises_where_no_loop_runs_stops_nobody():
+def test_a_callback_that_raises_without_a_running_loop_does_not_stop_the_caller():
     controller, called = AbortController(), []
     controller.signal.on_abort(lambda: 1 / 0)
     controller.signal.on_abort(lambda: called.append("second"))

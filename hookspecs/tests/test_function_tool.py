@@ -105,7 +105,7 @@ async def call(made, /, ctx=None, **params):
 
 
 class TestDeclaration:
-    def test_the_tool_is_what_function_and_docstring_say(self):
+    def test_the_tool_follows_function_and_docstring(self):
         @tool
         async def word_count(path: str, ctx: ToolContext) -> str:
             """Count the words of a text file.
@@ -160,7 +160,7 @@ class TestDeclaration:
 
         assert ping.parameters == {"type": "object", "properties": {}, "additionalProperties": False}
 
-    def test_names_for_type_checkers_only_may_stand_at_ctx_and_at_the_result(self):
+    def test_names_for_type_checkers_only_may_annotate_ctx_and_the_result(self):
         @tool
         def ask(question: str, *, ctx: ToolContext) -> Answer:
             """Ask."""
@@ -360,7 +360,7 @@ class TestSchema:
         ],
         ids=str,
     )
-    def test_a_default_makes_a_parameter_optional_and_is_told(self, annotation, default, schema):
+    def test_a_default_makes_a_parameter_optional_and_is_in_the_schema(self, annotation, default, schema):
         assert schema_of(annotation, default) == schema
 
     @pytest.mark.skipif(sys.version_info < (3, 12), reason="the statement is newer")
@@ -391,7 +391,7 @@ class TestRefusal:
         ],
         ids=str,
     )
-    def test_what_json_schema_cannot_say_names_function_and_parameter(self, annotation, said):
+    def test_what_json_schema_cannot_express_names_function_and_parameter(self, annotation, said):
         with pytest.raises(TypeError, match=said) as caught:
             schema_of(annotation)
 
@@ -467,7 +467,7 @@ class TestRefusal:
 
         assert tool(go).name == "go"
 
-    def test_a_generator_is_told_how_to_show_what_it_has_so_far(self):
+    def test_a_generator_is_refused_with_how_to_report_progress(self):
         def plain(x: int):
             """Go."""
             yield x
@@ -533,7 +533,7 @@ class TestCall:
 
         assert result.content[0].text == repr((1, Path("d"), None))
 
-    async def test_a_tool_that_asks_for_ctx_says_where_there_is_none(self):
+    async def test_a_tool_that_needs_ctx_is_refused_where_there_is_none(self):
         @tool
         async def go(a: int, ctx: ToolContext) -> str:
             """Go."""
@@ -687,7 +687,7 @@ def test_the_form_of_the_wire_is_taken_too(given, kept):
 
 
 @pytest.mark.parametrize("given", ["always", True, {"strict": "prefer"}, {"type": "grammar", "variants": {}}])
-def test_another_wish_for_sampling_is_refused_with_what_is_possible(given):
+def test_other_sampling_options_are_refused_with_what_is_possible(given):
     async def execute(*_):
         raise NotImplementedError
 

@@ -41,7 +41,7 @@ def test_document_001_has_29_events():
 
 
 @pytest.mark.parametrize("spec", ALL.values(), ids=ALL)
-def test_a_hook_tells_when_it_runs_and_how_answers_combine(spec):
+def test_a_hook_documents_when_it_runs_and_how_answers_combine(spec):
     text = inspect.getdoc(spec) or ""
 
     assert all(label in text for label in ("When:", "Answers:", "On error:", "Since: 1."))

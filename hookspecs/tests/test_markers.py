@@ -31,5 +31,5 @@ def test_a_mark_can_name_its_neighbours():
         ("zzz", "Unknown hook: zzz. pi hooks lists them"),
     ],
 )
-def test_an_unknown_name_tells_the_nearest_or_where_to_look(name, message):
+def test_an_unknown_name_comes_with_the_nearest_or_where_to_look(name, message):
     assert str(UnknownName("hook", name, ["tool_call", "turn_end"], "pi hooks lists them")) == message

@@ -77,7 +77,7 @@ def test_a_failure_keeps_the_text_and_drops_half_a_call(builder):
     assert error.error.content == (TextContent("So far"),)
 
 
-def test_an_abort_says_the_contract_s_words(builder):
+def test_an_abort_has_the_contracts_error_message(builder):
     error = builder.abort()
 
     assert (error.reason, error.error.error_message) == ("aborted", "Request was aborted")
@@ -93,7 +93,7 @@ def test_a_partial_that_was_kept_stays_as_it_was(builder):
     assert early.stop_reason == "pending"
 
 
-def test_partial_arguments_are_parsed_only_when_somebody_looks():
+def test_partial_arguments_are_parsed_only_on_access():
     looked = []
     builder = MessageBuilder(MODEL, parse_partial=lambda text: looked.append(text) or {"seen": len(text)})
     builder.tool_call_start("1", "write")

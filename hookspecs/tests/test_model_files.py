@@ -149,7 +149,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "line", "message"), WRONG, ids=[message for _, _, message in WRONG])
-def test_what_cannot_be_used_is_told_with_file_and_line(write, text, line, message):
+def test_what_cannot_be_used_is_reported_with_file_and_line(write, text, line, message):
     folder = write(text)
 
     with pytest.raises(UserError) as failure:
@@ -166,19 +166,19 @@ def test_a_key_in_the_file_is_refused_and_not_shown(write):
     assert "sk-secret" not in str(failure.value)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"Cannot read .*nothing\.json: No such file"):
         load_models(tmp_path, "nothing.json")
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path):
+def test_bytes_that_are_not_text_are_reported(tmp_path):
     (tmp_path / "acme.json").write_bytes(b'{"providers": "\xff"}')
 
     with pytest.raises(UserError, match=r"acme\.json: this is not UTF-8 text"):
         load_models(tmp_path, "acme.json")
 
 
-def test_what_is_wrong_in_the_other_file_is_told_with_its_name(write):
+def test_what_is_wrong_in_the_other_file_is_reported_with_its_name(write):
     folder = write({"providers": {"acme": {"api": "a", "models": "other.json"}}})
     (info,) = load_models(folder, "acme.json")
 
@@ -191,7 +191,7 @@ def test_what_is_wrong_in_the_other_file_is_told_with_its_name(write):
             info.models  # noqa: B018 - looking is the test
 
 
-def test_a_plugin_of_one_file_is_told_to_give_the_folder():
+def test_a_plugin_of_one_file_is_refused_with_the_folder_to_pass():
     with pytest.raises(UserError, match=r"load_models\(Path\(__file__\)\.parent, 'acme\.json'\)"):
         load_models("", "acme.json")
 
@@ -214,7 +214,7 @@ def test_a_line_is_found_by_keys_and_indexes():
     assert lines == [1, 2, 3, 5, 6, 2, 1]
 
 
-def test_of_a_key_that_stands_twice_the_last_counts_and_both_are_found():
+def test_of_a_duplicate_key_the_last_counts_and_both_are_found():
     text = '{"x": {\n"a": 1,\n"b": {"a": 2},\n"a": {\n"c": 3},\n"b": 0, "d": []}}'
 
     assert [line_of(text, ("x", "a")), line_of(text, ("x", "a", "c")), line_of(text, ("x", "b"))] == [4, 5, 6]

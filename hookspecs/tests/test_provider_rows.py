@@ -24,7 +24,7 @@ def row(models, **fields):
     return ProviderInfo(**{"id": "acme", "name": "Acme", "api": "acme", "models": models, **fields})
 
 
-def test_models_are_loaded_when_somebody_looks_and_once():
+def test_models_are_loaded_on_first_access_and_once():
     shelf = Shelf()
     info = row(shelf)
     before = shelf.asked
@@ -78,7 +78,7 @@ def test_rows_that_name_their_models_are_compared_by_them():
     assert row((MODEL,)) != row(())
 
 
-def test_a_failure_to_load_is_told_each_time():
+def test_a_failure_to_load_is_reported_each_time():
     def broken():
         message = "no such file"
         raise OSError(message)

@@ -91,7 +91,7 @@ def read_tool():
     return Tool(name="read", description="Read.", parameters={"type": "object"}, execute=execute)
 
 
-def test_messages_compare_by_what_they_say():
+def test_messages_compare_by_content():
     first, second = (UserMessage(content="hi", timestamp=1) for _ in range(2))
 
     assert first == second

@@ -112,7 +112,7 @@ def test_the_default_file_is_the_users_alone_and_named_for_the_process(tmp_path:
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning"])
-def test_a_key_never_appears_whoever_repeats_it(tmp_path: Path, refusing: str, level: str) -> None:
+def test_a_key_never_appears_in_any_output_that_repeats_it(tmp_path: Path, refusing: str, level: str) -> None:
     provider = {"baseUrl": refusing, "api": "openai-completions", "apiKey": f"!echo {KEY}", "models": [{"id": "m"}]}
     agent = tmp_path / ".pi" / "agent"
     (agent / "extensions").mkdir(parents=True)

@@ -38,7 +38,7 @@ def run(code: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize(("number", "printed"), [(0, "0.0"), (1, "Hello\n")])
-def test_the_model_layer_answers_as_the_page_says(tmp_path: Path, number: int, printed: str) -> None:
+def test_the_model_layer_answers_as_documented(tmp_path: Path, number: int, printed: str) -> None:
     assert printed in run(blocks("models.md", "python")[number], tmp_path)
 
 

@@ -63,7 +63,7 @@ def test_pages_and_events_are_what_the_script_writes():
 
 
 @pytest.mark.parametrize("name", all_hookspecs())
-def test_hook_tells_when_it_runs_and_how_answers_combine(name):
+def test_hook_documents_when_it_runs_and_how_answers_combine(name):
     spec = all_hookspecs()[name]
     page = (PAGES / f"{name}.md").read_text()
 

@@ -61,7 +61,7 @@ async def test_a_login_with_a_code(pi, server):
 
 
 @pytest.mark.parametrize("provider", EVERY)
-async def test_what_is_stored_is_kept_when_the_user_says_no(pi, server, provider):
+async def test_what_is_stored_is_kept_when_the_user_declines(pi, server, provider):
     pi.store(**{provider: EXPIRED, "other": {"type": "api_key", "key": "k", "more": 1}})
     before = pi.auth.read_text()
     server.consents = False
@@ -76,7 +76,7 @@ async def test_what_is_stored_is_kept_when_the_user_says_no(pi, server, provider
     assert pi.auth.read_text() == before
 
 
-async def test_the_page_is_not_opened_where_the_user_says_so(pi, server):
+async def test_the_page_is_not_opened_if_the_user_disables_it(pi, server):
     done = await pi.run("auth", "login", "anthropic", "--no-browser", stdin=b"")
 
     assert done.code == 1
@@ -109,7 +109,7 @@ async def test_an_expired_login_is_renewed_by_a_check(pi, server, provider):
 
 
 @pytest.mark.parametrize("provider", EVERY)
-async def test_a_revoked_login_is_invalid_kept_and_told_without_its_token(pi, server, provider):
+async def test_a_revoked_login_is_invalid_kept_and_reported_without_its_token(pi, server, provider):
     pi.store(**{provider: EXPIRED})
     before = pi.auth.read_text()
 

@@ -58,7 +58,7 @@ async def test_a_summariser_that_is_overloaded_is_asked_again(talked, script, re
 
 
 @pytest.mark.pi(plugins=[])
-async def test_without_both_an_overflow_is_told_as_it_is(talked, script):
+async def test_without_both_an_overflow_is_reported_unchanged(talked, script):
     script.turn(error("400 prompt is too long"))
 
     answer = await talked.prompt(LONG)

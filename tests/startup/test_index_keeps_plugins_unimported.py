@@ -104,7 +104,7 @@ def test_warm_index_answers_for_plugins_without_importing_them(installation: Ins
     assert rows["healthy"]["hooks"] == [{"name": "agent_start", "answers": "notify"}]
 
 
-def test_healthy_plugin_works_beside_fifty_broken_ones(installation: Installation) -> None:
+def test_a_healthy_plugin_works_next_to_fifty_broken_ones(installation: Installation) -> None:
     installation.pi("plugins")
     installation.imported()
 

@@ -15,7 +15,7 @@ def template(pi_agent_dir):
     return file
 
 
-async def test_the_chosen_command_tells_where_it_comes_from(template, pi_session, fake_ui):
+async def test_the_chosen_command_names_its_origin(template, pi_session, fake_ui):
     fake_ui.answers("/review")
 
     await pi_session.prompt("/commands")

@@ -37,7 +37,7 @@ async def test_a_tool_is_called_and_its_result_goes_back(ask, server, fake_tools
     assert server.request.json["messages"][-1]["content"][0]["tool_use_id"] == "toolu_1"
 
 
-async def test_a_refusal_is_told(ask, server):
+async def test_a_refusal_is_reported(ask, server):
     server.answers(error(400, "too many tokens"))
 
     answer = await ask("hi")

@@ -33,7 +33,7 @@ async def test_the_latest_is_shown(pi_session, script, fake_ui):
     assert json.loads(fake_ui.notices[-1].message)["status"] == 200
 
 
-async def test_an_entry_is_shown_as_lines_that_fit(pi_session, script):
+async def test_an_entry_is_displayed_as_lines_that_fit(pi_session, script):
     script.turn(text("Hello."))
     await pi_session.prompt("hi " * 100)
     entry = next(each for each in pi_session.session_manager.get_entries() if each.type == "custom")

@@ -41,11 +41,11 @@ async def test_a_fork_is_held_too(dirty, pi_session, script, fake_ui):
 
 
 @pytest.mark.pi(session={"ui": None})
-async def test_where_nobody_can_be_asked_it_stays(dirty, pi_session):
+async def test_without_a_user_to_ask_it_stays(dirty, pi_session):
     assert not await pi_session.new_session()
 
 
-async def test_a_clean_repository_holds_nobody(git, pi_session, fake_ui):
+async def test_a_clean_repository_asks_no_question(git, pi_session, fake_ui):
     git.init()
 
     assert await pi_session.new_session()

@@ -9,7 +9,7 @@ from pi_testing import text
 pytestmark = pytest.mark.pi(entry_points=["skills", "prompt-templates"])
 
 
-async def test_the_template_stands_for_its_text(pi_session, script):
+async def test_the_template_expands_to_its_text(pi_session, script):
     script.turn(text("At noon."))
 
     await pi_session.prompt("/tide Heligoland")
@@ -17,7 +17,7 @@ async def test_the_template_stands_for_its_text(pi_session, script):
     assert script.requests[0].user_text.strip() == "When is high water at Heligoland today?"
 
 
-async def test_the_model_is_told_of_the_skill(pi_session, script):
+async def test_the_model_learns_of_the_skill(pi_session, script):
     script.turn(text("Fine."))
 
     await pi_session.prompt("hi")

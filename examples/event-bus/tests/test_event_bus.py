@@ -24,13 +24,13 @@ class Neighbour:
 pytestmark = pytest.mark.pi(plugins=[Neighbour()])
 
 
-async def test_the_user_is_told_what_another_plugin_says(pi_session, fake_ui):
+async def test_the_user_sees_what_another_plugin_reports(pi_session, fake_ui):
     await pi_session.prompt("/greet hello")
 
     assert fake_ui.notices[0].message == "neighbour says: hello"
 
 
-async def test_other_plugins_hear_what_the_user_says(pi_session, fake_ui):
+async def test_other_plugins_receive_the_users_input(pi_session, fake_ui):
     await pi_session.prompt("/emit hello")
 
     (heard,) = [entry for entry in pi_session.session_manager.get_entries() if entry.type == "custom"]

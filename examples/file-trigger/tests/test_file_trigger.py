@@ -7,7 +7,7 @@ import asyncio
 from pi_testing import text
 
 
-async def test_the_model_answers_what_the_file_says(pi_session, script, recorder, tmp_path):
+async def test_the_model_answers_with_the_content_of_the_file(pi_session, script, recorder, tmp_path):
     script.turn(text("I will look."))
     pi_session.subscribe(recorder)
     (tmp_path / ".pi").mkdir()
@@ -21,7 +21,7 @@ async def test_the_model_answers_what_the_file_says(pi_session, script, recorder
     assert file.read_text() == ""
 
 
-async def test_after_the_session_nobody_looks(pi_session):
+async def test_after_the_session_nothing_is_watched(pi_session):
     watching = asyncio.all_tasks() - {asyncio.current_task()}
 
     await pi_session.dispose()

@@ -10,7 +10,7 @@ from pi_testing import error, text
 pytestmark = pytest.mark.pi(entry_points=["compaction"])  # the default plugin, which the example comes after
 
 
-async def test_the_summary_is_what_the_user_said(pi_session, script):
+async def test_the_summary_is_the_users_message(pi_session, script):
     for said in ("one", "two", "three"):
         script.turn(text(f"Answer to {said}."))
         await pi_session.prompt(said)

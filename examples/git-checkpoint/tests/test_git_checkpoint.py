@@ -34,7 +34,7 @@ async def test_the_files_go_back_to_the_prompt(pi_session, edited, git, fake_ui,
     assert (git.folder / "a.txt").read_text() == content
 
 
-async def test_the_files_stay_if_the_user_says_no(pi_session, edited, git, fake_ui):
+async def test_the_files_stay_if_the_user_declines(pi_session, edited, git, fake_ui):
     fake_ui.answers(False)
 
     await pi_session.fork(edited[0])
@@ -43,7 +43,7 @@ async def test_the_files_stay_if_the_user_says_no(pi_session, edited, git, fake_
     assert (git.folder / "a.txt").read_text() == "three\n"
 
 
-async def test_without_a_repository_nobody_is_asked(pi_session, script, fake_ui):
+async def test_without_a_repository_no_question_is_asked(pi_session, script, fake_ui):
     script.turn(text("Hello."))
     await pi_session.prompt("hi")
 

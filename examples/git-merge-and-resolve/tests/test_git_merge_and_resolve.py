@@ -28,7 +28,7 @@ async def test_conflicts_are_the_models_to_resolve(branches, pi_session, script,
     assert git("status", "--porcelain") == "UU a.txt"
 
 
-async def test_a_merge_without_conflicts_asks_nobody(branches, pi_session, script, git, fake_ui):
+async def test_a_merge_without_conflicts_asks_no_question(branches, pi_session, script, git, fake_ui):
     await pi_session.prompt("/merge other")
 
     assert script.requests == []
@@ -43,7 +43,7 @@ async def test_a_branch_must_be_named(branches, pi_session, fake_ui, args):
     assert fake_ui.notices[0].message == "Say which branch: /merge BRANCH"
 
 
-async def test_a_branch_that_is_not_there_is_told(branches, pi_session, script, fake_ui):
+async def test_a_missing_branch_is_reported(branches, pi_session, script, fake_ui):
     await pi_session.prompt("/merge nowhere")
 
     assert fake_ui.notices[0].message.startswith("Could not merge: merge: nowhere")

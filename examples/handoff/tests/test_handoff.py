@@ -39,7 +39,7 @@ async def test_a_dismissed_editor_leaves_the_session(pi_session, script, convers
     assert len(fake_ui.asked) == 1
 
 
-async def test_a_failure_is_told(pi_session, script, conversation, fake_ui):
+async def test_a_failure_is_reported(pi_session, script, conversation, fake_ui):
     script.turn(error("overloaded"))
 
     await pi_session.prompt("/handoff write the tests")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pi_testing import text, tool_call
 
 
-async def test_the_model_greets_somebody(pi_session, script):
+async def test_the_model_greets_a_person(pi_session, script):
     script.turn(tool_call("hello", name="Ann")).turn(text("Done."))
 
     await pi_session.prompt("greet Ann")

@@ -17,7 +17,7 @@ from pi_testing import text
     ],
     ids=["two", "failure", "once", "none"],
 )
-async def test_output_stands_in_place_of_the_command(pi_session, script, said, meant):
+async def test_the_output_replaces_the_command(pi_session, script, said, meant):
     script.turn(text("Fine."))
 
     await pi_session.prompt(said)
@@ -33,7 +33,7 @@ async def test_commands_run_in_the_sessions_folder(pi_session, script, tmp_path)
     assert script.requests[0].user_text == str(tmp_path)
 
 
-async def test_what_a_plugin_says_is_not_run(pi_session, script):
+async def test_a_plugins_text_is_not_run_as_a_command(pi_session, script):
     script.turn(text("Fine."))
 
     await pi_session.prompt("!{pwd}", source="extension")

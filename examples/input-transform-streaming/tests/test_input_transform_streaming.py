@@ -14,7 +14,7 @@ from pi_testing import text, tool_call
         ("followUp", "(Said while you worked; finish the task first.) Use tabs."),
     ],
 )
-async def test_what_is_said_meanwhile_comes_with_a_remark(pi_session, script, behavior, told):
+async def test_input_in_the_meantime_comes_with_a_remark(pi_session, script, behavior, told):
     async def meanwhile(request):
         await pi_session.prompt("Use tabs.", streaming_behavior=behavior)
         return tool_call("read", path="a.txt")
@@ -26,7 +26,7 @@ async def test_what_is_said_meanwhile_comes_with_a_remark(pi_session, script, be
     assert script.requests[-1].user_text == told
 
 
-async def test_what_is_said_between_answers_stays_as_it_is(pi_session, script):
+async def test_messages_between_answers_stay_unchanged(pi_session, script):
     script.turn(text("Fine."))
 
     await pi_session.prompt("Use tabs.")

@@ -24,7 +24,7 @@ async def test_ping_is_answered_without_a_model(pi_session, script, fake_ui):
     assert script.requests == []
 
 
-async def test_the_time_is_told(pi_session, fake_ui):
+async def test_the_time_is_displayed(pi_session, fake_ui):
     await pi_session.prompt("time")
 
     assert datetime.fromisoformat(fake_ui.notices[0].message).tzinfo is not None

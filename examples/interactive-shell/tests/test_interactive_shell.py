@@ -11,7 +11,7 @@ from pi_testing import text
 pytestmark = pytest.mark.pi(entry_points=["tools"])
 
 
-async def test_the_command_runs_and_the_model_is_told(pi_session, script, tmp_path):
+async def test_the_command_runs_and_its_output_reaches_the_model(pi_session, script, tmp_path):
     script.turn(text("I see."))
 
     result = await pi_session.execute_bash("i touch made; exit 3")

@@ -50,7 +50,7 @@ async def test_answer_streams_through_and_says_who_gave_it(pi_session, script, r
 
 
 @pytest.mark.pi(settings={})
-async def test_user_is_told_which_setting_is_missing(pi_session):
+async def test_the_user_learns_which_setting_is_missing(pi_session):
     await choose_router(pi_session)
 
     answer = await pi_session.prompt("The capital of France?")

@@ -28,7 +28,7 @@ async def test_people_see_the_level_before_the_text(shown):
     assert shown(width=20, expanded=False) == ["[!] The disk is", "nearly full"]
 
 
-async def test_all_of_it_says_when(shown):
+async def test_the_expanded_form_has_the_time(shown):
     assert shown(width=80, expanded=True)[1].startswith("    at 20")
 
 

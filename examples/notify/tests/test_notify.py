@@ -14,7 +14,7 @@ class Terminal(io.StringIO):
         return True
 
 
-async def test_terminal_is_told_when_an_answer_is_done(pi_session, script, monkeypatch):
+async def test_the_terminal_is_notified_of_a_finished_answer(pi_session, script, monkeypatch):
     script.turn(text("Done."))
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 
@@ -23,7 +23,7 @@ async def test_terminal_is_told_when_an_answer_is_done(pi_session, script, monke
     assert terminal.getvalue() == "\x1b]777;notify;pi;Ready for input\x07"
 
 
-async def test_terminal_is_told_that_something_went_wrong(pi_session, script, monkeypatch):
+async def test_the_terminal_is_notified_of_a_failure(pi_session, script, monkeypatch):
     script.turn(error("overloaded"))
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
 

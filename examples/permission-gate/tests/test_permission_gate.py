@@ -22,7 +22,7 @@ async def test_user_decides_about_a_dangerous_command(command, pi_session, scrip
 
 
 @pytest.mark.pi(session={"ui": None})
-async def test_where_nobody_can_answer_it_is_refused_and_the_rest_runs(pi_session, script, fake_tools):
+async def test_where_no_user_can_answer_it_is_refused_and_the_rest_runs(pi_session, script, fake_tools):
     script.turn(tool_call("bash", command="sudo reboot"), tool_call("bash", command="ls")).turn(text("Done."))
 
     await pi_session.prompt("clean up")

@@ -60,7 +60,7 @@ async def test_flag_begins_with_a_preset(pi_session, script):
     assert told(script.requests[0]) == ("acme/big", "high", ("read",))
 
 
-async def test_user_is_told_what_is_missing(pi_session, fake_ui):
+async def test_the_user_learns_what_is_missing(pi_session, fake_ui):
     await pi_session.prompt("/preset dear")
     await pi_session.prompt("/preset reviwe")
 

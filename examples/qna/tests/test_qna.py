@@ -19,7 +19,7 @@ async def test_questions_are_put_where_the_user_writes(pi_session, script, fake_
     assert [message.role for message in pi_session.messages] == ["user", "assistant"]
 
 
-async def test_user_is_told_when_there_is_nothing_to_ask(pi_session, script, fake_ui):
+async def test_the_user_learns_that_there_is_nothing_to_ask(pi_session, script, fake_ui):
     script.turn(text("Done.")).turn(text("No questions.")).turn(error("overloaded"))
 
     for prompt in ("/qna", "build it", "/qna", "/qna"):

@@ -20,7 +20,7 @@ async def test_choice_reaches_the_model(pi_session, script, fake_ui):
     assert result.details == {"question": "Which colour?", "options": ["red", "blue"], "answer": "blue"}
 
 
-async def test_user_may_say_something_else_or_nothing(pi_session, script, fake_ui):
+async def test_the_user_may_answer_something_else_or_nothing(pi_session, script, fake_ui):
     script.turn(ASK).turn(ASK).turn(text("Well."))
     fake_ui.answers("Something else ...", "mauve", None)
 
@@ -33,7 +33,7 @@ async def test_user_may_say_something_else_or_nothing(pi_session, script, fake_u
 
 
 @pytest.mark.pi(session={"ui": None})
-async def test_model_decides_itself_where_nobody_is_there(pi_session, script):
+async def test_the_model_decides_alone_without_a_user(pi_session, script):
     script.turn(ASK).turn(text("Red, then."))
 
     await pi_session.prompt("paint it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pi_testing import text
 
 
-async def test_session_gets_a_name_and_tells_it(pi_session, script, fake_ui):
+async def test_a_session_gets_a_name_and_reports_it(pi_session, script, fake_ui):
     script.turn(text("Hello."))
     await pi_session.prompt("hi")
 

@@ -87,13 +87,13 @@ async def test_searches_look_there(far, pi_session, script):
     assert "a.txt:1: needle" in grep
 
 
-async def test_what_is_wrong_there_is_said_as_of_local_files(far, pi_session, script):
+async def test_what_is_wrong_there_is_reported_as_for_local_files(far, pi_session, script):
     (told,) = await results_of(pi_session, script, tool_call("read", path="missing.txt"))
 
     assert told == f"ENOENT: no such file or directory, access '{far}/missing.txt'"
 
 
-async def test_model_is_told_where_it_works(far, pi_session, script):
+async def test_the_model_gets_its_working_directory(far, pi_session, script):
     await results_of(pi_session, script)
 
     assert f"All tools work on ann@far. Their working directory is {far}." in script.requests[0].system_prompt

@@ -58,7 +58,7 @@ async def test_workflow_is_a_prompt_template(pi_session, script):
     assert script.requests[0].user_text.startswith("Find out what has to change for this: a faster start")
 
 
-async def test_model_is_told_what_went_wrong(pi_session, script):
+async def test_the_model_learns_what_went_wrong(pi_session, script):
     script.turn(tool_call("subagent", task="x", agent="cook"), tool_call("subagent", task="y"))
     script.turn(error("overloaded")).turn(text("Hm."))
 

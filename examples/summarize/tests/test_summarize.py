@@ -5,7 +5,7 @@ from __future__ import annotations
 from pi_testing import error, text, tool_call
 
 
-async def test_user_sees_a_summary_of_what_was_said(pi_session, script, fake_ui, fake_tools):
+async def test_the_user_sees_a_summary_of_the_conversation(pi_session, script, fake_ui, fake_tools):
     script.turn(text("Let me look."), tool_call("read", path="a")).turn(text("Fixed.")).turn(text("One bug.\nGone."))
 
     await pi_session.prompt("fix it")
@@ -19,7 +19,7 @@ async def test_user_sees_a_summary_of_what_was_said(pi_session, script, fake_ui,
     assert len(pi_session.messages) == 4
 
 
-async def test_user_is_told_why_there_is_none(pi_session, script, fake_ui):
+async def test_the_user_learns_why_there_is_none(pi_session, script, fake_ui):
     script.turn(text("Hello.")).turn(error("overloaded"))
 
     for prompt in ("/summarize", "hi", "/summarize"):

@@ -51,7 +51,7 @@ async def test_session_that_is_gone_on_with_has_its_list(pi_session, fake_ui):
     assert fake_ui.notices[0].message == "[x] 1 write"
 
 
-async def test_model_is_told_of_a_number_that_is_none(pi_session, script):
+async def test_the_model_learns_of_an_invalid_number(pi_session, script):
     script.turn(tool_call("todo", action="toggle", number=3)).turn(text("Oh."))
 
     await pi_session.prompt("tick it")

@@ -23,7 +23,7 @@ async def test_long_output_is_cut_and_kept_in_a_file(pi_session, script, tmp_pat
 
 
 @pytest.mark.parametrize(("pattern", "told"), [("two", "a.txt:2:two\n"), ("three", "No matches")])
-async def test_short_output_is_told_as_it_is(pattern, told, pi_session, script, tmp_path):
+async def test_short_output_is_printed_unchanged(pattern, told, pi_session, script, tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     script.turn(tool_call("search_all", pattern=pattern, path="a.txt")).turn(text("Fine."))
 
@@ -32,7 +32,7 @@ async def test_short_output_is_told_as_it_is(pattern, told, pi_session, script, 
     assert script.requests[1].tool_results[0].text.endswith(told)
 
 
-async def test_failure_of_grep_is_told(pi_session, script):
+async def test_a_failure_of_grep_is_reported(pi_session, script):
     script.turn(tool_call("search_all", pattern="(")).turn(text("Oh."))
 
     await pi_session.prompt("search")

@@ -120,7 +120,7 @@ async def test_a_provider_that_never_suspends_is_left_when_the_grace_is_over(llm
 
 
 @pytest.mark.parametrize("ending", ["done", "fail"])
-async def test_that_the_run_was_aborted_outweighs_how_the_provider_says_it_ended(llm, run, tool, controller, ending):
+async def test_an_abort_outweighs_the_providers_stop_reason(llm, run, tool, controller, ending):
     async def late(builder, options):
         yield builder.start()
         builder.tool_call_start("c", "t")

@@ -140,7 +140,7 @@ def test_order_is_kept_and_converting_twice_changes_nothing(messages):
     assert convert_to_llm(once) == once
 
 
-def test_a_line_stands_for_images_that_stand_together_and_nothing_else_changes():
+def test_a_line_replaces_adjacent_images_and_nothing_else_changes():
     image, said = ImageContent("aGk=", "image/png"), TextContent("x")
     result = ToolResultMessage(tool_call_id="1", tool_name="read", content=(image, image, said, image), is_error=True)
     plain, seen, *others = FOR_THE_MODEL

@@ -107,7 +107,7 @@ async def test_a_failure_after_the_end_changes_nothing(stream):
     assert await stream.result() == "done"
 
 
-async def test_who_gives_up_waiting_for_the_result_takes_it_from_nobody(stream):
+async def test_a_cancelled_waiter_does_not_take_the_result_from_others(stream):
     impatient = asyncio.create_task(stream.result())
     await asyncio.sleep(0)
     impatient.cancel()

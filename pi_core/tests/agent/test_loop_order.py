@@ -185,7 +185,7 @@ async def test_updates_come_between_start_and_end_and_may_interleave(llm, run, t
     assert sorted(steps[6:]) == ["tee(c1)", "tee(c2)"]
 
 
-async def test_hooks_stand_between_start_and_end_of_a_call(llm, log, run, tool):
+async def test_hooks_run_between_start_and_end_of_a_call(llm, log, run, tool):
     order = []
 
     async def before(question, signal):

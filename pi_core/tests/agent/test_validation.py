@@ -86,7 +86,7 @@ class TestText:
             "edits.0.newText: must have required properties newText"
         ]
 
-    def test_all_missing_properties_stand_in_one_line(self):
+    def test_all_missing_properties_are_listed_on_one_line(self):
         assert errors(EDIT, {}) == ["path: must have required properties path, edits"]
 
     def test_every_error_has_its_line(self):
@@ -144,7 +144,7 @@ class TestText:
     def test_each_keyword_has_its_text(self, schema, value, text):
         assert errors(of(x=schema), {"x": value}) == [f"x: {text}"]
 
-    def test_a_schema_that_nothing_fits_says_so(self):
+    def test_a_schema_that_nothing_satisfies_is_reported(self):
         assert errors({"allOf": [False]}, {"x": 1}) == ["root: schema is false"]
 
     def test_error_of_a_union_has_the_errors_of_each_branch(self):
@@ -485,7 +485,7 @@ class TestBrokenSchemas:
         assert ArgumentValidator().check_schema(a_tool(schema)) == text
 
     @pytest.mark.parametrize("schema", [{"$ref": "#/$defs/none"}, {"patternProperties": {"(": {}}}])
-    def test_what_only_a_value_brings_to_light_is_told_the_same_way(self, schema):
+    def test_what_only_a_value_reveals_is_reported_the_same_way(self, schema):
         assert refusal(schema, {"x": 1}).startswith('Tool "read" cannot be called')
 
     def test_a_cycle_of_references_ends(self):

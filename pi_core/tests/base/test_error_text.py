@@ -71,7 +71,7 @@ def test_a_message_without_advice_has_none():
     assert error_text("400 the request is wrong").advice == ""
 
 
-def test_a_server_that_says_too_much_is_cut():
+def test_a_reply_that_is_too_long_is_truncated():
     text = error_text(json.dumps({"error": {"message": "x" * 5000}}))
 
     assert len(text.words) < 700

@@ -19,5 +19,5 @@ from pi_core.base.sizes import format_size
         (3 * 1024**4, "3072 GB"),
     ],
 )
-def test_a_size_is_told_in_the_unit_that_fits(size, said):
+def test_a_size_is_formatted_in_a_suitable_unit(size, said):
     assert format_size(size) == said

@@ -54,7 +54,7 @@ def test_what_is_clean_stays_as_it_is(text):
 
 
 @given(texts)
-def test_no_two_selectors_or_joiners_stand_together(text):
+def test_no_two_selectors_or_joiners_are_adjacent(text):
     cleaned = f" {clean_text(f'({text})')}"
 
     assert not [one + other for one, other in itertools.pairwise(cleaned) if {one, other} <= SELECTORS]

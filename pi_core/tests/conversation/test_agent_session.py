@@ -123,7 +123,7 @@ async def test_hooks_run_in_the_order_of_the_contract(session_of, script, record
     ]
 
 
-async def test_subscribers_hear_the_agents_events_and_one_settled_at_the_end(session_of, script, recorder):
+async def test_subscribers_receive_the_agents_events_and_one_settled_at_the_end(session_of, script, recorder):
     session = session_of()
     script.turn(text("Hello"))
     await session.prompt("hi")
@@ -171,7 +171,7 @@ async def test_messages_can_be_prompted_as_they_are(session_of, script):
     assert roles(session.messages) == ["user", "assistant", "user", "custom", "assistant"]
 
 
-async def test_the_first_prompt_starts_a_session_that_nobody_entered(session_of, script):
+async def test_the_first_prompt_starts_a_session_that_was_not_entered(session_of, script):
     started = []
     session = session_of(plugin(session_start=lambda event: started.append(event.reason)))
     script.turn(text("one")).turn(text("two"))
@@ -203,7 +203,7 @@ async def test_a_session_that_has_ended_takes_no_prompt(session_of):
         await session.prompt("hi")
 
 
-async def test_ending_twice_tells_once(session_of):
+async def test_ending_twice_emits_once(session_of):
     ended = []
     session = session_of(plugin(session_shutdown=lambda event: ended.append(event.reason)))
     await session.start()
@@ -262,7 +262,7 @@ async def test_a_command_runs_instead_of_a_prompt(session_of, script):
     assert not script.requests
 
 
-async def test_what_is_no_command_is_said_to_the_model(session_of, script):
+async def test_what_is_not_a_command_is_sent_to_the_model(session_of, script):
     session = session_of(plugin(register_commands=lambda: [Command(name="todo", handler=print)]))
     script.turn(text("ok")).turn(text("ok")).turn(text("ok"))
     await session.prompt("/usr/bin/env: what is it?")
@@ -349,7 +349,7 @@ async def test_the_key_goes_with_the_request(session_of, script):
     assert "secret" not in repr(script.requests[0].options)
 
 
-async def test_an_api_that_nobody_speaks_is_a_failed_answer(session_of, script):
+async def test_an_api_without_a_provider_is_a_failed_answer(session_of, script):
     session = session_of(model=evolve(script.model, api="morse"))
     answer = await session.prompt("hi")
 
@@ -427,7 +427,7 @@ async def test_the_payload_may_be_replaced(session_of, script):
     assert script.requests[0].payload["seen"] == "flex"
 
 
-async def test_the_head_of_the_answer_is_told(session_of, script):
+async def test_the_status_of_the_response_is_reported(session_of, script):
     heard = []
     session = session_of(plugin(after_provider_response=lambda event: heard.append(event.status)))
     script.turn(text("ok"))
@@ -483,7 +483,7 @@ async def test_the_end_of_a_turn_may_add_entries_and_cause_no_request_by_that(se
     assert [message.text for message in script.requests[1].messages] == ["one", "1", "n", "two"]
 
 
-async def test_an_entry_added_between_turns_is_told_in_the_next_request(session_of, script, recorder):
+async def test_an_entry_added_between_turns_is_in_the_next_request(session_of, script, recorder):
     def remember(event):
         return TurnEndResult(entries=[NewEntry(custom_type="note", content="n")]) if event.tool_results else None
 
@@ -588,7 +588,7 @@ async def test_a_prompt_at_the_boundary_is_queued_like_one_in_the_run(session_of
     assert not recorder.of("extension_error")
 
 
-async def test_the_next_prompt_may_begin_when_settled_is_told(session_of, script, recorder):
+async def test_the_next_prompt_may_begin_on_the_settled_event(session_of, script, recorder):
     async def again(event):
         if event.type == "agent_settled" and len(script.requests) == 1:
             await session.prompt("again")
@@ -602,7 +602,7 @@ async def test_the_next_prompt_may_begin_when_settled_is_told(session_of, script
     assert not session.is_streaming
 
 
-async def test_a_prompt_that_begins_when_settled_is_told_keeps_its_abort(session_of, script):
+async def test_a_prompt_that_starts_on_the_settled_event_keeps_its_abort(session_of, script):
     following = []
 
     def begin(event):
@@ -624,7 +624,7 @@ async def test_a_prompt_that_begins_when_settled_is_told_keeps_its_abort(session
     assert (await following[0]).stop_reason == "aborted"
 
 
-async def test_settled_is_told_even_when_a_subscriber_broke_the_end(session_of, script, recorder):
+async def test_settled_is_emitted_even_when_a_subscriber_failed_at_the_end(session_of, script, recorder):
     def breaks(event):
         if event.type == "agent_end":
             raise ValueError("broken front end")
@@ -714,7 +714,7 @@ async def test_steering_and_follow_ups_take_text_and_images(session_of, script):
 
 
 @pytest.mark.parametrize("blocks", [True, False])
-async def test_images_stay_here_where_the_user_says_so(session_of, script, blocks):
+async def test_images_are_not_sent_if_the_user_disables_them(session_of, script, blocks):
     session = session_of(settings={"images": {"blockImages": blocks}})
     image = ImageContent("AAAA", "image/png")
     script.turn(text("1"))
@@ -1097,7 +1097,7 @@ async def test_an_abort_at_the_boundary_keeps_the_prompt_from_running_on(session
     assert recorder.events[-1].aborted
 
 
-async def test_an_abort_before_the_run_makes_no_request_and_keeps_what_was_said(session_of, script):
+async def test_an_abort_before_the_run_makes_no_request_and_keeps_the_message(session_of, script):
     session = session_of(plugin(before_agent_start=lambda event, ctx: ctx.abort("changed my mind")))
     answer = await session.prompt("go")
 

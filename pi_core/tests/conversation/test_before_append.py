@@ -245,7 +245,7 @@ async def test_a_plugin_is_asked_once_about_an_entry_that_cannot_be_written_yet(
     assert [line["data"] for line in lines(session) if line["type"] == "custom"] == [1, 2]
 
 
-async def test_a_session_in_memory_asks_nobody(session_of, script):
+async def test_a_session_in_memory_asks_no_plugin(session_of, script):
     redactor = Redactor()
     session = session_of(redactor, session_manager=SessionManager.in_memory())
     script.turn(text("Hello"))

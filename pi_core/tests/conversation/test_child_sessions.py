@@ -109,7 +109,7 @@ async def test_subscribers_and_plugins_follow_a_child_from_start_to_end(session_
 
 
 @pytest.mark.parametrize(("how", "kept"), [("pays", 0), ("forgets", 1), ("fails", 1)])
-async def test_a_childs_usage_counts_once_whoever_reports_it(session, script, how, kept):
+async def test_a_childs_usage_counts_once_regardless_of_who_reports_it(session, script, how, kept):
     await run(session, script, how)
 
     assert len(usage_entries(session)) == kept
@@ -117,7 +117,7 @@ async def test_a_childs_usage_counts_once_whoever_reports_it(session, script, ho
     assert session.ctx.totals.total_tokens == 34
 
 
-async def test_the_entry_of_a_child_that_failed_says_whose_usage_it_is(session, script):
+async def test_the_entry_of_a_failed_child_names_the_owner_of_its_usage(session, script):
     await run(session, script, "fails")
 
     (entry,) = usage_entries(session)

@@ -207,7 +207,7 @@ async def test_a_conversation_may_be_given(create, script):
     assert script.requests[0].options.session_id == manager.id
 
 
-async def test_nobody_is_there_to_ask(create):
+async def test_there_is_no_user_to_ask(create):
     session = create()
 
     assert session.ctx.has_ui is False
@@ -310,7 +310,7 @@ async def test_arun_answers_inside_a_running_loop(tmp_path, pi_agent_dir):
     assert (answer.output, answer.usage.total_tokens) == ([1, 2], 7)
 
 
-def test_run_tells_why_there_is_no_answer(run_scripted):
+def test_run_reports_why_there_is_no_answer(run_scripted):
     with pytest.raises(PiError, match="the server is on fire"):
         run_scripted(text("Half an "), error("400 the server is on fire"))
 
@@ -333,7 +333,7 @@ async def test_run_in_a_notebook_says_what_to_use_there(run_scripted):
     ],
     ids=["number", "text in a list", "tools", "function", "no tool", "thinking", "cwd"],
 )
-def test_a_wrong_option_is_told_with_its_value(run_scripted, options, kind, message):
+def test_an_invalid_option_is_reported_with_its_value(run_scripted, options, kind, message):
     with pytest.raises(kind, match=message):
         run_scripted(text("never"), **options)
 
@@ -360,9 +360,7 @@ def test_importing_the_engine_loads_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
-def test_a_host_and_settings_are_those_of_the_current_directory_unless_told_otherwise(
-    tmp_path, monkeypatch, pi_agent_dir
-):
+def test_host_and_settings_default_to_those_of_the_current_directory(tmp_path, monkeypatch, pi_agent_dir):
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(pi_agent_dir))
     monkeypatch.chdir(tmp_path)
     (pi_agent_dir / "settings.json").write_text('{"defaultModel": "rules"}')

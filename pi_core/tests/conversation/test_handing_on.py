@@ -64,7 +64,7 @@ async def test_model_thinks_as_hard_as_it_can(reasoning, sent, registry):
     assert script.requests[0].options.reasoning == sent
 
 
-async def test_without_a_key_nobody_is_asked(registry):
+async def test_without_a_key_no_request_is_sent(registry):
     script, vendor = ScriptedProvider(), Vendor()
 
     with pytest.raises(MissingKey, match="VENDOR_API_KEY"):

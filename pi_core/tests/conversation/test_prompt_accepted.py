@@ -21,7 +21,7 @@ class Deals:
 pytestmark = pytest.mark.pi(plugins={"deals": Deals()})
 
 
-async def test_a_run_is_told_as_started_before_it_begins(pi_session, script):
+async def test_the_start_event_of_a_run_comes_before_it_begins(pi_session, script):
     script.turn(text("Hi."))
     told = []
     pi_session.subscribe(lambda event: told.append(event.type))
@@ -33,7 +33,7 @@ async def test_a_run_is_told_as_started_before_it_begins(pi_session, script):
 
 
 @pytest.mark.parametrize("said", ["/deal", "swallow"])
-async def test_what_a_plugin_deals_with_is_told_as_handled(pi_session, said):
+async def test_what_a_plugin_deals_with_is_reported_as_handled(pi_session, said):
     told = []
 
     await pi_session.prompt(said, on_accepted=told.append)
@@ -41,7 +41,7 @@ async def test_what_a_plugin_deals_with_is_told_as_handled(pi_session, said):
     assert told == ["handled"]
 
 
-async def test_what_is_said_during_a_run_is_told_as_queued_or_refused(pi_session, script):
+async def test_input_during_a_run_is_reported_as_queued_or_refused(pi_session, script):
     import asyncio
 
     script.turn(text("Hi."), stall())

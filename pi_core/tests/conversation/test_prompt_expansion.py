@@ -59,7 +59,7 @@ def user_texts(session):
     return [message.text for message in session.messages if message.role == "user"]
 
 
-async def test_the_model_is_told_what_the_text_stands_for(session_of, script):
+async def test_the_model_gets_the_expanded_text(session_of, script):
     script.turn(text("ok"))
     await session_of(Texts(hi="Hello.")).prompt("/hi")
 
@@ -74,7 +74,7 @@ async def test_only_what_begins_with_a_slash_is_asked_about(session_of, script):
     assert plugin.asked == []
 
 
-async def test_what_a_text_stands_for_may_stand_for_something_to_the_next_plugin(session_of, script):
+async def test_an_expanded_text_may_be_expanded_by_the_next_plugin(session_of, script):
     script.turn(text("ok"))
     await session_of(Texts(a="/b"), Texts(b="Both.")).prompt("/a")
 
@@ -88,7 +88,7 @@ async def test_commands_come_first(session_of, script):
     assert (deploy.calls, texts.asked, script.requests) == (["now"], [], [])
 
 
-async def test_as_it_is_wanted_nobody_is_asked(session_of, script):
+async def test_without_expansion_no_plugin_is_asked(session_of, script):
     plugin = Texts(hi="Hello.")
     script.turn(text("ok"))
     await session_of(plugin).prompt("/hi", expand_prompt_templates=False)

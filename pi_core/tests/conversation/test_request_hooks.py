@@ -158,7 +158,7 @@ async def test_a_request_of_the_program_names_no_plugin(pi_session, script, watc
     assert [(each.purpose, each.plugin) for each in watches.payloads] == [("report", None)]
 
 
-async def test_requests_that_are_made_at_once_can_be_told_apart(pi_session, script, watches):
+async def test_concurrent_requests_can_be_distinguished(pi_session, script, watches):
     script.turn(text("one")).turn(text("two"))
     await pi_session.start()
     await asyncio.gather(*(pi_session.complete(QUESTION, SideRequest(purpose=each)) for each in ("one", "two")))

@@ -77,7 +77,7 @@ def told(recorder):
     return [event for event in recorder.events if event.type in ("compaction_start", "compaction_end")]
 
 
-async def test_the_summary_stands_in_place_of_what_it_sums_up(session_of, script):
+async def test_the_summary_replaces_what_it_summarizes(session_of, script):
     session = session_of(Policy())
     await talked(session, script)
     await session.compact()
@@ -88,7 +88,7 @@ async def test_the_summary_stands_in_place_of_what_it_sums_up(session_of, script
     assert said[1:] == ["about second", "third"]
 
 
-async def test_it_is_told_who_asked_and_what_came_of_it(session_of, script, recorder):
+async def test_compaction_events_carry_the_reason_and_the_result(session_of, script, recorder):
     session = session_of(Policy())
     await talked(session, script)
     compaction = await session.compact("the stripes")
@@ -143,7 +143,7 @@ async def test_the_compactor_gets_the_branch_and_the_instructions(session_of, sc
     assert (request.reason, request.custom_instructions, request.will_retry) == ("manual", "the stripes", False)
 
 
-async def test_plugins_are_told_before_and_after(session_of, script):
+async def test_plugins_are_notified_before_and_after(session_of, script):
     heard = []
     listening = plugin(
         session_before_compact=lambda event: heard.append(("before", event.preparation.tokens_before, event.reason)),
@@ -312,7 +312,7 @@ async def test_a_hook_may_abort_the_compaction_that_it_is_asked_about(session_of
         await session.compact()
 
 
-async def test_a_compactor_that_does_not_hear_an_abort_is_cancelled(session_of, script, recorder, monkeypatch):
+async def test_a_compactor_that_ignores_an_abort_is_cancelled(session_of, script, recorder, monkeypatch):
     monkeypatch.setattr("pi_core.conversation.compaction.ABORT_GRACE", 0.01)
     policy = Policy()
     policy.makes = lambda request: asyncio.sleep(3600)
@@ -387,7 +387,7 @@ async def test_a_hook_between_turns_compacts_in_place(session_of, script):
     assert "Looked around." in script.requests[1].messages[0].text
 
 
-async def test_what_nobody_asked_for_can_be_turned_off(session_of, script):
+async def test_what_was_not_requested_can_be_turned_off(session_of, script):
     session = session_of(Policy())
     await talked(session, script)
     session.set_auto_compaction_enabled(False)
@@ -449,7 +449,7 @@ async def test_how_full_the_window_is_is_unknown_until_the_next_answer(session_o
 # Requests beside the conversation
 
 
-async def test_the_model_is_asked_beside_the_conversation(session_of, script):
+async def test_the_model_is_asked_outside_the_conversation(session_of, script):
     session = session_of()
     script.turn(text("a title"))
     answer = await session.ctx.complete(

@@ -63,7 +63,7 @@ async def test_during_a_run_a_message_is_queued(session_of, script, deliver_as, 
     assert "remember" not in told(script, place - 1)
 
 
-async def test_a_program_says_something_in_the_users_place(session_of, script):
+async def test_a_program_sends_a_message_as_the_user(session_of, script):
     session = session_of()
     script.turn(text("ok"))
     await session.send_user_message("/no command")
@@ -86,7 +86,7 @@ async def test_during_a_run_it_has_to_say_how(session_of, script, recorder):
     await prompt
 
 
-async def test_the_queues_are_told_when_they_change(session_of, script, recorder):
+async def test_queue_changes_are_emitted(session_of, script, recorder):
     session = session_of()
 
     async def meanwhile(_request):

@@ -65,7 +65,7 @@ async def test_a_program_reads_options_and_runs_programs(session_of):
     assert (await session.run_program(sys.executable, ["-c", "print(1)"])).stdout == "1\n"
 
 
-async def test_a_session_tells_what_it_is(session_of):
+async def test_a_session_describes_itself(session_of):
     session = session_of(session_manager=SessionManager.in_memory())
     await session.set_session_name("about zebras")
 
@@ -75,7 +75,7 @@ async def test_a_session_tells_what_it_is(session_of):
     assert await session.get_prompt_templates() == ()
 
 
-async def test_stats_tell_how_full_the_window_is(session_of, script):
+async def test_stats_report_how_full_the_window_is(session_of, script):
     session = session_of()
     script.turn(text("hello"), usage(input=1000, output=234))
     await session.prompt("hi")
@@ -97,7 +97,7 @@ async def test_the_last_text_has_no_space_around_it(session_of, script):
     assert session.get_last_assistant_text() == "hello"
 
 
-async def test_queued_messages_go_as_the_modes_say(session_of, script):
+async def test_queued_messages_are_sent_according_to_the_modes(session_of, script):
     session = session_of(settings={"steeringMode": "all"})
     session.set_follow_up_mode("all")
     was = session.steering_mode
@@ -211,7 +211,7 @@ class Elsewhere:
         return BashExecutionMessage(command=request.command, output=f"in {request.operations}", exit_code=0)
 
 
-async def test_a_program_may_say_what_runs_the_users_commands(session_of):
+async def test_a_program_may_choose_what_runs_user_commands(session_of):
     session = session_of(Elsewhere())
 
     assert (await session.execute_bash("ls", operations="a box")).output == "in a box"

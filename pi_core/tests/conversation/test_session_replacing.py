@@ -76,7 +76,7 @@ async def test_a_new_conversation_begins_with_nothing_but_model_and_level(sessio
     ]
 
 
-async def test_plugins_hear_of_it_in_the_order_of_the_contract(session_of, script):
+async def test_plugins_receive_the_events_in_the_order_of_the_contract(session_of, script):
     heard = diary()
     session = session_of(heard)
     await talked(session, script, "one")
@@ -150,7 +150,9 @@ async def test_a_file_that_is_no_session_leaves_the_present_one(session_of, scri
     assert len(session.messages) == 2
 
 
-async def test_plugins_hear_that_a_conversation_goes_on_that_could_not_be_replaced(session_of, script, tmp_path):
+async def test_plugins_are_notified_that_a_conversation_that_could_not_be_replaced_continues(
+    session_of, script, tmp_path
+):
     heard = diary()
     session = session_of(heard)
     await talked(session, script, "one")
@@ -167,7 +169,7 @@ async def test_plugins_hear_that_a_conversation_goes_on_that_could_not_be_replac
     assert {line[2] for line in heard.lines} == {session.session_id}
 
 
-async def test_what_waits_for_one_conversation_is_not_said_in_another(session_of, script):
+async def test_messages_queued_for_one_conversation_are_not_sent_in_another(session_of, script):
     session = session_of()
     await session.send_message(CustomMessage(custom_type="note", content="for the old one"), deliver_as="nextTurn")
     session.steer("for the old one, too")
@@ -193,7 +195,7 @@ async def test_a_conversation_comes_back_with_its_thinking_level_and_is_not_chan
     assert Path(stored_before).read_bytes() == before
 
 
-async def test_tool_calls_that_were_interrupted_are_told_when_a_conversation_comes_back(session_of, script, stored):
+async def test_interrupted_tool_calls_are_reported_when_a_conversation_is_resumed(session_of, script, stored):
     session = session_of(session_manager=stored())
     manager = session.session_manager
     manager.append_message(UserMessage(content="sleep"))
@@ -223,7 +225,7 @@ async def test_a_session_file_from_elsewhere_is_copied_and_gone_on_with(session_
     assert session.session_manager.file != tmp_path / "away.jsonl"
 
 
-async def test_a_fork_ends_before_what_the_user_said(session_of, script):
+async def test_a_fork_ends_before_the_user_message(session_of, script):
     session = session_of()
     _, _, said, _ = await talked(session, script)
     before = session.session_id
@@ -252,7 +254,7 @@ async def test_a_plugin_may_keep_the_session_whole(session_of, script):
     assert not await session.clone()
 
 
-async def test_a_fork_begins_only_before_what_the_user_said(session_of, script):
+async def test_a_fork_begins_only_before_a_user_message(session_of, script):
     session = session_of()
     _, answered, *_ = await talked(session, script)
 
@@ -262,7 +264,7 @@ async def test_a_fork_begins_only_before_what_the_user_said(session_of, script):
         await session.fork("nowhere")
 
 
-async def test_what_the_user_said_is_listed_for_a_fork(session_of, script):
+async def test_user_messages_are_listed_for_a_fork(session_of, script):
     session = session_of()
     said = await talked(session, script)
 

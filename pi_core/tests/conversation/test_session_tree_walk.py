@@ -57,7 +57,7 @@ async def test_the_conversation_goes_on_from_an_answer(session_of, script):
     assert [message.text for message in script.requests[-1].messages] == ["one", "re one", "other"]
 
 
-async def test_what_the_user_said_comes_back_for_editing(session_of, script):
+async def test_the_users_message_comes_back_for_editing(session_of, script):
     session = session_of()
     _, answered, said, _ = await talked(session, script)
     went = await session.navigate_tree(said.id)
@@ -89,7 +89,7 @@ async def test_what_is_left_behind_is_summed_up_where_it_goes_on(session_of, scr
     assert "They looked at zebras." in script.requests[-1].messages[2].text
 
 
-async def test_plugins_hear_where_it_goes(session_of, script):
+async def test_plugins_receive_the_target(session_of, script):
     heard = []
     listening = plugin(
         session_before_tree=lambda event: heard.append((event.target_id, event.common_ancestor_id)),

@@ -165,7 +165,7 @@ async def test_an_answer_that_does_not_fit_is_sent_back_once(session_of, script)
     assert [message.role for message in answer.messages] == ["user", "assistant"] * 2
 
 
-async def test_what_a_validator_of_the_type_says_goes_back_too(session_of, script):
+async def test_the_message_of_a_types_validator_goes_back_too(session_of, script):
     session = session_of()
     script.turn(text('{"name": "Tom", "lives": -1}')).turn(text('{"name": "Tom", "lives": 1}'))
 
@@ -347,7 +347,7 @@ def test_any_json_is_found_in_what_models_write_around_it(value, before, fence):
 
 
 @given(st.text(max_size=60))
-def test_whatever_a_model_says_it_is_a_value_or_an_invalid_output(said):
+def test_any_answer_of_a_model_is_a_value_or_an_invalid_output(said):
     output = OutputFormat(Cat)
     try:
         assert isinstance(output.value_of(said), Cat)

@@ -32,5 +32,5 @@ def test_a_selection_means_these_tools(wanted, excluded, names):
     assert ToolSelection(wanted, excluded).names(KNOWN, DEFAULT) == names
 
 
-def test_only_names_said_in_full_should_be_there():
+def test_only_names_given_in_full_are_required():
     assert ToolSelection(["*", "+grep", "-bash"], ["git_*", "ls"]).exact_names() == ["grep", "bash", "ls"]

@@ -147,7 +147,7 @@ async def test_work_inside_tools_counts(session_of, script):
     assert caught.value.usage.input == 510
 
 
-async def test_requests_beside_the_conversation_count_and_are_stopped(session_of, script):
+async def test_side_requests_count_and_are_stopped(session_of, script):
     asked = []
 
     class Aside:

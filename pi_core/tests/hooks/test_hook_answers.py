@@ -122,7 +122,7 @@ async def test_an_implementation_may_be_sync_or_async_and_takes_what_it_names(na
 
 
 @pytest.mark.parametrize("name", EVENT_HOOKS)
-async def test_a_hook_that_nobody_implements_has_no_answer(name):
+async def test_a_hook_without_implementations_has_no_answer(name):
     asked = Asked()
 
     assert not asked.hooks.listens(name)
@@ -158,7 +158,7 @@ async def test_an_awaitable_of_any_kind_is_awaited():
     assert answer.reason == "later"
 
 
-def test_an_unknown_event_name_is_told_with_the_nearest():
+def test_an_unknown_event_name_is_reported_with_the_nearest():
     asked = Asked()
 
     with pytest.raises(UnknownName, match=r"Unknown event: tool_cal\. Did you mean tool_call"):
@@ -168,7 +168,7 @@ def test_an_unknown_event_name_is_told_with_the_nearest():
 # notify
 
 
-async def test_notify_tells_everybody_and_ignores_answers():
+async def test_notify_calls_every_plugin_and_ignores_answers():
     seen: list[Any] = []
     event = TurnStartEvent(turn_index=3)
     asked = Asked(*(plugin_that_answers("turn_start", answer, seen=seen) for answer in (17, "text", None)))
@@ -197,7 +197,7 @@ async def test_collect_joins_the_answers_in_order():
 # first
 
 
-async def test_first_takes_the_first_answer_and_asks_nobody_after_it():
+async def test_first_takes_the_first_answer_and_asks_no_later_plugin():
     result = UserBashResult(result=BashExecutionMessage(command="ls", output="elsewhere"))
     seen: list[Any] = []
     asked = Asked(
@@ -354,7 +354,7 @@ async def test_a_cancel_wins_over_a_compaction_that_was_offered_before():
 # several rules in one answer
 
 
-async def test_input_is_piped_until_somebody_deals_with_it():
+async def test_input_is_piped_until_a_plugin_handles_it():
     seen: list[Any] = []
     asked = Asked(
         plugin_that_answers("input", InputResult(text="hello")),
@@ -385,7 +385,7 @@ async def test_messages_are_collected_while_the_system_prompt_is_piped():
     assert seen[0].system_prompt == "A"
 
 
-async def test_entries_are_collected_and_the_first_wish_to_continue_counts():
+async def test_entries_are_collected_and_the_first_request_to_continue_counts():
     entries = [NewEntry(custom_type=text) for text in "abc"]
     asked = Asked(
         plugin_that_answers("agent_before_settle", AgentBeforeSettleResult(entries=entries[:1])),

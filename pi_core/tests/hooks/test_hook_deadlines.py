@@ -604,7 +604,7 @@ async def test_an_abort_inside_nested_calls_ends_them_all():
 # The user takes his time
 
 
-async def test_the_clock_stands_still_while_a_dialog_is_open():
+async def test_the_clock_is_paused_while_a_dialog_is_open():
     async def asks(event: Any) -> None:
         with asked.hooks.deadline_paused():
             await asyncio.sleep(4 * SOON)
@@ -838,7 +838,7 @@ async def test_a_process_that_was_asleep_itself_has_no_stall():
 
 
 @needs_signals
-async def test_a_report_that_fails_does_not_surface_in_whatever_code_stands_still():
+async def test_a_failing_report_does_not_surface_in_unrelated_code():
     async def short(event: Any) -> None:
         await asyncio.sleep(2 * SOON)
 
@@ -896,7 +896,7 @@ async def test_the_user_reads_who_blocks_while_it_still_blocks_and_once(is_async
 
 @needs_signals
 @pytest.mark.usefixtures("little_patience")
-async def test_each_of_two_calls_that_block_is_told_though_the_loop_does_not_run_between_them():
+async def test_each_of_two_blocking_calls_is_reported_though_the_loop_does_not_run_between_them():
     def busy() -> None:
         told = len(asked.failures)
         while len(asked.failures) == told:
@@ -939,7 +939,7 @@ async def test_an_import_that_takes_long_is_no_blocking(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("is_async", [False, True], ids=["def", "async def"])
-def test_where_no_signal_can_look_what_blocked_is_told_afterwards(is_async):
+def test_without_signals_a_blocking_call_is_reported_afterwards(is_async):
     def busy() -> None:
         time.sleep(2 * SOON)
 

@@ -170,7 +170,7 @@ def test_the_order_is_a_permutation_that_honours_every_request_outside_of_a_cycl
 
 
 @given(implementations())
-def test_without_wishes_only_band_and_load_order_count(asked):
+def test_without_order_requests_only_band_and_load_order_count(asked):
     for each in asked:
         each.order = Order()
 

@@ -39,7 +39,7 @@ def told(traced: list[HookTrace]) -> list[tuple[str, str, bool]]:
     return [(each.hook, each.plugin, each.changed) for each in traced]
 
 
-async def test_each_call_is_told_with_hook_plugin_and_whether_it_changed_something(hooks, traced):
+async def test_each_call_is_logged_with_hook_plugin_and_whether_it_changed_something(hooks, traced):
     hooks.add("silent", "tool_call", lambda event: None)
     hooks.add("changes", "tool_call", lambda event: ToolCallResult(input={"path": "x"}))
     hooks.add("refuses", "tool_call", lambda event: ToolCallResult(block=True))
@@ -54,7 +54,7 @@ async def test_each_call_is_told_with_hook_plugin_and_whether_it_changed_somethi
     ]
 
 
-async def test_the_time_of_a_call_is_told_in_milliseconds(hooks, traced):
+async def test_the_time_of_a_call_is_reported_in_milliseconds(hooks, traced):
     hooks.add("slow", "turn_start", lambda event: asyncio.sleep(0.02))
 
     await hooks.notify(TurnStartEvent(), CTX)
@@ -75,7 +75,7 @@ async def test_what_a_listener_returns_changes_nothing(hooks, traced):
     [lambda event: 1 / 0, lambda event: "no result", lambda event: asyncio.sleep(60)],
     ids=["raises", "wrong answer", "too slow"],
 )
-async def test_failed_calls_are_told_once_each(hooks, traced, handler):
+async def test_failed_calls_are_reported_once_each(hooks, traced, handler):
     hooks.add("broken", "tool_call", handler)
 
     with pytest.raises(HookRefused):
@@ -84,7 +84,7 @@ async def test_failed_calls_are_told_once_each(hooks, traced, handler):
     assert told(traced) == [("tool_call", "broken", False)]
 
 
-async def test_nothing_is_told_of_a_hook_that_nobody_implements(hooks, traced):
+async def test_nothing_is_reported_for_a_hook_without_implementations(hooks, traced):
     await hooks.notify(TurnStartEvent(), CTX)
 
     assert traced == []

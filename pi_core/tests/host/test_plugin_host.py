@@ -226,7 +226,7 @@ def test_a_registration_hook_that_hangs_is_broken_off(site, problems):
     ]
 
 
-def test_what_a_module_holds_beside_functions_is_not_looked_at(site, problems):
+def test_what_a_module_holds_besides_functions_is_ignored(site, problems):
     odd = "class Odd:\n    __class__ = property(lambda self: 1 / 0)\n    def __getattr__(self, name): 1 / 0\n"
     site.install("odd", f"{LISTENS}\n{odd}\nodd = Odd()\n")
 

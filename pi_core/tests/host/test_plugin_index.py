@@ -79,7 +79,7 @@ def test_a_warm_index_loads_only_what_is_asked_for(site, tool_plugin):
     assert two.stem not in sys.modules
 
 
-def test_what_is_wrong_with_a_plugin_is_told_once_when_it_is_loaded_from_the_index(site, problems):
+def test_what_is_wrong_with_a_plugin_is_reported_once_when_it_is_loaded_from_the_index(site, problems):
     site.install(
         "almost",
         "@hookimpl\ndef turn_stat(event): pass\n\n@hookimpl\ndef register_tools():\n    return [object(), object()]\n",
@@ -94,7 +94,7 @@ def test_what_is_wrong_with_a_plugin_is_told_once_when_it_is_loaded_from_the_ind
     assert [(plugin, step) for plugin, step, _ in problems(warm)] == [(plugin, step) for plugin, step, _ in told]
 
 
-def test_what_is_wrong_only_since_the_index_was_written_is_told_when_it_is_loaded(site, problems, tool_plugin):
+def test_what_broke_after_the_index_was_written_is_reported_when_it_is_loaded(site, problems, tool_plugin):
     file = site.install("acme", tool_plugin("grep"))
     _ = site.host().records
     file.write_text("raise RuntimeError('gone bad')\n")

@@ -179,7 +179,7 @@ def test_nothing_is_written_for_pi_s_own_plugins(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "\0\xff", "no number", "1", "1 "])
-def test_a_file_that_says_nothing_is_removed(tmp_path, content):
+def test_an_empty_file_is_removed(tmp_path, content):
     (tmp_path / "importing-1-1").write_text(content)
 
     assert Breadcrumbs(tmp_path).left_behind() == {}

@@ -259,7 +259,7 @@ def test_a_model_that_is_only_used_by_name_is_found_by_its_name(by_name):
     ]
 
 
-def test_a_model_of_models_json_over_a_stand_in_stays_one_that_is_named(by_name, tmp_path):
+def test_a_models_json_entry_over_a_stand_in_is_used_only_by_name(by_name, tmp_path):
     (tmp_path / "models.json").write_text('{"providers": {"stand-in": {"baseUrl": "https://elsewhere.test"}}}')
 
     assert by_name().available() == []

@@ -20,7 +20,7 @@ async def pi(activated):
     return held[0]
 
 
-async def test_a_user_message_is_answered_though_nobody_waits(pi, script):
+async def test_a_user_message_is_answered_without_a_waiting_caller(pi, script):
     script.turn(text("Hello"))
     pi.send_user_message("hi")
     await asyncio.sleep(0)
@@ -58,7 +58,7 @@ async def test_a_user_message_in_a_run_must_say_how_to_queue(activated, script, 
     assert "deliver_as='steer' or 'followUp'" in problems()[0]
 
 
-async def test_a_thread_is_told_how_to_send(pi, script):
+async def test_a_call_from_a_thread_is_refused_with_how_to_send(pi, script):
     script.turn(text("Hello"))
     loop = asyncio.get_running_loop()
     for send in (pi.send_user_message, lambda said: pi.send_message(CustomMessage(custom_type="note", content=said))):
@@ -71,7 +71,7 @@ async def test_a_thread_is_told_how_to_send(pi, script):
     assert script.requests[0].messages[-1].text == "hi"
 
 
-async def test_a_failure_that_nobody_waits_for_is_reported(pi, script, problems):
+async def test_a_failure_without_a_waiting_caller_is_reported(pi, script, problems):
     pi.session.agent.set_model(None)
     pi.send_user_message("hi")
     for _ in range(5):
@@ -117,7 +117,7 @@ async def test_a_custom_message_may_trigger_a_turn(pi, script):
     ],
     ids=range(10),
 )
-async def test_what_is_of_a_wrong_type_is_told_where_it_was_written(pi, do, told):
+async def test_a_wrong_type_is_reported_where_it_was_written(pi, do, told):
     active = pi.get_active_tools()
     with pytest.raises((TypeError, ValueError), match=told):
         await do(pi)
@@ -125,7 +125,7 @@ async def test_what_is_of_a_wrong_type_is_told_where_it_was_written(pi, do, told
     assert pi.get_active_tools() == active
 
 
-async def test_the_first_handler_that_waits_for_an_answer_is_told_why_it_cannot(activated, script, problems):
+async def test_the_first_handler_that_waits_for_an_answer_fails_with_the_reason(activated, script, problems):
     def activate(pi):
         @pi.on("session_start")
         async def greet(event):
@@ -174,7 +174,7 @@ ENDLESS.append(ENDLESS)
     ],
     ids=range(7),
 )
-async def test_data_that_json_cannot_say_is_refused_where_it_is_stored(pi, data, told):
+async def test_data_that_json_cannot_represent_is_refused_where_it_is_stored(pi, data, told):
     before = len(pi.session.ctx.session.entries())
     with pytest.raises(PluginError) as refused:
         pi.append_entry("note", data)
@@ -226,7 +226,7 @@ async def test_channels_carry_plain_data_between_plugins(activated, problems):
     assert "failed on channel 'build': ValueError: no builds" in problems()[0]
 
 
-async def test_an_async_listener_that_fails_is_reported_and_one_that_is_removed_hears_nothing(activated, problems):
+async def test_a_failing_async_listener_is_reported_and_a_removed_one_receives_nothing(activated, problems):
     heard, removers = [], []
 
     def listener(pi):
@@ -247,7 +247,7 @@ async def test_an_async_listener_that_fails_is_reported_and_one_that_is_removed_
     assert "later" in problems()[0]
 
 
-async def test_handlers_that_answer_each_other_end_and_are_told_once(activated, problems):
+async def test_handlers_that_answer_each_other_end_and_are_reported_once(activated, problems):
     held, rounds = [], []
 
     def circle(pi):
@@ -300,7 +300,7 @@ async def test_async_handlers_do_not_become_ever_more(activated, problems):
     assert ["still running" in each for each in problems()] == [True]
 
 
-async def test_an_event_is_told_to_the_subscribers(pi, recorder):
+async def test_an_event_is_emitted_to_the_subscribers(pi, recorder):
     class Built:
         type = "built"
 

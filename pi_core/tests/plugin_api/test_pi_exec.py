@@ -37,7 +37,7 @@ async def test_no_shell_sees_the_arguments(python):
     assert done.stdout == "$HOME; echo hi\n"
 
 
-async def test_variables_come_beside_those_of_the_process(pi_session):
+async def test_variables_are_added_to_those_of_the_process(pi_session):
     code = "import os; print(os.environ['PI_NOTE'], 'PATH' in os.environ)"
 
     done = await pi_session.ctx.exec(sys.executable, ["-c", code], env={"PI_NOTE": "here"})

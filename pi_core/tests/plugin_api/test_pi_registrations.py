@@ -90,7 +90,7 @@ async def test_a_command_that_cannot_be_typed_is_refused(activated, problems, na
 
 
 @pytest.mark.parametrize("method", ["on", "register_command", "register_shortcut", "register_message_renderer"])
-async def test_a_decorator_without_a_name_is_told_how_to_write_it(activated, problems, method):
+async def test_a_decorator_without_a_name_is_reported_with_the_correct_form(activated, problems, method):
     def activate(pi):
         @getattr(pi, method)
         def turn_end(event, ctx):
@@ -193,14 +193,14 @@ async def test_handlers_follow_the_rules_of_the_hook(activated, script, problems
     assert "no turn for me" in problems()[0]
 
 
-async def test_an_unknown_event_is_told_where_it_was_written(activated, problems):
+async def test_an_unknown_event_is_reported_where_it_was_registered(activated, problems):
     await activated(lambda pi: pi.on("turn_stop", print))
 
     assert "Unknown event: turn_stop. Did you mean" in problems()[0]
     assert "test_pi_registrations.py, line" in problems()[0]
 
 
-async def test_a_handler_that_cannot_be_called_is_told_where_it_was_written(activated, problems):
+async def test_a_handler_that_is_not_callable_is_reported_at_its_definition(activated, problems):
     await activated(lambda pi: pi.on("turn_end", lambda a, b, c: None))
 
     assert "a handler gets event and ctx" in problems()[0]
@@ -223,7 +223,7 @@ async def test_nothing_but_registering_works_while_activate_runs(activated, prob
     assert "While activate runs a plugin can only register" in problems()[0]
 
 
-async def test_flags_have_what_the_command_line_says_else_their_default(activated):
+async def test_flags_have_the_command_lines_value_or_their_default(activated):
     held = []
 
     def activate(pi):

@@ -13,11 +13,11 @@ SHOWS = """
 
 
 @pytest.mark.parametrize("name", SHOWS.split())
-def test_what_a_terminal_would_show_is_not_shown(session_of, name):
+def test_terminal_only_output_is_not_printed(session_of, name):
     assert getattr(session_of().ctx.ui, name)("x") is None
 
 
-async def test_what_a_terminal_would_tell_is_empty(session_of):
+async def test_what_a_terminal_would_report_is_empty(session_of):
     ui = session_of().ctx.ui
 
     assert (ui.get_editor_text(), ui.get_all_themes(), ui.get_tools_expanded()) == ("", (), False)
@@ -30,7 +30,7 @@ def test_what_can_be_withdrawn_can_be_withdrawn(session_of, name):
     assert getattr(session_of().ctx.ui, name)(print)() is None
 
 
-def test_a_theme_that_nobody_shows_is_refused(session_of):
+def test_a_theme_is_refused_without_a_terminal(session_of):
     with pytest.raises(UserError, match="Theme 'dark' cannot be shown"):
         session_of().ctx.ui.set_theme("dark")
 

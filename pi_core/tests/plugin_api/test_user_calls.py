@@ -41,7 +41,7 @@ async def test_a_command_that_does_not_say_what_its_arguments_could_be(activated
     ],
     ids=["raises", "exits", "text", "numbers"],
 )
-async def test_completing_that_fails_is_told_and_completes_nothing(activated, problems, answer, told):
+async def test_a_failing_completion_is_reported_and_completes_nothing(activated, problems, answer, told):
     session = await activated(lambda pi: pi.register_command("go", print, complete=answer))
 
     assert session.complete_command("go", "a") == ()
@@ -49,7 +49,7 @@ async def test_completing_that_fails_is_told_and_completes_nothing(activated, pr
 
 
 @pytest.mark.filterwarnings("error")
-async def test_an_async_completion_is_told_so(activated, problems):
+async def test_an_async_completion_is_reported(activated, problems):
     async def complete(text):
         return ["alpha"]
 
@@ -79,7 +79,7 @@ async def test_a_key_does_what_the_plugin_says(activated, problems):
     assert f"failed in shortcut f5: ValueError: no keys (in {__file__}, line " in problems()[0]
 
 
-async def test_a_message_is_shown_as_its_plugin_wants_it(activated, problems):
+async def test_a_message_is_displayed_as_its_plugin_formats_it(activated, problems):
     def activate(pi):
         pi.register_message_renderer("card", lambda value, *, width, expanded: [f"{value.content} {width} {expanded}"])
         pi.register_message_renderer("broken", lambda value, *, width, expanded: 1 / 0)

@@ -187,7 +187,7 @@ class TestEdits:
         assert context_texts(manager) == ["a", "good"]
 
     @pytest.mark.parametrize("message", [UserMessage(content="x"), answer("x"), result("1"), "custom"])
-    def test_change_what_it_says(self, manager, message):
+    def test_its_text_can_be_changed(self, manager, message):
         if message == "custom":
             message = CustomMessage(custom_type="note", content="x")
         target = manager.append_message(message)

@@ -162,7 +162,7 @@ def test_an_exporter_that_fails_is_named(talk, host, exporter, export, expected)
 
 
 @pytest.mark.parametrize("suffixes", [(), "html", ("html",), (".",), [7]], ids=str)
-def test_an_exporter_whose_suffixes_are_none_is_reported(host, exporter, suffixes):
+def test_an_exporter_with_invalid_suffixes_is_reported(host, exporter, suffixes):
     exporter.suffixes = suffixes
 
     host.add(Plugin(exporter), "acme-pages")

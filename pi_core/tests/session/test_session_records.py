@@ -97,7 +97,7 @@ def test_the_branch_of_plugins_is_without_records(conversation):
 
 
 @pytest.mark.parametrize("conversation", ["opened"], indirect=True)
-def test_a_store_that_cannot_tell_records_is_not_read_for_the_branch_of_plugins(conversation):
+def test_a_store_without_a_record_index_is_not_read_for_the_plugins_branch(conversation):
     branch = conversation.get_branch(records=False)
 
     assert (len(branch), conversation.open_session.writer.stored.entries.parsed) == (4, [])

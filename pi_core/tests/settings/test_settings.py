@@ -56,7 +56,7 @@ class TestPlaces:
             ("", "/home/ann/.pi/agent"),
         ],
     )
-    def test_agent_dir_is_where_the_environment_says(self, value, path):
+    def test_agent_dir_comes_from_the_environment(self, value, path):
         assert agent_dir({"HOME": "/home/ann", "PI_CODING_AGENT_DIR": value}) == Path(path)
 
     def test_the_processs_environment_is_the_default(self, monkeypatch, tmp_path):
@@ -64,7 +64,7 @@ class TestPlaces:
 
         assert agent_dir() == Settings.load(tmp_path).agent_dir == Settings.in_memory().agent_dir == tmp_path
 
-    def test_a_home_that_nobody_knows_is_no_error(self):
+    def test_an_unknown_home_directory_is_not_an_error(self):
         assert agent_dir({}).parts[-2:] == (".pi", "agent")
 
     def test_agent_dir_comes_from_the_given_environment(self, home, project, write):
@@ -113,7 +113,7 @@ class TestPrecedence:
 
         assert settings.get("hooks") == {"timeout": 3, "other": 1}
 
-    def test_origin_tells_the_file(self, home, project, write):
+    def test_origin_names_the_file(self, home, project, write):
         write({"a": {"x": 1, "y": 1}, "g": 1}, {"a": {"x": 2}})
 
         settings = Settings.load(project, home, overrides={"c": 1}, trust=True)
@@ -226,7 +226,7 @@ class TestAccess:
         assert settings.get_number("t", 30.0, minimum=0) == 30.0
         assert settings.problems == ["Setting 't' must be a number of at least 0, not -1 (memory); it is ignored."]
 
-    def test_a_problem_is_told_once(self):
+    def test_a_problem_is_reported_once(self):
         settings = Settings.in_memory({"t": "x"})
 
         for _ in range(3):
@@ -261,7 +261,7 @@ class TestUnusableFiles:
             ('{"a": NaN}', ": cannot be read: NaN is not JSON; none of its settings counts."),
         ],
     )
-    def test_what_is_wrong_is_told_and_the_other_file_counts(self, home, project, write, text, said):
+    def test_what_is_wrong_is_reported_and_the_other_file_counts(self, home, project, write, text, said):
         write(text, {"theme": "light"})
 
         settings = Settings.load(project, home, trust=True)
@@ -290,7 +290,7 @@ class TestUnusableFiles:
             ("", []),
         ],
     )
-    def test_one_that_may_set_a_key_is_told_to_who_asks(self, home, project, write, text, keys):
+    def test_an_unusable_file_is_reported_for_each_key_that_it_may_set(self, home, project, write, text, keys):
         write(text, {"x": 2})
 
         settings = Settings.load(project, home, trust=True)
@@ -320,7 +320,7 @@ class TestUnusableFiles:
         assert Settings.load(project, home, trust=True).get("theme") == "dark"
 
     @pytest.mark.parametrize("content", [b'{"a": "\xff"}', b"\xff\xfe{\x00}\x00", b"\x00", b"[" * 100_000, b"1" * 5000])
-    def test_garbage_is_told(self, home, project, content):
+    def test_garbage_is_reported(self, home, project, content):
         (home / "settings.json").write_bytes(content)
 
         (problem,) = Settings.load(project, home, trust=True).problems
@@ -330,14 +330,14 @@ class TestUnusableFiles:
 
     @pytest.mark.parametrize("depth", [100, 300, 500, 900])
     @pytest.mark.parametrize(("left", "right"), [("[", "]"), ('{"a":', "}")])
-    def test_deep_nesting_is_told(self, home, write, depth, left, right):
+    def test_deep_nesting_is_reported(self, home, write, depth, left, right):
         write(left * depth + "1" + right * depth)
 
         (problem,) = Settings.load(home, home, trust=True).problems
 
         assert "nested too deeply" in problem or "recursion" in problem
 
-    def test_a_directory_is_told(self, home, project):
+    def test_a_directory_is_reported(self, home, project):
         (home / "settings.json").mkdir()
 
         (problem,) = Settings.load(project, home, trust=True).problems
@@ -353,7 +353,7 @@ class TestUnusableFiles:
         assert "not a regular file" in problem
 
     @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
-    def test_a_file_that_may_not_be_read_is_told(self, home, project, write):
+    def test_an_unreadable_file_is_reported(self, home, project, write):
         write({"a": 1})
         (home / "settings.json").chmod(0)
 
@@ -361,7 +361,7 @@ class TestUnusableFiles:
 
         assert "Permission denied" in problem
 
-    def test_a_link_to_itself_is_told(self, home, project):
+    def test_a_link_to_itself_is_reported(self, home, project):
         (home / "settings.json").symlink_to(home / "settings.json")
 
         (problem,) = Settings.load(project, home, trust=True).problems
@@ -373,7 +373,7 @@ class TestUnusableFiles:
 
         assert Settings.load(tmp_path, tmp_path / ".pi", trust=True).problems == []
 
-    def test_impossible_paths_are_told(self, tmp_path):
+    def test_impossible_paths_are_reported(self, tmp_path):
         assert len(Settings.load("a\0b", tmp_path, trust=True).problems) == 1
 
     @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "replace")))

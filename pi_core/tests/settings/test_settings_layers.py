@@ -43,7 +43,7 @@ class TestEnvironment:
         assert settings.get("terminal.clearOnShrink") is value
         assert settings.problems == []
 
-    def test_anything_else_is_told(self, load):
+    def test_anything_else_is_reported(self, load):
         settings = load(environ={"PI_CLEAR_ON_SHRINK": "yes"})
 
         assert settings.get("terminal.clearOnShrink") is None
@@ -79,7 +79,7 @@ class TestWhatAProjectMayNotSay:
         assert settings.project_trust.is_trusted is False
         assert settings.all() == {}
 
-    def test_also_when_it_is_trusted_its_wish_does_not_count(self, load, tmp_path):
+    def test_its_own_setting_does_not_count_even_when_it_is_trusted(self, load, tmp_path):
         settings = load(None, {"defaultProjectTrust": "always", "theme": "dark"})
 
         assert settings.all() == {"theme": "dark"}
@@ -92,7 +92,7 @@ class TestWhatAProjectMayNotSay:
         assert load({"defaultProjectTrust": "never"}, {"theme": "dark"}, trust=None).get("theme") is None
 
     @pytest.mark.parametrize("value", ["sometimes", 5, True, ["always"]], ids=str)
-    def test_a_default_that_is_none_of_the_three_is_told_and_means_ask(self, load, value):
+    def test_an_unknown_default_is_reported_and_means_ask(self, load, value):
         settings = load({"defaultProjectTrust": value}, {"theme": "dark"}, trust=None)
 
         assert settings.get("theme") is None
@@ -101,7 +101,7 @@ class TestWhatAProjectMayNotSay:
 
 
 class TestReading:
-    def test_each_layer_is_told_for_lists_that_add_up(self, load, tmp_path):
+    def test_each_layer_is_reported_for_merged_lists(self, load, tmp_path):
         settings = load({"skills": ["a"]}, {"skills": ["b"]})
 
         assert settings.each("skills") == [

@@ -211,14 +211,14 @@ class TestUnsetting:
         assert place.read() == {"theme": "dark"}
         assert settings.get("retry") is None
 
-    def test_what_is_beside_it_stays(self, place):
+    def test_the_key_next_to_it_stays(self, place):
         place.write({"retry": {"maxRetries": 1, "enabled": True}})
 
         assert place.load().unset("retry.maxRetries") is True
         assert place.read() == {"retry": {"enabled": True}}
 
     @pytest.mark.parametrize("key", ["theme", "theme.x", "retry.maxRetries", "retry.enabled.x"])
-    def test_what_is_not_there_is_told(self, place, key):
+    def test_what_is_missing_is_reported(self, place, key):
         place.write({"retry": {"enabled": True}})
 
         assert place.load().unset(key) is False
@@ -275,32 +275,32 @@ class TestRefusals:
         assert place.read() == {"mine": 5}
 
     @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")
-    def test_a_folder_that_cannot_be_written_to_is_told(self, place):
+    def test_an_unwritable_folder_is_reported(self, place):
         place.home.mkdir(mode=0o500)
 
         with pytest.raises(UserError, match="Permission denied"):
             place.load().set("theme", "dark")
 
-    def test_a_folder_that_cannot_be_made_is_told(self, place, tmp_path):
+    def test_a_folder_that_cannot_be_created_is_reported(self, place, tmp_path):
         place.home.write_text("a file")
 
         with pytest.raises(UserError, match=r"settings\.json: cannot be written: .*Nothing was changed\."):
             place.load().set("theme", "dark")
 
-    def test_a_directory_in_the_way_is_told(self, place):
+    def test_a_directory_in_the_way_is_reported(self, place):
         place.mine.mkdir(parents=True)
 
         with pytest.raises(UserError, match="it is a directory"):
             place.load().set("theme", "dark")
 
-    def test_links_in_a_circle_are_told(self, place):
+    def test_links_in_a_cycle_are_reported(self, place):
         place.home.mkdir()
         place.mine.symlink_to(place.mine)
 
         with pytest.raises(UserError, match=r"settings\.json: cannot be"):
             place.load().set("theme", "dark")
 
-    def test_a_lock_that_is_held_is_waited_for_and_then_told(self, place, monkeypatch):
+    def test_a_held_lock_is_waited_for_and_then_reported(self, place, monkeypatch):
         lock = place.home / "settings.json.lock"
         lock.mkdir(parents=True)
         clock = iter(range(0, 1000, 4))

@@ -42,7 +42,7 @@ def test_what_another_instance_sets_is_in_force(place, scope):
     assert running.get("theme") is None
 
 
-def test_a_file_that_is_being_written_says_what_it_said_before(place):
+def test_a_half_written_file_keeps_its_previous_values(place):
     place.mine.write_text('{"guardrails": {"enabled": true}}')
     running = place.load()
 
@@ -57,7 +57,7 @@ def test_a_file_that_is_being_written_says_what_it_said_before(place):
     assert running.get("guardrails.enabled") is False
 
 
-def test_a_file_that_is_removed_says_nothing(place):
+def test_a_removed_file_contributes_nothing(place):
     place.mine.write_text('{"theme": "dark"}')
     running = place.load()
 
@@ -78,7 +78,7 @@ def test_whether_the_project_is_trusted_is_not_decided_anew(place):
     assert (running.get("theme"), running.project_trust.is_trusted) == ("dark", True)
 
 
-def test_a_storage_that_nobody_else_changes_is_read_once():
+def test_a_storage_that_no_other_process_changes_is_read_once():
     class Kept:
         reads = 0
 

@@ -93,14 +93,14 @@ class TestDecisions:
             " Run pi trust to use them from now on, or add --approve for this run"
         )
 
-    def test_a_project_without_such_files_is_not_told_of_and_not_trusted(self, tmp_path, agent, environ):
+    def test_a_project_without_such_files_is_neither_mentioned_nor_trusted(self, tmp_path, agent, environ):
         trust = ProjectTrust.decide(tmp_path, agent, environ=environ)
 
         assert trust.notice is None
         assert trust.is_trusted is False
 
     @pytest.mark.parametrize(("default", "trusted"), [("always", True), ("never", False)])
-    def test_the_users_default_decides_where_nobody_else_did(self, project, agent, environ, default, trusted):
+    def test_the_users_default_decides_where_no_other_answer_exists(self, project, agent, environ, default, trusted):
         trust = ProjectTrust.decide(project, agent, default=default, environ=environ)
 
         assert (trust.is_trusted, trust.decided) == (trusted, True)
@@ -207,7 +207,7 @@ class TestTheFile:
             ('{"/a": 1}', ": '/a' must be true, false or null, not 1"),
         ],
     )
-    def test_a_file_that_cannot_be_used_trusts_nobody(self, project, agent, environ, content, said):
+    def test_an_unusable_file_trusts_no_project(self, project, agent, environ, content, said):
         (agent / "trust.json").write_text(content)
 
         trust = ProjectTrust.decide(project, agent, default="always", environ=environ)
@@ -220,7 +220,7 @@ class TestTheFile:
         )
 
     @pytest.mark.parametrize("content", ["{", '{"/a": "yes"}'])
-    def test_a_file_that_cannot_be_used_is_not_overwritten_and_the_user_told_what_to_do(self, project, agent, content):
+    def test_an_unusable_file_is_not_overwritten_and_the_error_says_what_to_do(self, project, agent, content):
         (agent / "trust.json").write_text(content)
 
         with pytest.raises(UserError, match=r"Nothing was changed\. Repair or remove trust\.json"):
@@ -252,7 +252,7 @@ class TestTheFile:
 
 
 class TestWithoutACommandLine:
-    def test_settings_of_a_project_that_nobody_trusts_do_not_apply(self, project, agent, environ):
+    def test_settings_of_an_untrusted_project_do_not_apply(self, project, agent, environ):
         settings = Settings.load(project, agent, environ=environ)
 
         assert settings.all() == {}

@@ -53,7 +53,7 @@ def answer(trusted, *, remember=False):
 
 class TestPlugins:
     @pytest.mark.parametrize(("said", "trusted"), [("yes", True), ("no", False)])
-    async def test_the_first_opinion_decides_and_nobody_else_is_asked(self, ask, said, trusted):
+    async def test_the_first_opinion_decides_and_no_other_plugin_is_asked(self, ask, said, trusted):
         trust, plugins, _ = await ask(None, answer("undecided"), answer(said), answer("yes"))
 
         assert (trust.is_trusted, trust.decided) == (trusted, True)
@@ -94,7 +94,7 @@ class TestPlugins:
 
         assert TrustStore(tmp_path / "agent").decision(project) is None
 
-    async def test_what_cannot_be_kept_counts_this_time_and_is_told(self, ask, tmp_path):
+    async def test_what_cannot_be_kept_counts_this_time_and_is_reported(self, ask, tmp_path):
         (tmp_path / "agent").write_text("a file")
 
         trust, _, problems = await ask(answer("yes", remember=True))
@@ -103,13 +103,13 @@ class TestPlugins:
         assert problems[-1].endswith("The decision counts for this run.")
 
     @pytest.mark.parametrize("wrong", [RuntimeError("oops"), True, answer("maybe")], ids=["raises", "type", "word"])
-    async def test_one_that_fails_has_no_opinion_and_is_told(self, ask, wrong):
+    async def test_a_failing_plugin_has_no_opinion_and_is_reported(self, ask, wrong):
         trust, _, problems = await ask(wrong)
 
         assert trust.is_trusted is False
         assert "Plugin 'guard-0'" in problems[0]
 
-    async def test_nobody_is_asked_of_a_project_without_files_of_its_own(self, ask, tmp_path):
+    async def test_a_project_without_files_of_its_own_asks_no_question(self, ask, tmp_path):
         (tmp_path / "plain").mkdir()
 
         trust, (plugin,), _ = await ask(answer("yes"), folder=tmp_path / "plain")

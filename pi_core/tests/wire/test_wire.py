@@ -396,7 +396,7 @@ def by_tag(pair):
 
 class TestLiteral:
     @pytest.mark.parametrize("pair", [*CONTENT, *MESSAGES, *ENTRIES, *EVENTS], ids=by_tag)
-    def test_value_is_written_as_the_contract_says(self, pair):
+    def test_a_value_is_written_as_in_the_contract(self, pair):
         value, literal = pair
 
         assert to_wire(value) == json.loads(literal)
@@ -462,7 +462,7 @@ class TestStreaming:
             "assistantMessageEvent": json.loads(literal),
         }
 
-    def test_update_tells_the_tokens_counted_so_far_without_building_the_message(self):
+    def test_update_reports_the_tokens_counted_so_far_without_building_the_message(self):
         class Counting(MessageBuilder):
             def partial(self):
                 raise AssertionError
@@ -502,7 +502,7 @@ class TestWriting:
         assert list(to_wire(entry)) == ["type", "id", "parentId", "timestamp", "message"]
         assert next(iter(to_wire(entry)["message"])) == "role"
 
-    def test_a_root_entry_says_that_it_has_no_parent(self):
+    def test_a_root_entry_has_an_explicit_null_parent(self):
         assert to_wire(SessionInfoEntry(id="a", parent_id=None, timestamp="t"))["parentId"] is None
 
     def test_trailing_underscore_of_a_python_keyword_is_dropped(self):
@@ -598,7 +598,7 @@ class TestWriting:
 
 
 class TestReading:
-    def test_fields_that_are_not_known_are_kept_beside_the_known(self):
+    def test_unknown_fields_are_kept_next_to_the_known_ones(self):
         literal = {"role": "user", "content": "hi", "timestamp": 7, "attachments": [], "extra": {"extra": 1}}
 
         message = message_from_wire(literal)
@@ -619,7 +619,7 @@ class TestReading:
 
         assert message_from_wire(wire).stop_reason == reason
 
-    def test_null_says_as_much_as_an_absent_field(self):
+    def test_null_means_the_same_as_an_absent_field(self):
         wire = to_wire(AssistantMessage(api="a", provider="p", model="m", timestamp=7))
         wire["errorMessage"] = None
         wire["usage"]["cost"]["total"] = None  # how JavaScript writes NaN
@@ -698,7 +698,7 @@ class TestErrors:
             ),
         ],
     )
-    def test_what_does_not_fit_is_told_with_its_path(self, data, message):
+    def test_a_mismatch_is_reported_with_its_path(self, data, message):
         with pytest.raises(PiError) as caught:
             message_from_wire(data)
 

@@ -111,7 +111,7 @@ async def test_a_message_that_fails_awaited_raises_and_is_not_reported_too(outbo
     assert recorder.events == []
 
 
-async def test_from_another_thread_the_error_says_what_to_call(outbox_of):
+async def test_a_call_from_another_thread_fails_with_what_to_call(outbox_of):
     outbox = outbox_of()
 
     with pytest.raises(PiError, match="call_soon_threadsafe"):

@@ -82,7 +82,7 @@ async def test_a_requirement_of_this_run_brings_its_plugin(folders, start):
 
 @pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
 @pytest.mark.usefixtures("imports", "offline")
-def test_a_distribution_without_a_plugin_is_told(folders):
+def test_a_distribution_without_a_plugin_is_reported(folders):
     made = wheel(folders.cwd, "no_plugin_at_all", {"no_plugin_at_all.py": ""})
     host = folders.host(given=[f"no_plugin_at_all @ {made.as_uri()}"])
 
@@ -91,7 +91,7 @@ def test_a_distribution_without_a_plugin_is_told(folders):
 
 @pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
 @pytest.mark.usefixtures("imports", "offline")
-def test_without_a_network_the_reason_is_told_and_the_rest_works(folders, command):
+def test_without_a_network_the_reason_is_reported_and_the_rest_works(folders, command):
     folders.write("uses.py", USES.format(requirement="no-such-distribution-anywhere>=7", module="nothing"))
     folders.write("good.py", command("good"))
     host = folders.host()
@@ -160,7 +160,7 @@ def test_a_project_does_not_choose_where_a_requirement_comes_from(tmp_path, monk
 
 @pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
 @pytest.mark.usefixtures("offline")
-def test_the_user_s_own_configuration_says_where_a_requirement_comes_from(tmp_path, monkeypatch):
+def test_the_users_own_configuration_names_the_source_of_a_requirement(tmp_path, monkeypatch):
     wheels, config = tmp_path / "wheels", tmp_path / "config" / "uv"
     for folder in (wheels, config):
         folder.mkdir(parents=True)
@@ -244,7 +244,7 @@ def test_the_block_is_read(source, wanted):
     ],
     ids=["toml", "text", "number", "python", "two"],
 )
-def test_a_block_that_cannot_be_used_is_told(source, said):
+def test_an_unusable_block_is_reported(source, said):
     with pytest.raises(UserError, match=said):
         dependencies_of(source)
 

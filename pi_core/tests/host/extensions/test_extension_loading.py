@@ -68,7 +68,7 @@ async def test_a_package_imports_its_own_modules(folders, start, said):
     ],
     ids=["syntax", "missing", "raises", "exit", "nothing", "odd"],
 )
-def test_what_is_wrong_is_told_with_its_place_and_the_rest_works(folders, command, code, told):
+def test_what_is_wrong_is_reported_with_its_location_and_the_rest_works(folders, command, code, told):
     folders.write("bad.py", code)
     folders.write("good.py", command("good"))
     host = folders.host()
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_told_with_its_place_and_the_rest_works(folders, comman
     assert re.search(told, str(host.problems[0]))
 
 
-def test_undecodable_source_is_told(folders):
+def test_undecodable_source_is_reported(folders):
     folders.write("bad.py", "x = 1\n").write_bytes(b"x = '\xff'\n")
 
     assert "SyntaxError" in str(folders.host().problems[0])
@@ -131,7 +131,7 @@ def test_nothing_of_one_that_failed_stays_imported(folders):
     assert not [name for name in sys.modules if name.endswith("failing_one")]
 
 
-def test_an_unreadable_file_is_told(folders, command):
+def test_an_unreadable_file_is_reported(folders, command):
     folders.write("folder.py/inner.txt", "a folder that is called like a file")
     host = folders.host()
 

@@ -70,7 +70,7 @@ def test_only_those_of_this_run(folders, command):
     assert names(folders.host(given=["given.py"], discover=False)) == ["given"]
 
 
-def test_a_folder_that_is_named_stands_for_what_is_in_it(folders, command):
+def test_a_named_folder_means_its_contents(folders, command):
     folder = folders.cwd / "many"
     folder.mkdir()
     (folder / "one.py").write_text(command("one"))

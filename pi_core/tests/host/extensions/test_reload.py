@@ -113,7 +113,7 @@ async def test_one_that_was_broken_from_the_start_comes_when_it_is_repaired(fold
     assert await names(session) == ["todo"]
 
 
-async def test_plugins_are_told_in_order_and_what_they_held_is_stale(folders, start):
+async def test_plugins_are_notified_in_order_and_their_old_handles_are_stale(folders, start):
     told, held = [], []
 
     def activate(pi):
@@ -237,7 +237,7 @@ async def test_a_watched_file_reloads_when_it_changes(folders, command, start, m
     assert await names(session) == ["changed"]
 
 
-async def test_a_watched_error_is_told_and_the_next_save_is_seen(folders, command, start, recorder, monkeypatch):
+async def test_a_watched_error_is_reported_and_the_next_save_is_seen(folders, command, start, recorder, monkeypatch):
     monkeypatch.setattr(watching, "LOOK_SECONDS", 0.02)
     folders.write("todo.py", command("todo"))
     session = await start()

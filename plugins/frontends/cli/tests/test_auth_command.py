@@ -132,7 +132,7 @@ def test_a_provider_with_a_login_takes_a_key_where_asked(auth):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_what_cannot_be_done_is_told_in_a_line(auth, arguments, stdin, message):
+def test_what_cannot_be_done_is_reported_in_a_line(auth, arguments, stdin, message):
     done = auth(*arguments, stdin=stdin)
 
     assert done.returncode == 1
@@ -156,7 +156,7 @@ def test_the_command_is_in_pi_s_help(pi):
 # Logout
 
 
-def test_logout_removes_one_entry_and_tells_of_a_key_that_still_counts(auth):
+def test_logout_removes_one_entry_and_names_a_key_that_still_counts(auth):
     auth.store(shop={"type": "api_key", "key": "k"}, other={"type": "api_key", "key": "2"})
 
     done = auth("logout", "SHOP", SHOP_KEY="from environment")
@@ -185,7 +185,7 @@ def test_logout_removes_one_entry_and_tells_of_a_key_that_still_counts(auth):
     ],
     ids="nothing variable stored command no-key unknown-type no-token no-plugin for-ever no-number".split(),
 )
-def test_check_tells_how_it_stands_with_a_provider(auth, stored, environ, code, said):
+def test_check_reports_the_state_of_a_provider(auth, stored, environ, code, said):
     auth.store(**stored)
 
     done = auth("check", "shop", **environ)
@@ -229,7 +229,7 @@ def test_check_exits_with_2_where_the_question_is_wrong(auth, arguments):
 
 
 @pytest.mark.parametrize("action", ["login", "logout", "check"])
-def test_a_broken_file_is_told_before_anything_is_asked_and_left_alone(auth, action):
+def test_a_broken_file_is_reported_before_any_question_and_left_alone(auth, action):
     (auth.agent_dir / "auth.json").write_text('{"shop": "sk-secret"')
 
     done = auth(action, "shop", stdin="k\n")
@@ -240,7 +240,7 @@ def test_a_broken_file_is_told_before_anything_is_asked_and_left_alone(auth, act
     assert (auth.agent_dir / "auth.json").read_text() == '{"shop": "sk-secret"'
 
 
-def test_a_key_is_looked_for_elsewhere_where_the_file_is_broken_and_that_is_told(auth):
+def test_a_broken_file_is_reported_and_the_key_looked_up_elsewhere(auth):
     (auth.agent_dir / "auth.json").write_text("{")
 
     found = auth("print-api-key", "shop", SHOP_KEY="k")
@@ -262,7 +262,7 @@ def test_what_can_be_no_key_is_refused_and_not_repeated(auth, key):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_to_is_told(auth):
+def test_an_unwritable_folder_is_reported(auth):
     auth.agent_dir.chmod(0o500)
     try:
         done = auth("login", "shop", stdin="k\n")

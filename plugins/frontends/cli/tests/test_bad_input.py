@@ -91,7 +91,7 @@ def test_plugin_that_cannot_be_imported_is_named_and_the_rest_works(fake):
     assert done.stderr.count("\n") == 1
 
 
-def test_import_failure_is_told_beside_the_error_that_follows_from_it(pi):
+def test_an_import_failure_is_reported_with_the_error_that_follows_from_it(pi):
     pi.install("acme", "import no_such_module")
 
     done = pi.run("--provider", "acme", "-p", "hello")
@@ -109,7 +109,7 @@ def test_broken_settings_file_is_named_and_the_run_goes_on(fake):
     assert f"Warning: {fake.agent_dir}/settings.json:1:11" in done.stderr
 
 
-def test_settings_file_that_was_cut_off_may_have_said_that_there_is_a_guard(fake):
+def test_a_truncated_settings_file_may_have_enabled_a_guard(fake):
     (fake.agent_dir / "settings.json").write_text('{"theme": "dark",')
 
     done = fake.run("--model", "fake/echo", "-p", "hello")

@@ -67,21 +67,21 @@ def test_what_is_chosen_reaches_the_request(telling, arguments, answer):
     assert (done.returncode, done.stdout) == (0, f"{answer}\n"), done.stderr
 
 
-def test_an_unknown_level_is_told_and_ignored(telling):
+def test_an_unknown_level_is_reported_and_ignored(telling):
     done = telling.run("--model", "telling/one", "--thinking", "deeply", "-p", "hi")
 
     assert done.stdout.startswith("one medium")
     assert 'Invalid thinking level "deeply"' in done.stderr
 
 
-def test_a_pattern_that_no_model_fits_is_told(telling):
+def test_a_pattern_that_matches_no_model_is_reported(telling):
     done = telling.run("--model", "telling/one", "--models", "zebra*", "-p", "hi")
 
     assert done.returncode == 0
     assert 'No models match pattern "zebra*"' in done.stderr
 
 
-def test_a_tool_that_nobody_brings_is_told(telling):
+def test_an_unknown_tool_is_reported(telling):
     done = telling.run("--model", "telling/one", "--tools", "grp", "-p", "hi")
 
     assert "Unknown tool: grp. Did you mean grep?" in done.stderr

@@ -123,7 +123,7 @@ def test_bash_completes_with_it(acme, tmp_path, words, completed):
     ("arguments", "code", "told"),
     [(["-h"], 0, "Usage: pi completion"), ([], 1, "Usage: pi completion"), (["tcsh"], 1, "Known are bash, zsh, fish")],
 )
-def test_the_command_says_which_shells_there_are(pi, arguments, code, told):
+def test_the_command_lists_the_shells(pi, arguments, code, told):
     done = pi.run("completion", *arguments)
 
     assert done.returncode == code

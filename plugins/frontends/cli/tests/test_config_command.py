@@ -39,7 +39,7 @@ class TestList:
             ["showHardwareCursor", "true", "PI_HARDWARE_CURSOR"],
         ]
 
-    def test_a_project_that_nobody_trusts_is_left_out_and_told(self, settings):
+    def test_an_untrusted_project_is_left_out_with_a_notice(self, settings):
         settings.write({"theme": "light"}, settings.ours)
 
         done = settings.run("config", "list")
@@ -56,7 +56,7 @@ class TestList:
         assert (values["theme"], values["retry.maxRetries"], values["shellPath"]) == ("dark", 3, None)
         assert {row["origin"] for row in rows} == {None, f"{settings.mine}:2"}
 
-    def test_what_cannot_be_used_is_told_with_file_line_and_key(self, settings):
+    def test_what_cannot_be_used_is_reported_with_file_line_and_key(self, settings):
         settings.write({"theme": "dark", "steeringMode": "both"})
 
         done = settings.run("config", "list")
@@ -131,7 +131,7 @@ class TestSet:
     def test_a_negative_number_is_a_value_and_no_option(self, settings, arguments):
         assert "must be a number of at least 0, not -1" in settings.config("set", *arguments, code=1)
 
-    def test_a_list_that_is_no_json_is_shown_as_json(self, settings):
+    def test_a_list_that_is_not_json_is_printed_as_json(self, settings):
         assert settings.config("set", "enabledModels", "a, b*", code=1) == (
             """Error: Setting 'enabledModels' must be a list of strings, not 'a, b*'. As JSON that is '["a", "b*"]'\n"""
         )
@@ -142,7 +142,7 @@ class TestSet:
         assert settings.read(settings.ours) == {"theme": "dark"}
         assert "is not trusted: what is set there does not count. Run pi trust" in done.stderr
 
-    def test_a_stronger_value_is_told(self, settings):
+    def test_a_stronger_value_is_reported(self, settings):
         settings.write({"theme": "light"}, settings.ours)
 
         done = settings.run("config", "set", "theme", "dark", "-a")

@@ -117,7 +117,7 @@ def test_the_first_help_lists_all_that_pi_brings(tmp_path, pi):
     assert "sessions" in [line.split()[0] for line in first.stdout.splitlines() if line.strip()]
 
 
-def test_subcommand_of_a_plugin_tells_its_own_help_on_the_very_first_run(pi):
+def test_a_plugins_subcommand_prints_its_own_help_on_the_very_first_run(pi):
     pi.install("acme", FLAGS)
 
     assert pi.run("todo", "--help").stdout == "todo ['--help']\n"

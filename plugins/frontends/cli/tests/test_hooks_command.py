@@ -57,7 +57,7 @@ def test_hook_is_described_as_its_specification_says(pi):
     assert "No installed plugin implements it." in done.stdout
 
 
-def test_implementing_plugins_stand_in_call_order(pi):
+def test_implementing_plugins_are_listed_in_call_order(pi):
     pi.install("guard", GUARD.format("trylast=True"))
     pi.install("policy", GUARD.format(""))
     pi.install("first", GUARD.format('before="policy"'))

@@ -53,7 +53,7 @@ def fired(pi, *arguments):
     return told, {call.pop("plugin"): call for call in told["calls"]}, done
 
 
-def test_each_answer_and_the_combined_one_are_told(pi):
+def test_each_answer_and_the_combined_one_are_printed(pi):
     pi.install("guard", GUARD)
     pi.install("changer", CHANGER)
 
@@ -68,7 +68,7 @@ def test_each_answer_and_the_combined_one_are_told(pi):
     assert all(call["ms"] >= 0 for call in calls.values())
 
 
-def test_lines_say_the_same(pi):
+def test_lines_match_the_reference(pi):
     pi.install("guard", GUARD)
     pi.install("changer", CHANGER)
 
@@ -123,7 +123,7 @@ def test_who_comes_after_a_refusal_is_not_asked(pi):
     ("hook", "said"),
     [("turn_end", "RuntimeError: boom"), ("tool_result", "answered 'nonsense', which is no ToolResultResult")],
 )
-def test_a_failure_is_told_and_is_the_exit_code(pi, hook, said):
+def test_a_failure_is_reported_and_is_the_exit_code(pi, hook, said):
     pi.install("broken", BROKEN)
 
     _, calls, done = fired(pi, hook)
@@ -186,7 +186,7 @@ def test_a_guard_that_forgets_to_await_its_question_refuses_and_says_how_to_ask(
     ],
     ids=lambda value: " ".join(value[1:]) or "nothing" if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said_in_one_line(pi, arguments, said):
+def test_what_is_wrong_is_reported_in_one_line(pi, arguments, said):
     files = {
         "broken": "{",
         "list": "[]",
@@ -240,7 +240,7 @@ def test_whatever_a_file_holds_is_an_event_or_one_error(tmp_path, data, hook):
     assert outcome is type(sample_event(hook)) or "event.json" in outcome
 
 
-def test_the_message_of_an_update_may_stand_beside_it(tmp_path):
+def test_the_message_of_an_update_may_follow_it(tmp_path):
     from pi_cli._event_file import read_event
 
     message = {

@@ -73,7 +73,7 @@ def test_an_aborted_last_answer_is_an_exit_code(fake):
     assert answer["stopReason"] == "aborted"
 
 
-def test_several_messages_are_said_one_after_another(fake):
+def test_several_messages_are_sent_one_after_another(fake):
     events = lines(fake.run("--mode", "json", "--model", "fake/echo", "one", "two"))
 
     assert [event["type"] for event in events].count("agent_settled") == 2
@@ -90,7 +90,7 @@ def test_what_plugins_print_is_on_stderr(fake):
     assert "hello there" in done.stderr
 
 
-def test_nothing_to_say_is_an_error(fake):
+def test_an_empty_prompt_is_an_error(fake):
     done = fake.run("--mode", "json", "--model", "fake/echo")
 
     assert done.returncode == 1
@@ -107,7 +107,7 @@ def test_a_reader_that_goes_away_ends_it(fake):
     assert (process.returncode, errors) == (141, b"")
 
 
-def test_a_front_end_that_nobody_brings_is_an_error(fake):
+def test_a_front_end_without_a_plugin_is_an_error(fake):
     done = fake.run("--mode", "jsn", "hello")
 
     assert done.returncode == 1

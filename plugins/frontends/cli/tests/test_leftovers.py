@@ -165,7 +165,7 @@ def roles_stored(agent_dir: Path) -> list[str] | None:
     return None
 
 
-def test_error_that_nobody_expects_comes_with_the_last_hook_of_the_run(fake):
+def test_an_unexpected_error_comes_with_the_last_hook_of_the_run(fake):
     fake.install("stopping", STOPS)
 
     done = fake.run("--model", "fake/echo", "-p", "hello")
@@ -212,7 +212,7 @@ def test_one_ctrl_c_ends_a_hook_that_swallows_every_cancellation(fake, hook):
     assert err.endswith(b"Aborted\n")
 
 
-def test_hook_that_blocks_is_told_while_it_blocks(fake):
+def test_a_blocking_hook_is_reported_while_it_blocks(fake):
     fake.install("blocked", BLOCKED.format(hook="turn_start"))
     process = fake.start("--model", "fake/echo", "-p", "hi")
     assert process.stderr.readline() == b"blocked\n"

@@ -167,7 +167,7 @@ def test_a_paste_during_an_answer_is_one_message_for_it(answering):
 # The queue
 
 
-def test_enter_steers_and_alt_enter_queues_and_both_are_named_until_they_are_said(answering):
+def test_enter_steers_and_alt_enter_queues_and_both_are_listed_until_sent(answering):
     begun = answering()
     begun.type("steer me\r")
     begun.sees("Steering: steer me")

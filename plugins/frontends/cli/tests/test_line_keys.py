@@ -57,7 +57,7 @@ def test_tab_completes_the_arguments_of_a_command(terminal):
     assert "took alpha" in terminal.until("took alpha")
 
 
-def test_completing_that_fails_is_told_and_the_line_stays(terminal):
+def test_a_failing_completion_is_reported_and_the_line_stays(terminal):
     terminal.type("/fail x\t")
     terminal.until("failed to complete the arguments of /fail: ZeroDivisionError")
     terminal.type("\n/take me\n")
@@ -74,7 +74,7 @@ def test_a_plugins_key_does_what_the_plugin_says_and_one_of_pis_own_does_not(ter
     assert "Say that it was pressed" in terminal.until("Say that it was pressed")
 
 
-def test_a_plugins_message_is_shown_as_the_plugin_wants_it(terminal):
+def test_a_plugins_message_is_displayed_as_the_plugin_formats_it(terminal):
     terminal.type("/cards\n")
     terminal.until("*card True*\r\nplain True\r\n")
     terminal.type("/take one\n")
@@ -113,7 +113,7 @@ def test_keys_by_their_names_in_the_contract(name, keys):
         ("", "terminals do not tell it from others"),
     ],
 )
-def test_a_key_that_cannot_be_had_is_told_once(name, why):
+def test_an_unavailable_key_is_reported_once(name, why):
     told = []
     keys = PluginKeys(print, told.append)
     for _ in range(2):

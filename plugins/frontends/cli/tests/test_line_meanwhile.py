@@ -104,7 +104,7 @@ def test_ctrl_c_that_stopped_one_line_is_not_the_first_of_two_in_the_next(talk):
 
 
 @pytest.mark.parametrize("script", [DUMB, FULL], ids=["dumb", "full"])
-def test_after_a_question_that_nobody_answered_in_time_the_line_is_there_again(talk, script):
+def test_after_an_unanswered_question_times_out_the_line_is_restored(talk, script):
     terminal = talk(script=script)
     say(terminal, "/ask_soon", "the answer is None")
 
@@ -118,7 +118,7 @@ def test_options_of_a_plugin_send_the_terminal_no_escape_sequences(talk):
     assert "\x1b[31m" not in say(terminal, "same", "Which of same")
 
 
-def test_what_is_said_during_an_answer_that_a_plugin_asked_for_is_taken_in(talk, fake):
+def test_input_during_an_answer_that_a_plugin_requested_is_accepted(talk, fake):
     terminal = talk(model="fake/wait", script=FULL)
     (fake.cwd / "do-run").touch()
     terminal.until("waiting")
@@ -132,7 +132,7 @@ def test_what_is_said_during_an_answer_that_a_plugin_asked_for_is_taken_in(talk,
     say(terminal, "/session", "said 1")
 
 
-def test_a_question_that_comes_while_somebody_types_leaves_them_their_words(talk, fake):
+def test_a_question_keeps_the_text_that_the_user_is_typing(talk, fake):
     terminal = talk(script=FULL)
     terminal.type("half a w")
     terminal.until("w")
@@ -144,7 +144,7 @@ def test_a_question_that_comes_while_somebody_types_leaves_them_their_words(talk
     say(terminal, "ord", "\r\nhalf a word\r\n")
 
 
-def test_a_plugin_ends_the_session_while_nobody_says_anything(talk, fake):
+def test_a_plugin_ends_an_idle_session(talk, fake):
     terminal = talk()
     (fake.cwd / "do-end").touch()
 
@@ -154,7 +154,7 @@ def test_a_plugin_ends_the_session_while_nobody_says_anything(talk, fake):
 
 
 @pytest.mark.parametrize("script", [DUMB, FULL], ids=["dumb", "full"])
-def test_an_error_that_nobody_waits_for_is_a_line_and_no_traceback(talk, fake, script):
+def test_an_unawaited_error_is_a_line_without_traceback(talk, fake, script):
     terminal = talk(script=script)
     (fake.cwd / "do-fail").touch()
 

@@ -39,13 +39,13 @@ def test_what_is_typed_is_answered_until_ctrl_d(talk):
     assert terminal.process.returncode == 0
 
 
-def test_the_prompt_of_the_command_line_is_said_first(talk):
+def test_the_prompt_of_the_command_line_is_sent_first(talk):
     terminal = talk("first things first")
 
     assert "first things first" in terminal.until("first things first")
 
 
-def test_a_command_of_the_user_is_run_and_the_model_told(talk, fake):
+def test_a_user_command_is_run_and_reported_to_the_model(talk, fake):
     terminal = talk()
     say(terminal, "!echo a''b", "ab")
     say(terminal, "!exit 3", "Exit code 3")
@@ -82,14 +82,14 @@ def test_the_model_is_chosen_by_name(talk):
     assert "fake/fail, thinking" in say(terminal, "/model fake/fail", "thinking")
 
 
-def test_a_name_that_no_model_has_is_told_and_the_conversation_goes_on(talk):
+def test_an_unknown_model_name_is_reported_and_the_conversation_continues(talk):
     terminal = talk()
     say(terminal, "/model zzz", "Error: Unknown model: zzz")
 
     say(terminal, "still there", "\nstill there\r\n> ")
 
 
-def test_a_failed_answer_is_told_and_the_conversation_goes_on(talk):
+def test_a_failed_answer_is_reported_and_the_conversation_continues(talk):
     terminal = talk(model="fake/fail")
     say(terminal, "hello", "Error: 400 the request is wrong")
 
@@ -107,7 +107,7 @@ def test_ctrl_c_stops_the_answer_and_the_conversation_goes_on(talk):
     say(terminal, "go on", "\ngo on\r\n> ")
 
 
-def test_who_goes_on_is_told_how_much_was_said(talk):
+def test_a_resumed_conversation_reports_its_length(talk):
     first = talk("hello")
     say(first, "/session", "you said 1, answers 1, tool calls 0")
     say(first, "/quit", "/quit")
@@ -128,7 +128,7 @@ def test_a_new_session_begins_in_a_new_file(talk, fake):
     assert len([*(fake.agent_dir / "sessions").rglob("*.jsonl")]) == 2
 
 
-def test_the_conversation_goes_on_from_before_something_said(talk, fake):
+def test_the_conversation_continues_from_before_a_message(talk, fake):
     terminal = talk()
     say(terminal, "one", "\none\r\n> ")
     say(terminal, "two", "\ntwo\r\n> ")
@@ -203,13 +203,13 @@ def test_the_user_is_asked_whether_a_project_may_be_trusted(project, at_terminal
 
 
 @pytest.mark.parametrize("arguments", [["trust", "--list"], ["--list-models"], ["-p", "hello"]])
-def test_nobody_is_asked_where_no_conversation_begins(project, at_terminal, arguments):
+def test_no_question_is_asked_where_no_conversation_begins(project, at_terminal, arguments):
     terminal = at_terminal(project, *arguments, script=DUMB)
 
     assert "Number or name" not in terminal.end()[0]
 
 
-def test_nobody_is_asked_what_the_command_line_says(project, at_terminal):
+def test_an_option_of_the_command_line_asks_no_question(project, at_terminal):
     shown = at_terminal(project, "--model", "fake/echo", "-na", script=DUMB).until("> ")
 
     assert "Number or name" not in shown

@@ -108,7 +108,7 @@ def test_a_file_that_is_written_over_is_shown_as_a_diff(talk, fake):
     assert "→ write tide.py\n  @@ -1,2 +1,2 @@\n   def tide(hour):\n  -    return 0\n  +    return 1\n" in shown
 
 
-def test_a_failure_is_shown_whole(talk):
+def test_a_failure_is_displayed_in_full(talk):
     shown = call(talk(), ("bash", {"command": "seq 1 20; exit 3"}))
 
     assert re.search(r"✗ bash seq 1 20; exit 3 \(\d+ ms\)\n  1\n", shown)

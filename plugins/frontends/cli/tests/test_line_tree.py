@@ -81,7 +81,7 @@ def test_a_long_row_is_cut_and_says_where_one_is_all_the_same(session):
     assert len(last) <= 60
 
 
-def test_a_row_that_nobody_would_survive_raw_is_clean(session):
+def test_control_characters_in_a_row_are_escaped(session):
     session.append_message(UserMessage(content="\x1b]0;title\x07\nsecond"))
 
     assert "\\x1b]0;title\\x07 second" in drawn(session)[-1]

@@ -121,7 +121,7 @@ def test_all_goes_with_a_list(zoo):
     assert (done.returncode, done.stderr) == (1, "Error: --all goes with --list-models\n")
 
 
-def test_nothing_found_is_said_on_stdout(zoo):
+def test_no_result_is_reported_on_stdout(zoo):
     done = zoo.run("--list-models", "q!x")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, 'No models matching "q!x"\n', "")
@@ -133,7 +133,7 @@ def test_with_a_warm_index_only_plugins_with_models_are_imported(zoo):
     assert not (zoo.site / "imported").exists()
 
 
-def test_the_users_own_models_are_listed_and_problems_told(zoo):
+def test_the_users_own_models_are_listed_and_problems_reported(zoo):
     (zoo.agent_dir / "models.json").write_text(
         '{"providers": {"mine": {"baseUrl": "u", "api": "a", "models": [{"id": "x1"}]},\n"bad": 1}}'
     )
@@ -177,7 +177,7 @@ def test_a_key_that_is_missing_or_has_no_model_is_an_error(zoo, arguments, said)
     assert "sk-1" not in done.stderr
 
 
-def test_a_broken_models_file_is_told_when_nothing_can_be_chosen(zoo):
+def test_a_broken_models_file_is_reported_when_no_model_can_be_chosen(zoo):
     (zoo.agent_dir / "models.json").write_text("{\n")
     done = zoo.run("-p", "hi")
 

@@ -168,7 +168,7 @@ def register_subcommands():
 """
 
 
-def test_a_task_or_thread_that_fails_while_nobody_waits_is_told_with_its_place(fake, extend):
+def test_a_task_or_thread_that_fails_unawaited_is_reported_with_its_location(fake, extend):
     extend(TASK, "task.py")
     done = answer(fake, "-e", "task.py")
 
@@ -197,7 +197,7 @@ def activate(pi):
 """
 
 
-def test_a_flag_that_nobody_has_is_still_an_error(fake, extend):
+def test_an_undeclared_flag_is_still_an_error(fake, extend):
     extend(LOUD.replace("threading.Thread", "# "), "loud.py")
     done = answer(fake, "-e", "loud.py", "--todo-fil", "x")
 

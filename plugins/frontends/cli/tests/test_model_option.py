@@ -99,7 +99,7 @@ def test_a_server_is_asked_for_a_model_that_only_it_knows(zoo, arguments, answer
         ("zooo/lion-4", "Error: Unknown model: zooo/lion-4. Did you mean zoo/lion-4"),
     ],
 )
-def test_doubt_is_told_in_one_line(zoo, name, said):
+def test_doubt_is_reported_in_one_line(zoo, name, said):
     done = zoo.run("--model", name, "-p", "hi", ZOO_API_KEY="k", FARM_API_KEY="k")
 
     assert (done.returncode, done.stdout) == (1, "")
@@ -139,7 +139,7 @@ def model_server(*ids):
             server.shutdown()
 
 
-def test_what_ollama_has_is_listed_where_its_variable_says(pi):
+def test_models_are_listed_from_the_address_of_ollamas_variable(pi):
     (pi.agent_dir / "settings.json").write_text('{"localServersTimeoutMs": 10000}')
     with model_server("qwen3:8b", "gpt-oss:20b") as host:
         done = pi.run("--list-models", "ollama/", OLLAMA_HOST=host)
@@ -151,7 +151,7 @@ def test_what_ollama_has_is_listed_where_its_variable_says(pi):
     ]
 
 
-def test_a_server_may_be_anywhere_that_models_json_says(pi):
+def test_a_server_may_be_at_any_address_in_models_json(pi):
     overrides = {"small": {"contextWindow": 4096, "maxTokens": 1024}}
     with model_server("small") as host:
         vllm = {"baseUrl": f"http://{host}/v1", "modelOverrides": overrides}

@@ -39,7 +39,7 @@ def test_an_option_that_may_go_without_value_leaves_the_letter_behind_it_alone(r
     assert (options.list_models, options.print_only) == ("", True)
 
 
-def test_letters_may_stand_together():
+def test_short_options_may_be_combined():
     options = parse(["-pc", "hi"])
 
     assert (options.print_only, options.continue_) == (True, True)

@@ -68,7 +68,7 @@ def test_json_has_every_plugin_in_load_order_with_the_same_keys(pi):
     }
 
 
-def test_json_tells_what_a_plugin_adds_and_hides(pi):
+def test_json_lists_what_a_plugin_adds_and_hides(pi):
     pi.install("acme", ADDING)
 
     rows = listed(pi)
@@ -112,7 +112,7 @@ def test_disabled_plugin_is_listed_and_hides_nothing(pi):
     assert not (pi.site / "imports").exists()
 
 
-def test_problems_stand_beside_the_plugin_that_has_them(pi):
+def test_problems_are_listed_with_their_plugin(pi):
     pi.install("broken", "import foo")
     pi.install("mistaken", "from pi_hookspecs import hookimpl\n@hookimpl\ndef tol_call(event): pass\n")
 
@@ -214,7 +214,7 @@ def test_retry_says_what_it_cannot_do(pi, arguments, said):
     assert (done.returncode != 0, said in done.stderr) == (True, True)
 
 
-def test_the_list_says_what_a_plugin_waits_for(pi):
+def test_the_list_names_what_a_plugin_waits_for(pi):
     pi.install("acme", ADDING + "\npi_when = {'files': ['acme.json'], 'env': ['ACME_*']}\n")
 
     assert "there is no acme.json or $ACME_*" in " ".join(pi.run("plugins").stdout.split())

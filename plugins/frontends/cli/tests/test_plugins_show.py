@@ -57,7 +57,7 @@ def shown(pi, name, *arguments, code=0):
     return json.loads(done.stdout)
 
 
-def test_it_tells_where_a_plugin_comes_from_and_its_place(pi):
+def test_it_prints_a_plugins_origin_and_its_position(pi):
     pi.install("acme", ADDING)
 
     told = shown(pi, "acme")
@@ -69,7 +69,7 @@ def test_it_tells_where_a_plugin_comes_from_and_its_place(pi):
     assert (told["enabled"], told["loads"], told["problems"]) == (True, True, [])
 
 
-def test_it_tells_when_a_plugin_is_asked(pi):
+def test_it_reports_the_order_in_which_plugins_are_asked(pi):
     pi.install("acme", ADDING)
     pi.install("guard", GUARD)
 
@@ -94,7 +94,7 @@ def test_time_asks_each_event_hook_once(pi):
     assert "ms" not in hooks["activate"]
 
 
-def test_it_tells_what_activate_registers(pi):
+def test_it_lists_what_activate_registers(pi):
     pi.install("notes", NOTES)
 
     told = shown(pi, "notes")
@@ -118,7 +118,7 @@ def test_an_activate_that_fails_is_a_problem(pi):
     assert [each["step"] for each in told["problems"]] == ["activate"]
 
 
-def test_it_tells_who_wins_where_two_register_one_name(pi):
+def test_it_names_the_winner_where_two_register_one_name(pi):
     pi.install("acme", ADDING)
 
     (wins,) = shown(pi, "acme")["registers"]
@@ -152,7 +152,7 @@ def test_a_preference_is_named_as_the_reason_and_among_the_settings(pi):
     assert [each["deadlineSeconds"] for each in told["hooks"] if each["name"] == "tool_call"] == [2]
 
 
-def test_lines_say_the_same(pi):
+def test_lines_match_the_reference(pi):
     pi.install("acme", ADDING)
     pi.install("guard", GUARD)
 
@@ -172,7 +172,7 @@ def test_what_hides_a_registration_is_named_with_the_way_to_reach_it(pi):
     )
 
 
-def test_what_is_wrong_is_told_and_is_the_exit_code(pi):
+def test_what_is_wrong_is_reported_and_is_the_exit_code(pi):
     pi.install("broken", "import missing_module")
 
     told = shown(pi, "broken", code=1)
@@ -194,7 +194,7 @@ def activate(pi):
 """
 
 
-def test_an_extension_of_one_file_is_told_of_like_a_plugin(pi):
+def test_an_extension_of_one_file_is_reported_like_a_plugin(pi):
     pi.install("guard", GUARD)
     (pi.cwd / "mine.py").write_text(EXTENSION)
 
@@ -233,14 +233,14 @@ def test_a_disabled_plugin_says_so(pi):
     ],
     ids=["none", "two", "unknown", "time"],
 )
-def test_what_is_wrong_with_the_command_is_said(pi, arguments, said):
+def test_what_is_wrong_with_the_command_is_reported(pi, arguments, said):
     done = pi.run("plugins", *arguments)
 
     assert done.returncode == 1
     assert said in done.stderr
 
 
-def test_an_extension_that_cannot_be_loaded_is_told_with_file_and_line(pi):
+def test_an_extension_that_fails_to_load_is_reported_with_file_and_line(pi):
     file = pi.cwd / "typo.py"
     file.write_text("def f(:\n    pass\n")
 

@@ -109,7 +109,7 @@ def register_models():
 """
 
 
-def test_a_refusal_is_said_in_words_and_raw_if_verbose(pi):
+def test_a_refusal_is_explained_and_printed_raw_if_verbose(pi):
     pi.install("refusing", REFUSING_PLUGIN)
     (pi.agent_dir / "settings.json").write_text('{"retry": {"baseDelayMs": 1, "maxRetries": 1}}')
     brief = pi.run("--model", "refusing/busy", "-p", "one")
@@ -128,7 +128,7 @@ def test_what_plugins_print_is_kept_off_stdout(fake):
     assert done.stderr == "imported\nstarted\n"
 
 
-def test_plugin_failures_and_notices_are_told_once_on_stderr(fake):
+def test_plugin_failures_and_notices_are_reported_once_on_stderr(fake):
     fake.install("failing", FAILING_PLUGIN)
 
     done = fake.run("--model", "fake/echo", "-p", "hello", "again")
@@ -144,7 +144,7 @@ def test_plugin_failures_and_notices_are_told_once_on_stderr(fake):
     assert notice == ["Warning: closing", "Warning: now"]
 
 
-def test_verbose_tells_what_is_used_and_where_plugins_fail(fake):
+def test_verbose_reports_what_is_used_and_where_plugins_fail(fake):
     fake.install("failing", FAILING_PLUGIN)
 
     done = fake.run("--model", "fake/echo", "--verbose", "-p", "hello")
@@ -290,7 +290,7 @@ def test_the_newcomers_first_command_answers_correctly(pi):
     assert all(line.startswith("→ ") for line in done.stderr.splitlines())
 
 
-def test_an_empty_answer_is_told(fake):
+def test_an_empty_answer_is_reported(fake):
     done = fake.run("--model", "fake/silent", "-p", "hi")
 
     assert done.returncode == 0
@@ -298,7 +298,7 @@ def test_an_empty_answer_is_told(fake):
     assert "Warning: The model gave an empty answer. Try again" in done.stderr
 
 
-def test_a_retry_is_told_on_stderr(pi):
+def test_a_retry_is_reported_on_stderr(pi):
     pi.install("flaky", FLAKY)
     (pi.agent_dir / "settings.json").write_text('{"retry": {"baseDelayMs": 1}}')
 
@@ -342,7 +342,7 @@ def register_models():
 """
 
 
-def test_a_window_that_is_full_with_nothing_to_sum_up_is_told(pi):
+def test_a_full_window_with_nothing_to_summarize_is_reported(pi):
     pi.install(
         "full",
         """

@@ -31,7 +31,7 @@ def project(fake):
     return fake
 
 
-def test_nothing_counts_before_and_the_user_is_told(project):
+def test_nothing_counts_before_and_the_user_is_notified(project):
     counts, said = project.answers()
 
     assert not counts
@@ -87,14 +87,14 @@ def test_an_option_withholds_trust_for_one_run(project, option):
     assert "not trusted" not in said
 
 
-def test_who_said_no_is_not_told_again(project):
+def test_a_user_who_declined_is_not_notified_again(project):
     project.run("trust", "--deny")
 
     assert "not trusted" not in project.answers()[1]
 
 
 @pytest.mark.parametrize(("default", "counts"), [("always", True), ("never", False)])
-def test_the_users_default_decides_where_nobody_did(project, default, counts):
+def test_the_users_default_decides_an_open_question(project, default, counts):
     settings = {"defaultProvider": "fake", "defaultModel": "silent", "defaultProjectTrust": default}
     (project.agent_dir / "settings.json").write_text(json.dumps(settings))
 
@@ -115,7 +115,7 @@ def test_a_plugin_decides(project, answer, counts):
     assert project.answers()[0] is counts
 
 
-def test_a_project_cannot_disable_the_plugin_that_says_no(project):
+def test_a_project_cannot_disable_a_plugin_that_refuses(project):
     project.install("guard", GUARD.format(answer="no"))
     settings = {"defaultProvider": "fake", "defaultModel": "echo", "plugins": {"disabled": ["guard"]}}
     (project.cwd / ".pi" / "settings.json").write_text(json.dumps(settings))

@@ -32,7 +32,7 @@ def by_section(pi, *arguments):
     return found
 
 
-def test_each_part_says_who_put_it_there(pi):
+def test_each_part_names_its_source(pi):
     pi.install("sky", CUSTOM)
     (pi.cwd / "AGENTS.md").write_text("Use tabs.\n")
 
@@ -117,12 +117,12 @@ def test_no_key_is_needed_and_nothing_is_stored(pi):
     ],
     ids=["nothing", "misspelt", "too much", "two forms", "option"],
 )
-def test_what_is_wrong_is_told(pi, arguments, message):
+def test_what_is_wrong_is_reported(pi, arguments, message):
     done = pi.run("prompt", *arguments)
 
     assert (done.returncode, done.stdout) == (1, "")
     assert f"Error: {message}" in done.stderr
 
 
-def test_help_tells_the_options(pi):
+def test_help_lists_the_options(pi):
     assert "--tokens" in pi.run("prompt", "--help").stdout

@@ -40,7 +40,7 @@ def test_each_option_is_read(arguments, field, value):
         assert options.messages == ("hi",)
 
 
-def test_the_model_of_a_run_is_told_so(fake):
+def test_prompt_options_reach_the_models_system_prompt(fake):
     fake.install("shows", SHOWS_PROMPT)
     (fake.cwd / "AGENTS.md").write_text("Use tabs.")
 
@@ -62,7 +62,7 @@ def test_without_options_the_files_of_the_folder_count(fake):
 
 
 @pytest.mark.parametrize("approved", [False, True])
-def test_what_a_project_says_needs_trust(fake, approved):
+def test_a_projects_settings_need_trust(fake, approved):
     fake.install("shows", SHOWS_PROMPT)
     project = fake.cwd / ".pi"
     (project / "skills" / "knit").mkdir(parents=True)

@@ -25,7 +25,7 @@ def theme(folder, name="sea.json"):
     return folder / name
 
 
-def test_each_resource_shows_whose_it_is_and_what_it_hides(pi):
+def test_each_resource_shows_its_owner_and_what_it_hides(pi):
     used, hidden = theme(pi.cwd / ".pi" / "themes"), theme(pi.agent_dir / "themes")
     (pi.cwd / "AGENTS.md").write_text("x")
 
@@ -36,7 +36,7 @@ def test_each_resource_shows_whose_it_is_and_what_it_hides(pi):
     assert f"theme 'sea' is there already, from {used}, which is used" in done.stderr
 
 
-def test_nothing_of_a_project_that_nobody_trusts_is_listed(pi):
+def test_nothing_of_an_untrusted_project_is_listed(pi):
     theme(pi.cwd / ".pi" / "themes")
 
     done = pi.run("resources", "theme")
@@ -83,7 +83,7 @@ def test_json_has_everything(pi):
     }
 
 
-def test_an_unknown_kind_is_told_with_the_nearest(pi):
+def test_an_unknown_kind_is_reported_with_the_nearest(pi):
     done = pi.run("resources", "themes")
 
     assert done.returncode == 1

@@ -107,7 +107,7 @@ def test_colours_of_output_are_taken_out_and_other_controls_shown_as_escapes():
     assert preview("\x1b[31mred\x1b[0m \x1b]0;title\x07") == [("dim", "  red \\x1b]0;title\\x07")]
 
 
-def test_of_a_line_that_was_written_anew_the_last_state_is_shown():
+def test_of_a_rewritten_line_the_last_state_is_shown():
     assert preview("10%\r50%\r100%\r\ndone\r\n") == [("dim", "  100%"), ("dim", "  done")]
     assert plain_output("\x1b[32m10%\r100%\r\ndone") == "10%\n100%\ndone"
 

@@ -85,7 +85,7 @@ def test_a_last_session_that_cannot_be_read_is_named_and_the_one_before_continue
     assert done.stderr == f"Warning: The last session could not be opened, this is {which}. {why}\n"
 
 
-def test_a_file_begins_with_its_header_the_model_the_thinking_level_and_what_the_model_is_told(memory):
+def test_a_file_begins_with_its_header_the_model_the_thinking_level_and_the_instructions(memory):
     ask(memory, "--model", "memory/one", "first")
 
     entries = memory.entries(memory.files()[0])
@@ -228,7 +228,7 @@ def test_the_sessions_own_model_goes_on_unless_another_is_named(memory):
     assert ask(memory, "-c", "--model", "memory/one", "third") == "one: first + second + third"
 
 
-def test_a_model_that_is_gone_is_told_and_another_one_goes_on(memory):
+def test_a_removed_model_is_reported_and_another_one_is_used(memory):
     ask(memory, "--model", "memory/one", "first")
     file = memory.files()[0]
     file.write_text(file.read_text().replace('"provider":"memory"', '"provider":"museum"'))
@@ -270,7 +270,7 @@ def test_an_id_that_cannot_be_one_is_refused(memory):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_told_and_the_answer_given(memory):
+def test_an_unwritable_folder_is_reported_and_the_answer_given(memory):
     sessions = memory.agent_dir / "sessions"
     sessions.mkdir(mode=0o500)
 
@@ -280,7 +280,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_answer_given(memory):
     assert "cannot be written" in done.stderr
 
 
-def test_a_tool_call_that_was_interrupted_is_told_and_not_run_again(memory):
+def test_an_interrupted_tool_call_is_reported_and_not_run_again(memory):
     ask(memory, "--model", "memory/one", "first")
     file = memory.files()[0]
     answer = memory.entries(file)[-1]
@@ -299,7 +299,7 @@ def test_a_tool_call_that_was_interrupted_is_told_and_not_run_again(memory):
     assert "without results" not in again.stderr
 
 
-def test_what_cannot_be_stored_is_told_once(memory):
+def test_what_cannot_be_stored_is_reported_once(memory):
     done = memory.run("-p", "--model", "memory/one", "--session", "/dev/null/s.jsonl", "first")
 
     assert (done.returncode, done.stdout) == (0, "one: first\n")

@@ -135,7 +135,7 @@ def test_after_an_option_of_a_plugin_it_is_neither_run_nor_sent(fake):
     ],
     ids=" ".join,
 )
-def test_what_says_that_it_is_a_prompt_stays_one(fake, line):
+def test_what_is_marked_as_a_prompt_stays_one(fake, line):
     done = fake.run("--model", "fake/echo", *line)
 
     assert (done.returncode, done.stdout.strip()) == (0, line[-1].strip() if line[-1] != "-p" else "plugins")

@@ -25,7 +25,7 @@ async def ui(monkeypatch):
             continue
 
 
-async def test_a_notice_stands_above_the_question_that_is_open(ui, capsys):
+async def test_a_notice_is_printed_above_the_open_question(ui, capsys):
     asked = asyncio.ensure_future(ui.input("Code"))
     await asyncio.sleep(0)
     ui.notify("Not that one", "warning")

@@ -39,7 +39,7 @@ def test_rows_of_ordinary_words_fit(text, width):
     assert all(width_of(row.rstrip()) <= width for row in wrapped(text, width).split("\n"))
 
 
-def test_the_beginning_of_a_word_is_shown_before_its_end_has_come():
+def test_the_beginning_of_a_word_is_printed_before_its_end_arrives():
     wrap = WordWrap(lambda: 80)
 
     assert [wrap.feed(each) for each in ("wai", "ting")] == ["wai", "ting"]

@@ -63,7 +63,7 @@ async def test_every_command_that_asks_is_understood(options):
     assert (done.output.strip(), done.exit_code) == ("hi", 3)
 
 
-def test_a_program_that_waits_hears_a_prompt_s_events(options):
+def test_a_waiting_program_receives_a_prompts_events(options):
     with BlockingPiClient(*ARGUMENTS, "--no-session", **options) as pi:
         events = list(pi.stream("Hello"))
         answer = pi.ask("Again")

@@ -81,7 +81,7 @@ async def test_abort_is_answered_when_the_prompt_has_settled_and_keeps_the_queue
 
 
 @pytest.mark.pi(plugins=[])
-async def test_commands_said_at_once_are_carried_out_in_order(talk, script):
+async def test_commands_sent_at_once_are_executed_in_order(talk, script):
     script.turn(text("Hi."), stall())
     for command in (
         {"type": "set_session_name", "name": "one"},
@@ -105,7 +105,7 @@ async def test_commands_said_at_once_are_carried_out_in_order(talk, script):
 
 
 @asks
-async def test_a_dialog_of_a_command_holds_up_nobody(talk):
+async def test_a_dialog_of_a_command_does_not_block_other_requests(talk):
     talk.say(id=1, type="prompt", message="/ask")
     request = await talk.event("extension_ui_request")
     state = await talk.call("get_state")
@@ -117,7 +117,7 @@ async def test_a_dialog_of_a_command_holds_up_nobody(talk):
 
 
 @asks
-async def test_a_plugin_may_swallow_what_is_said(talk):
+async def test_a_plugin_may_consume_input(talk):
     assert (await talk.call("prompt", message="swallow"))["data"] == {"disposition": "handled"}
 
 
@@ -131,7 +131,7 @@ async def test_a_plugin_s_command_cannot_be_queued(talk):
 
 
 @asks
-async def test_a_plugin_that_fails_is_told_of(talk):
+async def test_a_failing_plugin_is_reported(talk):
     talk.say(type="prompt", message="/fail")
 
     event = await talk.event("extension_error")
@@ -152,7 +152,7 @@ async def test_a_failed_request_is_an_event(talk, script):
 
 
 @pytest.mark.pi(plugins=[])
-async def test_two_commands_run_beside_each_other(talk, script):
+async def test_two_commands_run_in_parallel(talk, script):
     del script
     talk.say(id="a", type="compact")
     talk.say(id="b", type="get_state")
@@ -228,7 +228,7 @@ async def test_commands_wait_for_the_session_to_begin_and_dialogs_do_not(talk):
 
 
 @curious
-async def test_commands_that_were_not_carried_out_are_told_so(talk):
+async def test_unexecuted_commands_get_an_answer_that_says_so(talk):
     await talk.event("extension_ui_request")
     talk.say(id=1, type="get_state")
     await asyncio.sleep(0.05)
@@ -247,7 +247,7 @@ async def test_the_end_comes_while_a_plugin_asks(talk):
 
 
 @asks
-async def test_nobody_is_waited_for_who_has_said_the_last(talk):
+async def test_a_dialog_ends_when_the_client_closes_its_input(talk):
     talk.say(id=1, type="prompt", message="/ask")
     await talk.event("extension_ui_request")
     os.close(talk.said)

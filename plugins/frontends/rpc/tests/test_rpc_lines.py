@@ -81,7 +81,7 @@ def test_texts_come_through_as_they_are(message):
         ),
     ],
 )
-def test_what_is_wrong_is_said(line, error):
+def test_what_is_wrong_is_reported(line, error):
     said = parse(line)
 
     assert isinstance(said, Refused)

@@ -104,7 +104,7 @@ async def test_a_partial_result_replaces_the_one_before(reader):
     assert update["partialResult"]["content"] == [{"type": "text", "text": "99"}]
 
 
-async def test_queues_are_told_as_they_are_last(reader):
+async def test_queue_events_carry_the_latest_state(reader):
     await reader.fill()
     for steering in (("a",), ("a", "b"), ()):
         reader.outbox.send_event(QueueUpdateEvent(steering=steering, follow_up=()), None)
@@ -164,7 +164,7 @@ async def test_an_abort_ends_the_waiting(reader):
     await asyncio.wait_for(waiting, 20)
 
 
-async def test_notices_that_nobody_reads_are_dropped(reader):
+async def test_unread_notices_are_dropped(reader):
     await reader.fill()
     for _ in range(6000):
         reader.outbox.send_line(b"x" * 1000, droppable=True)
@@ -180,7 +180,7 @@ async def test_an_answer_is_never_dropped(reader):
     assert (await reader.lines())[-1] == {"id": 1}
 
 
-async def test_a_reader_that_is_gone_is_told_of_once(reader):
+async def test_a_closed_reader_is_reported_once(reader):
     os.close(reader.descriptor)
     for _ in range(3):
         reader.outbox.send("x")

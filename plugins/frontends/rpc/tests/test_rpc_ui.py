@@ -121,7 +121,7 @@ async def test_the_end_dismisses_what_is_open(talk, ui):
     ],
     ids=["notify", "status", "no status", "widget", "placed widget", "title", "editor text", "paste"],
 )
-async def test_notices_are_told(talk, ui, tell, told):
+async def test_notices_are_reported(talk, ui, tell, told):
     tell(ui)
 
     request = await talk.event("extension_ui_request")

@@ -224,7 +224,7 @@ async def test_the_end_of_pi_ends_what_waits(client, pi):
         await client.get_state()
 
 
-async def test_a_process_that_ends_tells_its_exit_code():
+async def test_a_finished_process_reports_its_exit_code():
     async with PiClient.start(command=(sys.executable, "-c", "raise SystemExit(3)")) as client:
         with pytest.raises(ConnectionLost, match=r"exit code 3"):
             await client.get_state()

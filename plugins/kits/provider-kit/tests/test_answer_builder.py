@@ -38,7 +38,7 @@ def test_a_closed_call_is_repaired_and_says_so(builder, reason):
     assert message.stop_reason == "toolUse"
 
 
-def test_calls_of_one_message_are_told_apart_by_their_ids(builder):
+def test_calls_of_one_message_are_distinguished_by_their_ids(builder):
     ids = [builder.tool_call_start(each, "ls").id for each in ("a", "b", "a", "a", "c|fc_1", "c|fc_1")]
     for index in range(6):
         builder.tool_call_end(index)
@@ -88,7 +88,7 @@ def test_an_abort_and_other_errors_end_it_too(builder):
 
 
 @pytest.mark.parametrize("slip", [TypeError("unhashable type: 'list'"), IndexError("out of range"), KeyError("x")])
-def test_what_python_says_of_a_slip_is_put_in_words(builder, slip):
+def test_pythons_message_about_a_mistake_is_put_in_plain_words(builder, slip):
     said = builder.end_for(slip).error.error_message
 
     assert said.startswith(f"The request cannot be made, or its answer not read ({type(slip).__name__}: {slip}). ")

@@ -83,7 +83,7 @@ def test_the_raw_text_is_one_line_that_programs_can_parse(model):
     assert in_words.startswith("one two\n")
 
 
-def test_who_asks_for_more_patience_than_the_user_has_is_told_of(model):
+def test_a_retry_delay_beyond_the_users_limit_is_reported(model):
     failure = RequestFailed("429 slow down", status=429, retry_after_ms=700_000)
     said = AnswerBuilder(model).end_for(failure, StreamOptions(max_retry_delay_ms=60_000)).error.error_message
 
@@ -138,12 +138,12 @@ def test_a_base_url_without_a_path_may_lack_the_version(model, api, base_url, hi
         (200, 'The server sent no events: {"error":{"message":"Invalid API key"}}', "was not accepted"),
     ],
 )
-def test_what_the_host_says_counts_more_than_its_status(model, status, words, advice):
+def test_the_hosts_message_counts_more_than_its_status(model, status, words, advice):
     assert advice in explain(RequestFailed(words, status=status), model)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 405])
-def test_a_page_in_place_of_a_refusal_says_nothing_of_the_key_or_the_model(model, status):
+def test_an_html_page_in_place_of_a_refusal_blames_neither_key_nor_model(model, status):
     page = answer_failure(status, {}, b"<html><title>Blocked</title></html>")
     plain = answer_failure(status, {}, b'{"error":"no"}')
 

@@ -55,7 +55,7 @@ async def test_the_browser_brings_the_code_and_may_be_closed(callback):
     assert "You can close this window" in visit.text
 
 
-async def test_a_wrong_state_is_refused_told_and_waited_through(callback):
+async def test_a_wrong_state_is_refused_reported_and_waited_through(callback):
     refused = [await browse(back(callback, code="evil", **more)) for more in ({"state": "x"}, {}, {"state": "é"})]
     await browse(back(callback, code="good", state="our-state"))
 
@@ -102,7 +102,7 @@ async def test_the_server_ends_with_the_login_whatever_browsers_keep_open():
     writer.close()
 
 
-async def test_a_taken_port_is_told_and_pasting_still_works(callback):
+async def test_a_port_in_use_is_reported_and_pasting_still_works(callback):
     port = int(callback.redirect_uri.split(":")[2].split("/")[0])
     ui = FakeUI().answers("pasted#our-state")
     async with CallbackServer("acme", port, "/back", "our-state") as second:
@@ -135,7 +135,7 @@ async def test_a_user_who_dismisses_the_question_may_still_use_the_browser(callb
     assert await sign_in(ui, callback) == "from-browser"
 
 
-async def test_where_nobody_can_paste_and_no_browser_opens_the_login_ends_at_once(callback):
+async def test_without_paste_and_browser_the_login_ends_at_once(callback):
     with pytest.raises(UserError, match=r"Nobody signed in to acme: no code was pasted. Run pi auth login acme"):
         await sign_in(FakeUI().answers(None), callback)
 
@@ -150,6 +150,6 @@ async def test_an_unusable_paste_is_asked_for_again_and_only_so_often():
         await sign_in(hopeless, None)
 
 
-async def test_nobody_is_waited_for_for_ever(callback):
+async def test_no_wait_is_unlimited(callback):
     with pytest.raises(UserError, match=r"Nobody signed in to acme within 0.001 minutes"):
         await sign_in(FakeUI().never_answers(), callback, seconds=0.06)

@@ -41,7 +41,7 @@ async def test_the_server_is_asked_at_its_own_pace_until_the_user_is_done():
     assert server.waits == [5, 5, 5]
 
 
-async def test_slow_down_adds_five_seconds_or_what_the_server_says():
+async def test_slow_down_adds_five_seconds_or_the_servers_interval():
     told = TokenRefused("slow_down", error="slow_down", answer={"interval": 20})
     many = TokenRefused("429 too many requests", status=429)
     server = Server("slow_down", told, many, {"access_token": "t"})
@@ -51,7 +51,7 @@ async def test_slow_down_adds_five_seconds_or_what_the_server_says():
     assert server.waits == [5, 10, 20, 25]
 
 
-async def test_nobody_waits_for_ever_because_a_server_says_so():
+async def test_a_servers_retry_delay_is_limited():
     told = TokenRefused("slow_down", error="slow_down", answer={"interval": 10**9})
     server = Server(told, "authorization_pending")
 
@@ -93,7 +93,7 @@ async def test_what_will_not_pass_is_not_asked_again(failure):
     assert len(server.waits) == 1
 
 
-def test_the_user_is_told_the_code_and_the_page_but_not_the_secret():
+def test_the_user_sees_the_code_and_the_page_but_not_the_secret():
     ui = FakeUI()
 
     show_code(ui, "acme", CODE)

@@ -90,7 +90,7 @@ def test_a_bare_code_may_look_like_base64():
     assert pasted_code("YWJj==", "s", provider="acme") == "YWJj=="
 
 
-def test_an_address_that_tells_of_denied_consent_says_so():
+def test_an_address_with_denied_consent_is_reported_as_denied():
     with pytest.raises(UserError, match=r"Consent was denied in the browser \(access_denied: no\)"):
         pasted_code("http://localhost/?error=access_denied&error_description=no", new_state(), provider="acme")
 
@@ -107,7 +107,7 @@ def repr_of(text):
     ],
     ids=repr_of,
 )
-def test_a_paste_without_a_code_is_told_as_such(text):
+def test_a_paste_without_a_code_is_reported(text):
     with pytest.raises(UserError, match="no code in what was pasted"):
         pasted_code(text, "s", provider="acme")
 
@@ -125,7 +125,7 @@ def test_a_token_of_another_kind_is_refused_and_not_repeated(token):
         jwt_payload(token)
 
 
-def test_a_gateway_stands_in_place_of_the_host(monkeypatch):
+def test_a_gateway_replaces_the_host(monkeypatch):
     monkeypatch.setenv("PI_OAUTH_URL_ACME_CLOUD", "https://gate.test/acme/")
 
     assert endpoint("acme-cloud", "https://login.acme.test/oauth/token") == "https://gate.test/acme/oauth/token"

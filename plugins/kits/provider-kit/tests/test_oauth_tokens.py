@@ -52,7 +52,7 @@ async def test_fields_are_sent_as_the_server_wants_them(http, server, form, kind
     ],
     ids=["oauth", "api", "with-200", "github", "no-object", "page"],
 )
-async def test_a_refusal_is_told_in_the_server_s_words(http, server, answer, error, message):
+async def test_a_refusal_is_reported_in_the_servers_words(http, server, answer, error, message):
     server.answers(answer)
 
     with pytest.raises(TokenRefused) as caught:
@@ -72,7 +72,7 @@ async def test_what_was_sent_is_in_no_message_even_where_the_server_repeats_it(h
 
 
 @pytest.mark.parametrize(("ahead", "told"), [(7200, "120 minutes behind"), (-7200, "120 minutes ahead of"), (60, "")])
-async def test_a_clock_that_differs_much_is_told_with_a_refusal(http, server, ahead, told):
+async def test_a_large_clock_difference_is_reported_with_a_refusal(http, server, ahead, told):
     server.clock_ahead = ahead
 
     with pytest.raises(TokenRefused) as caught:
@@ -92,7 +92,7 @@ async def test_a_clock_that_differs_much_is_told_with_a_refusal(http, server, ah
     ],
     ids=["list", "captive-portal", "form", "redirect"],
 )
-async def test_an_answer_of_another_kind_is_told_as_such(http, server, answer, message):
+async def test_an_answer_of_another_kind_is_reported_as_such(http, server, answer, message):
     server.answers(answer)
 
     with pytest.raises(HttpFailed, match=message) as caught:
@@ -100,7 +100,7 @@ async def test_an_answer_of_another_kind_is_told_as_such(http, server, answer, m
     assert "gho_secret" not in f"{caught.value} {caught.value.body}"
 
 
-async def test_a_server_that_is_not_there_or_says_nothing_is_not_waited_for(http, server, monkeypatch):
+async def test_an_absent_or_silent_server_is_not_waited_for(http, server, monkeypatch):
     monkeypatch.setattr(_tokens, "_SECONDS", 0.05)
     server.answers(silence())
 

@@ -69,7 +69,7 @@ def test_definitions_stay_where_they_are():
         {"type": "object", "properties": {"elsewhere": {"$ref": "https://example.org/schema"}}},
     ],
 )
-def test_what_the_subset_cannot_say_is_not_asked_for(asked):
+def test_what_the_subset_cannot_express_is_not_requested(asked):
     assert claude_output_schema(asked) is None
 
 

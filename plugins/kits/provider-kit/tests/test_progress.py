@@ -87,7 +87,7 @@ async def test_empty_lines_are_no_progress_of_json_lines(serve, http):
     assert (received, failure.kind) == ([], "stuck")
 
 
-async def test_a_decoder_of_a_format_of_its_own_says_what_is_progress(serve, http):
+async def test_a_custom_decoder_decides_what_counts_as_progress(serve, http):
     class Pairs:
         """Understands pairs of bytes; there never is a second one."""
 

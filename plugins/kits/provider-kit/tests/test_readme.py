@@ -59,7 +59,7 @@ async def test_the_example_answers(serve, model):
     assert server.headers()["x-api-key"] == "k1"
 
 
-async def test_the_example_says_what_to_do_when_nobody_answers(model):
+async def test_the_example_says_what_to_do_without_an_answer(model):
     model = type(model)(id="m1", name="M1", api="acme", provider="acme", base_url="http://localhost:9")
     (event,) = await events_of(model, StreamOptions())
 

@@ -38,7 +38,7 @@ def failing(times, status=b"503 Overloaded", *headers):
     return script
 
 
-async def test_a_failure_that_passes_is_not_heard_of(serve, http):
+async def test_a_transient_failure_is_not_reported(serve, http):
     async with serve(failing(2)) as server:
         received, failure = await ask(http, server.url, max_retries=2)
 
@@ -56,7 +56,7 @@ async def test_nothing_is_tried_more_often_than_allowed(serve, http, tries):
 
 
 @pytest.mark.parametrize("status", [b"400 Bad Request", b"401 Unauthorized", b"404 Not Found", b"307 Elsewhere"])
-async def test_what_stays_wrong_is_told_at_once(serve, http, status):
+async def test_what_stays_wrong_is_reported_at_once(serve, http, status):
     async with serve(failing(9, status)) as server:
         _, failure = await ask(http, server.url, max_retries=3)
 

@@ -71,6 +71,6 @@ def test_only_the_objects_of_a_list_are_returned():
     assert dicts([{"a": 1}, None, "b", [], {}]) == [{"a": 1}, {}]
 
 
-def test_what_is_shown_is_short_and_in_quotes():
+def test_what_is_printed_is_short_and_in_quotes():
     assert shown_bytes(b"\x1b[2J") == "'\\x1b[2J'"
     assert len(shown_bytes(json.dumps("x" * 1000).encode())) < 150

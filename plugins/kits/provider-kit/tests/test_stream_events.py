@@ -42,7 +42,7 @@ async def collect(http, url, options=None, timeouts=None, **fields):
     return received, None
 
 
-async def test_events_arrive_and_the_request_says_what_it_should(serve, http, options):
+async def test_events_arrive_and_the_request_has_the_expected_body(serve, http, options):
     async with serve(lambda wire: wire.events(b'{"n":1}', b'{"n":2}')) as server:
         received, failure = await collect(http, server.url, options, body={"text": "é"}, headers={"X-Api-Key": "k"})
 
@@ -57,7 +57,7 @@ async def test_events_arrive_and_the_request_says_what_it_should(serve, http, op
     assert server.requests[0][0].startswith(b"POST /v1/messages HTTP/1.1\r\n")
 
 
-async def test_who_reads_the_answer_is_told_when_the_request_has_left(serve, http):
+async def test_the_reader_of_the_answer_is_notified_when_the_request_was_sent(serve, http):
     sent = asyncio.Event()
 
     async def after_that(wire):
@@ -95,7 +95,7 @@ async def test_headers_of_the_options_win_and_line_ends_around_a_key_are_taken_o
     assert (headers["authorization"], headers["user-agent"]) == ("Bearer mine", "tests")
 
 
-async def test_on_response_hears_of_good_and_bad_answers(serve, http):
+async def test_on_response_is_called_for_good_and_bad_answers(serve, http):
     heard = []
 
     async def on_response(status, headers):
@@ -155,7 +155,7 @@ async def test_a_codec_may_stop_at_the_last_event_and_the_connection_is_used_aga
 # Faults before the answer
 
 
-async def test_an_api_error_has_status_body_request_id_and_the_wish_to_wait(serve, http, options):
+async def test_an_api_error_has_status_body_request_id_and_retry_delay(serve, http, options):
     body = b'{\n "type": "error",\n "error": {"message": "Slow down"}}'
     async with serve(
         lambda wire: wire.whole(b"429 Too Many Requests", body, JSON, b"request-id: req_1", b"retry-after: 7")
@@ -181,7 +181,7 @@ async def test_an_error_without_a_body_says_so(serve, http):
     assert str(failure) == "413 status code (no body)"
 
 
-async def test_an_answer_that_comes_before_the_request_was_read_is_heard(http):
+async def test_an_answer_that_comes_before_the_request_was_read_is_received(http):
     async def refuse(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 413 Payload Too Large\r\ncontent-length: 7\r\nconnection: close\r\n\r\ntoo big")
@@ -242,7 +242,7 @@ async def test_a_page_or_json_with_status_200_is_an_error(serve, http, content, 
 
 
 @pytest.mark.parametrize("kind", [b"content-type: text/event-stream", JSON], ids=["stream", "JSON"])
-async def test_an_error_in_the_disguise_of_an_answer_is_told(serve, http, kind):
+async def test_an_error_disguised_as_an_answer_is_reported(serve, http, kind):
     said = b'\n {"error":{"message":"Overloaded"}}'
     async with serve(lambda wire: wire.whole(b"200 OK", said, kind)) as server:
         received, failure = await collect(http, server.url)
@@ -278,7 +278,7 @@ async def test_a_refused_connection_says_where(http):
     assert failure.kind == "refused"
 
 
-async def test_a_name_that_nobody_knows_says_so(http):
+async def test_a_name_that_does_not_resolve_is_reported(http):
     _, failure = await collect(http, "https://no-such-host.invalid/v1")
 
     assert failure.kind == "dns"
@@ -307,13 +307,13 @@ async def test_an_unusable_base_url_is_named(http, url):
     assert str(failure).startswith("The base URL")
 
 
-async def test_a_port_that_is_none_is_shown(http):
+async def test_an_invalid_port_is_reported(http):
     _, failure = await collect(http, "http://localhost:99999/v1?key=k-0123")
 
     assert str(failure) == "The base URL 'http://localhost:99999/v1' cannot be used: the port must be 1 to 65535"
 
 
-async def test_a_key_that_no_header_can_hold_is_not_shown(http):
+async def test_a_key_that_is_invalid_in_a_header_is_not_shown(http):
     _, failure = await collect(http, "http://localhost:9", headers={"x-api-key": "sk-…"})
 
     assert str(failure) == "The header 'x-api-key' has a character that HTTP headers cannot have: check the key in it"
@@ -522,7 +522,7 @@ async def test_an_abort_ends_the_wait_for_an_error_s_body(serve, http):
         assert await aborted(http, server.url, controller) == ([], "enough")
 
 
-async def test_an_abort_does_not_wait_for_the_hook_that_hears_of_the_answer(serve, http):
+async def test_an_abort_does_not_wait_for_the_answers_hook(serve, http):
     controller = AbortController()
 
     async def never(status, headers):

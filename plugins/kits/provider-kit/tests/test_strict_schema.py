@@ -130,7 +130,7 @@ def test_what_the_strict_form_accepts_is_accepted_without_its_nulls(schema, data
 
 
 @given(SCHEMAS, st.data())
-def test_what_is_accepted_can_be_said_in_the_strict_form(schema, data):
+def test_what_is_accepted_can_be_written_in_the_strict_form(schema, data):
     strict = strict_schema(schema)
     assume(strict is not None)
     value = data.draw(values_of(schema))

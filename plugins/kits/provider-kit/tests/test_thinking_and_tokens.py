@@ -42,7 +42,7 @@ MODEL = Model(id="m", name="M", api="a", provider="p", reasoning=True, context_w
         ({"minimal": None, "off": None, "max": "ultra"}, "low medium high max"),
     ],
 )
-def test_the_data_say_which_levels_there_are(mapping, levels):
+def test_the_model_data_name_the_levels(mapping, levels):
     assert supported_thinking_levels(evolve(MODEL, thinking_level_map=mapping)) == tuple(levels.split())
 
 
@@ -160,7 +160,7 @@ BUDGET = {"type": "enabled"}
         ),
     ],
 )
-def test_claude_is_told_a_budget_that_fits_or_an_effort(level, most, how, asked):
+def test_claude_gets_a_budget_that_fits_or_an_effort(level, most, how, asked):
     how = {"room": 30_000, "adaptive": False, "display": False, "budgets": None, **how}
     options = StreamOptions(reasoning=level, thinking_budgets=how.pop("budgets"))
     model = evolve(MODEL, thinking_level_map={"xhigh": "max"})

@@ -119,7 +119,7 @@ def test_an_id_that_a_later_turn_uses_again_is_matched_in_its_own_turn():
     assert [transformed[1].text, transformed[3].text] == ["one", "two"]
 
 
-def test_ids_that_come_out_the_same_are_told_apart():
+def test_colliding_ids_are_made_unique():
     messages = [theirs(call("a:1"), call("a!1")), result("a!1"), result("a:1"), theirs(call("a:1")), result("a:1")]
 
     assert ids(transform_messages(messages, OURS, sanitized_id)) == [
@@ -160,7 +160,7 @@ def test_a_call_without_a_result_gets_one_in_place(rest):
     assert list(transformed[3:]) == rest
 
 
-def test_a_result_after_something_said_moves_to_its_call():
+def test_a_result_after_another_message_moves_to_its_call():
     messages = [ours(call("1")), said("wait"), result("1", "late")]
 
     transformed = transform_messages(messages, OURS)
@@ -289,7 +289,7 @@ def test_every_call_is_answered_once_directly_and_nothing_else_is(messages):
 
 
 @given(MESSAGES, MESSAGES)
-def test_what_was_sent_does_not_change_when_more_is_said(before, after):
+def test_a_sent_request_does_not_change_with_later_messages(before, after):
     """Otherwise every request would miss the provider's cache."""
     whole = transform_messages([*before, said("next"), ours(TextContent("ok")), *after], OURS, sanitized_id)
     start = transform_messages([*before, said("next")], OURS, sanitized_id)

@@ -27,7 +27,7 @@ def test_a_text_cut_within_characters_comes_whole(text, data):
 
 
 @given(st.lists(HALVES))
-def test_whatever_comes_can_be_shown_and_says_the_same_as_at_once(pieces):
+def test_any_output_can_be_printed_in_pieces_with_the_same_result(pieces):
     mended = WholeText()
     shown = [mended.add(piece) for piece in pieces]
 

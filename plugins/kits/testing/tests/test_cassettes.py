@@ -83,7 +83,7 @@ async def test_a_provider_is_recorded_once_and_replayed_without_its_server(tape)
     assert KEY not in cassette.file.read_text()
 
 
-async def test_the_first_difference_is_shown_with_its_path(tape):
+async def test_the_first_difference_is_reported_with_its_path(tape):
     async with FakeAnthropic() as server:
         server.answers(message(text("Hello.")))
         async with tape("once") as cassette:
@@ -129,7 +129,7 @@ async def test_every_kind_of_difference_is_named(tape, server, now, path, values
     assert values[1] in lines[3]
 
 
-async def test_of_a_long_text_the_place_is_shown(tape, server):
+async def test_of_a_long_text_the_matching_part_is_shown(tape, server):
     await recorded(tape, server, json_answer(200, {}), json={"system": "a" * 5000 + " old " + "b" * 5000})
     with pytest.raises(AssertionError) as caught:
         async with tape() as cassette:
@@ -314,7 +314,7 @@ async def test_a_server_that_does_not_answer_leaves_no_cassette(tape):
     assert not cassette.file.exists()
 
 
-async def test_recording_nothing_is_told(tape):
+async def test_an_empty_recording_is_reported(tape):
     with pytest.raises(AssertionError, match="Nothing was recorded"):
         async with tape("once") as cassette:
             pass

@@ -16,7 +16,7 @@ def spoken():
     return [builder.start(), builder.text_start(), builder.text(0, "Hi"), builder.text_end(0), builder.done()]
 
 
-def test_what_says_the_same_is_equal():
+def test_equal_content_is_equal():
     assert said.user("Hi") == UserMessage(content="Hi", timestamp=0)
     assert said.user(said.text("a"), said.image()).content == (TextContent("a"), said.image())
     assert said.answer(MODEL, said.text("a"), stop_reason="length").stop_reason == "length"
@@ -29,11 +29,11 @@ def test_the_final_message_is_that_of_the_end():
 
 
 @pytest.mark.parametrize("broken", [slice(1, None), slice(None, -1)], ids=["no start", "no end"])
-def test_a_stream_that_is_not_whole_is_told(broken):
+def test_an_incomplete_stream_is_reported(broken):
     with pytest.raises(AssertionError, match="a stream"):
         said.final_message(spoken()[broken])
 
 
-def test_a_stream_that_goes_on_after_its_end_is_told():
+def test_a_stream_that_continues_after_its_end_is_reported():
     with pytest.raises(AssertionError, match="ends once"):
         said.final_message([*spoken(), spoken()[-1]])

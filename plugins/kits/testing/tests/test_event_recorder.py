@@ -20,7 +20,7 @@ async def test_outline_is_in_the_contracts_notation(pi_agent, script, recorder):
     assert recorder.outline() == TEXT_TURN.split(", ")
 
 
-async def test_updates_can_be_told_one_by_one(pi_agent, script):
+async def test_updates_can_be_emitted_one_by_one(pi_agent, script):
     recorder = EventRecorder(collapse=False)
     pi_agent.subscribe(recorder)
     script.turn(text("Hello"))
@@ -31,7 +31,7 @@ async def test_updates_can_be_told_one_by_one(pi_agent, script):
 
 
 @pytest.mark.pi(tools=[make_tool(updates=["half"], mode="sequential")])
-async def test_tools_are_told_by_name(pi_agent, script, recorder):
+async def test_the_outline_names_the_tools(pi_agent, script, recorder):
     pi_agent.subscribe(recorder)
     script.turn(tool_call("echo")).turn(text("Done."))
     await pi_agent.prompt("Hi")

@@ -96,7 +96,7 @@ async def test_requests_are_kept(server, connect):
     assert (request.headers["x-key"], request.json) == ("k", {"a": 1})
 
 
-async def test_test_without_an_answer_is_told(server, connect):
+async def test_a_test_without_an_answer_is_reported(server, connect):
     client = await connect(server)
     await client.ask()
 
@@ -168,7 +168,7 @@ async def test_answer_may_be_cut_into_equal_pieces(server, connect):
     assert [await client.chunk() for _ in range(6)] == [b"[", b"1", b",", b" ", b"2", b"]"]
 
 
-def test_pages_and_redirects_are_what_they_say():
+def test_pages_and_redirects_have_the_expected_content():
     assert b"<title>502 Bad Gateway</title>" in html_page(502, "502 Bad Gateway").body
     assert redirect("https://elsewhere.test/").headers["location"] == "https://elsewhere.test/"
 

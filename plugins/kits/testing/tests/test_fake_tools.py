@@ -26,7 +26,7 @@ async def test_tool_echoes_its_arguments(script):
     assert tool.calls == [{"a": 1}]
 
 
-async def test_tool_answers_what_it_was_told(script):
+async def test_a_tool_returns_its_scripted_answer(script):
     tools = [
         make_tool("plain", "hello"),
         make_tool("whole", ToolResult.text("bad", is_error=True)),

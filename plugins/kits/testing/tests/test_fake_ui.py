@@ -101,7 +101,7 @@ async def test_dialog_after_the_abort_is_dismissed_and_takes_no_answer():
     assert await ui.confirm("Sure?") is True
 
 
-def test_what_is_shown_is_kept_as_long_as_it_holds():
+def test_what_is_displayed_is_kept_until_it_is_removed():
     ui = FakeUI()
     ui.notify("Saved.")
     ui.notify("Careful.", "warning")

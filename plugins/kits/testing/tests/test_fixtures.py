@@ -55,7 +55,7 @@ def test_plugin_manager_refuses_a_misspelt_hook(plugin_manager):
         plugin_manager.register(Misspelt())
 
 
-def test_host_has_no_plugins_unless_somebody_names_them(pi_host):
+def test_the_host_has_no_plugins_unless_they_are_named(pi_host):
     assert pi_host.records == {}
     assert pi_host.find_all("register_tools") == {}
 
@@ -105,7 +105,7 @@ async def test_refusal_reaches_the_model_and_nothing_is_run(pi_session, script, 
     assert answer.text == "I will not."
 
 
-async def test_stand_ins_are_called_when_nobody_objects(pi_session, script, fake_tools):
+async def test_stand_ins_are_called_unless_a_plugin_objects(pi_session, script, fake_tools):
     script.turn(tool_call("bash", command="ls")).turn(text("Done."))
     await pi_session.prompt("look around")
 
@@ -141,7 +141,7 @@ async def test_session_takes_further_options(pi_session, script):
     assert (pi_session.mode, pi_session.has_ui) == ("rpc", False)
 
 
-async def test_requests_tell_what_the_model_was_told(pi_session, script):
+async def test_requests_carry_the_models_instructions(pi_session, script):
     script.turn(tool_call("read", path="a"), tool_call("bash", command="b")).turn(tool_call("read", path="c"))
     script.turn(text("Done."))
     await pi_session.prompt("Hello")

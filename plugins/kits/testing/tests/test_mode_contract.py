@@ -73,7 +73,7 @@ def test_each_thing_that_is_wrong_with_a_front_end_fails_its_row(pytester, faili
     assert failed == {f"Test_{name}": {row} for name, row in BROKEN.items()}
 
 
-def test_what_a_subclass_claims_it_has_to_say_how(failing_rows):
+def test_a_subclass_has_to_define_what_it_claims(failing_rows):
     claim = "    mode = 'print'\n    supports = {'telepathy'}\n"
     text = f"from pi_testing import ModeContract\n\nclass TestMine(ModeContract):\n{claim}"
     _, result = failing_rows(text, "-k", "dialog_of")

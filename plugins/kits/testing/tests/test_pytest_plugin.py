@@ -142,7 +142,7 @@ async def test_broken(pi_session):
     result.stdout.fnmatch_lines("*Plugin 'broken' (import): not loaded: RuntimeError: boom*")
 
 
-def test_mistakes_are_told_in_words(project):
+def test_mistakes_are_reported_in_plain_words(project):
     result = run(
         project,
         IMPORTS

@@ -110,7 +110,7 @@ def test_a_store_that_claims_too_much_fails_and_one_that_does_not_passes(failing
     assert result.parseoutcomes()["skipped"] == 3
 
 
-def test_unknown_features_and_a_missing_method_are_told(failing_rows):
+def test_unknown_features_and_a_missing_method_are_reported(failing_rows):
     _, result = failing_rows(
         COMMON + kind("TestUnknown", supports="{'telepathy'}") + "\nclass TestMissing(StoreContract):\n    pass\n"
     )

@@ -52,7 +52,7 @@ async def test_the_page_can_be_followed(tmp_path):
     assert [request.headers["x-api-key"] for request in server.requests] == ["..."]
 
 
-async def test_the_difference_reads_as_the_page_says(tmp_path):
+async def test_the_difference_reads_as_on_the_page(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     (shown,) = (step["text"] for step in STEP.finditer(page) if step["language"] == "text")
     files = {step["file"]: step["text"] for step in STEP.finditer(page) if step["file"]}

@@ -10,7 +10,7 @@ import pytest
 import pi_testing
 
 
-def test_every_public_name_exists_and_is_where_it_says():
+def test_every_public_name_exists_in_its_module():
     assert sorted(" ".join(pi_testing._HOMES.values()).split()) == sorted(pi_testing.__all__)
     assert all(getattr(pi_testing, name) is not None for name in pi_testing.__all__)
 

@@ -68,9 +68,7 @@ async def test_instructions_of_the_user(
     assert script.requests[-1].user_text.endswith(ends)
 
 
-async def test_a_branch_that_tells_nothing_has_a_fixed_summary(
-    pi_session: AgentSession, script: ScriptedProvider
-) -> None:
+async def test_a_branch_without_content_has_a_fixed_summary(pi_session: AgentSession, script: ScriptedProvider) -> None:
     script.turn(text("First answer."))
     await pi_session.prompt("First.")
     goal = pi_session.session_manager.leaf_id
@@ -101,7 +99,7 @@ async def test_the_newest_of_a_long_branch_is_summed_up(pi_session: AgentSession
     assert script.requests[-1].options.max_tokens == 720
 
 
-async def test_a_compaction_on_the_way_is_told_by_its_summary(
+async def test_a_compaction_on_the_path_is_represented_by_its_summary(
     pi_session: AgentSession, script: ScriptedProvider
 ) -> None:
     goal = await two_prompts(pi_session, script)

@@ -117,7 +117,7 @@ def test_no_call_is_ever_parted_from_its_result(messages: list[Any], keep: int) 
 
 
 @given(histories(), st.integers(0, 600))
-def test_what_stays_begins_with_a_message_that_may_stand_first(messages: list[Any], keep: int) -> None:
+def test_what_stays_begins_with_a_message_that_may_come_first(messages: list[Any], keep: int) -> None:
     cut = cut_of(messages, keep)
 
     if cut is not None:
@@ -183,7 +183,7 @@ def test_a_cut_at_the_users_message_splits_nothing() -> None:
     assert cut_of(messages, 60) == (2, 2)
 
 
-def test_what_stands_before_the_cut_and_is_no_message_stays_too() -> None:
+def test_entries_before_the_cut_that_are_no_messages_stay_too() -> None:
     messages = [UserMessage(content="one"), answer("x" * 400), None, None, UserMessage(content="x" * 400)]
 
     assert cut_of(messages, 60) == (2, 2)
@@ -210,7 +210,7 @@ def test_unasked_at_most_half_is_kept() -> None:
     assert helpful_cut_of([UserMessage(content="x" * 400)] * 10, 20_000) == 5
 
 
-def test_unasked_a_large_message_does_not_stand_in_the_way() -> None:
+def test_an_unrequested_large_message_is_not_in_the_way() -> None:
     messages = [UserMessage(content="x" * 40_000), answer("So it is."), UserMessage(content="And?")]
 
     assert cut_of(messages, 20_000) is None
@@ -258,7 +258,7 @@ def test_a_compaction_that_points_nowhere_keeps_only_what_follows() -> None:
 
 
 @pytest.mark.parametrize(("replacement", "told"), [(None, None), ("short", "short")])
-def test_an_edit_changes_what_is_told(replacement: str | None, told: str | None) -> None:
+def test_an_edit_changes_the_message_to_the_model(replacement: str | None, told: str | None) -> None:
     entries = entries_of([UserMessage(content="long")])
     edited = EditedContent(replacement) if replacement is not None else None
     edit = ContextEditEntry(id="e", parent_id=None, timestamp=TIME, target_id=entries[0].id, replacement=edited)

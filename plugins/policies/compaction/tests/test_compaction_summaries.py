@@ -126,7 +126,9 @@ async def test_files_add_up_over_compactions(pi_session: AgentSession, script: S
     assert second.details["receipt"]["dropped"]["files"] == ["two.py"]
 
 
-async def test_the_receipt_says_what_went_and_what_stayed(pi_session: AgentSession, script: ScriptedProvider) -> None:
+async def test_the_receipt_lists_what_was_sent_and_what_stayed(
+    pi_session: AgentSession, script: ScriptedProvider
+) -> None:
     await talk(pi_session, script, "One", "Two")
     script.turn(text("Short.")).turn(text("Prefix."))
 

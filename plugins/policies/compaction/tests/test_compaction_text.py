@@ -36,7 +36,7 @@ def result(text: str) -> ToolResultMessage:
     return ToolResultMessage(tool_call_id="c", tool_name="bash", content=(TextContent(text),))
 
 
-def test_each_part_says_who_speaks() -> None:
+def test_each_part_names_its_speaker() -> None:
     call = ToolCall(id="c", name="edit", arguments={"path": "a.py", "edits": [{"oldText": "ä"}]})
     second = ToolCall(id="d", name="ls", arguments={})
 

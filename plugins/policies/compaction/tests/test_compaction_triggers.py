@@ -308,7 +308,7 @@ async def test_an_answer_as_long_as_the_model_can_is_not_given_again(
     assert compactions(recorded) == []
 
 
-async def test_an_overflow_of_another_model_says_nothing_of_this_one(
+async def test_an_overflow_of_another_model_does_not_affect_this_one(
     pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
 ) -> None:
     pi_session.set_auto_compaction_enabled(False)
@@ -327,7 +327,7 @@ async def test_an_overflow_of_another_model_says_nothing_of_this_one(
 # Failures
 
 
-async def test_a_failed_compaction_is_told_once_and_the_run_goes_on(
+async def test_a_failed_compaction_is_reported_once_and_the_run_continues(
     pi_session: AgentSession, script: ScriptedProvider, recorded: EventRecorder
 ) -> None:
     script.turn(tool_call("read", path="a"), usage(input=1000, output=10))

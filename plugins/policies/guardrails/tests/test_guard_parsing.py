@@ -90,7 +90,7 @@ def test_nothing_before_it_hides_a_command(text: str) -> None:
 
 @pytest.mark.parametrize("around", HIDING)
 @pytest.mark.parametrize("command", ["rm -rf /", "mkfs.ext4 /dev/sda1"])
-def test_a_command_is_found_wherever_it_stands(around: str, command: str) -> None:
+def test_a_command_is_found_in_any_position(around: str, command: str) -> None:
     gravest = worst(judge_command(around.format(command), PLACES))
 
     assert gravest is not None

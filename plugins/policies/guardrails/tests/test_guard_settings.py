@@ -77,7 +77,7 @@ async def test_a_switch_that_is_neither_on_nor_off_refuses_the_users_own_command
 
 
 @pytest.mark.parametrize("settings", [{"guardrails": True}, {"guardrails": {"enable": True}}])
-def test_a_guard_that_somebody_meant_to_switch_on_is_not_off(settings: dict[str, Any]) -> None:
+def test_a_guard_with_an_unclear_setting_stays_on(settings: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="guardrails"):
         is_enabled(Settings.in_memory(settings))
 
@@ -162,7 +162,7 @@ async def test_a_broken_file_that_may_have_switched_the_guard_on_refuses_runs_an
     "typed",
     ['{"theme": "dark",}', '{"theme": dark}', '{"theme": "dark"} // mine', '// mine\r\n{"a": 1}\r\n\n // end\n', "[]"],
 )
-async def test_a_typing_mistake_where_nobody_speaks_of_the_guard_refuses_nothing(
+async def test_a_typing_mistake_unrelated_to_the_guard_refuses_nothing(
     session_of: SessionOf, script: ScriptedProvider, tmp_path: Path, typed: str
 ) -> None:
     session = await session_of(settings_of(tmp_path, typed))

@@ -28,7 +28,7 @@ def rows() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(("command", "verdict", "rule", "reason"), rows())
-def test_the_page_says_what_the_guard_does(command: str, verdict: str, rule: str, reason: str) -> None:
+def test_the_page_documents_what_the_guard_does(command: str, verdict: str, rule: str, reason: str) -> None:
     gravest = worst(judge_command(command, PLACES))
 
     found = ("allow", "", "") if gravest is None else (gravest.verdict, gravest.rule, gravest.why)

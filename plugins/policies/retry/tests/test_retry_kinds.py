@@ -66,7 +66,7 @@ def test_a_quota_that_is_refilled_in_seconds_is_throttling() -> None:
     assert kind_of(failed(text)) == "throttle"
 
 
-def test_a_status_that_the_provider_kept_counts_where_the_text_says_nothing() -> None:
+def test_a_stored_status_counts_where_the_text_is_unspecific() -> None:
     assert kind_of(failed("the backend is unhappy", status=500)) == "transient"
 
 

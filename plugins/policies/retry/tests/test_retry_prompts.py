@@ -301,9 +301,7 @@ async def test_the_models_that_go_on_come_to_an_end_however_they_are_named(
 
 
 @pytest.mark.pi(settings={"retry": {"maxRetries": 1, "baseDelayMs": 1, "failover": ["scripted/second"]}})
-async def test_a_request_beside_the_conversation_changes_no_model_and_ends(
-    pi_session: AgentSession, script: ScriptedProvider
-) -> None:
+async def test_a_side_request_changes_no_model_and_ends(pi_session: AgentSession, script: ScriptedProvider) -> None:
     offer_second(pi_session, script)
     script.turn(error(OVERLOADED)).turn(error(OVERLOADED))
 

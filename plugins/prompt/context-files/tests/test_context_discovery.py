@@ -150,7 +150,7 @@ async def test_a_file_that_is_too_large_is_refused_with_its_size(agent, project)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_a_file_that_may_not_be_read_is_told(agent, project):
+async def test_an_unreadable_file_is_reported(agent, project):
     (project / "AGENTS.md").write_text("x")
     (project / "AGENTS.md").chmod(0)
 
@@ -172,7 +172,7 @@ async def test_the_projects_system_prompt_hides_the_users_in_silence(agent, proj
 
 
 @pytest.mark.parametrize("kind", ["system", "append-system"])
-async def test_a_project_that_nobody_trusts_has_no_system_prompt(agent, project, kind):
+async def test_an_untrusted_project_has_no_system_prompt(agent, project, kind):
     (project / ".pi").mkdir()
     for name in ("SYSTEM.md", "APPEND_SYSTEM.md"):
         (project / ".pi" / name).write_text("x")

@@ -47,7 +47,7 @@ async def told(project, agent, script):
         await session.dispose()
 
 
-async def test_instructions_stand_with_their_paths_in_order(told, project, agent):
+async def test_instructions_are_listed_with_their_paths_in_order(told, project, agent):
     (agent / "AGENTS.md").write_text("Mine\n")
     (project / "CLAUDE.md").write_text("\nTheirs\n")
 
@@ -60,7 +60,7 @@ async def test_instructions_stand_with_their_paths_in_order(told, project, agent
     assert said.endswith(f"\n\n{mine}\n\n{theirs}")
 
 
-async def test_nothing_is_said_where_there_is_nothing(told, project):
+async def test_nothing_is_printed_where_there_is_nothing(told, project):
     (project / "AGENTS.md").write_text(" \n")
 
     assert "project_context" not in await told()

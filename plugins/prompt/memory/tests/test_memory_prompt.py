@@ -52,7 +52,7 @@ async def test_a_file_cannot_end_its_own_element(pi_session: AgentSession, scrip
     assert prompt.count("<memory_file") == 1
 
 
-async def test_memory_of_a_project_that_nobody_decided_about_is_left_out_with_a_notice(
+async def test_memory_of_an_undecided_project_is_left_out_with_a_notice(
     project: None, tmp_path: Path, pi_agent_dir: Path, pi_host: PluginHost, script: ScriptedProvider
 ) -> None:
     undecided = ProjectTrust.decide(tmp_path, pi_agent_dir)
@@ -67,7 +67,7 @@ async def test_memory_of_a_project_that_nobody_decided_about_is_left_out_with_a_
     assert problem.message == "is not used: the project is not trusted. Run pi trust, or add --approve"
 
 
-async def test_memory_of_a_project_that_somebody_said_no_to_is_left_out_silently(
+async def test_memory_of_a_rejected_project_is_left_out_silently(
     project: None, pi_session: AgentSession, script: ScriptedProvider
 ) -> None:
     prompt = await prompt_of(pi_session, script)

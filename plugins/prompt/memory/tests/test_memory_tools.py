@@ -53,7 +53,7 @@ async def test_what_the_user_refuses_is_not_written(
     assert not (pi_agent_dir / "MEMORY.md").exists()
 
 
-async def test_without_anybody_to_ask_the_write_is_shown(
+async def test_without_a_user_to_ask_the_write_is_reported(
     pi_session: AgentSession, script: ScriptedProvider, fake_ui: FakeUI, pi_agent_dir: Path
 ) -> None:
     pi_session.has_ui = False

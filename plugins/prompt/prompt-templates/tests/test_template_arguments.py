@@ -33,7 +33,7 @@ ARGUMENTS = ("one", "two", "three", "four")
         ("ä\u00a0b", ["ä\u00a0b"]),
     ],
 )
-def test_arguments_are_told_apart(text, arguments):
+def test_arguments_are_distinguished(text, arguments):
     assert split_arguments(text) == arguments
 
 
@@ -80,7 +80,7 @@ def test_the_tenth_argument_is_not_the_first_and_a_zero():
 
 @pytest.mark.parametrize("template", ["${1:-x}", "${@:-x}", "${2:-x}"])
 @pytest.mark.parametrize("arguments", [[], [""]], ids=["none", "an empty one"])
-def test_a_default_stands_where_there_is_nothing(template, arguments):
+def test_a_default_replaces_a_missing_value(template, arguments):
     assert substitute(template, arguments) == "x"
 
 
@@ -88,7 +88,7 @@ TRICKY = st.text(alphabet="$@{}:-123 \\\"'ARGUMENTS\n\t", max_size=30)
 
 
 @given(st.lists(TRICKY))
-def test_what_arguments_say_is_never_replaced(arguments):
+def test_the_content_of_arguments_is_never_replaced(arguments):
     assert substitute("$@", arguments) == " ".join(arguments)
     assert substitute("$1|${@:2}", arguments) == f"{' '.join(arguments[:1])}|{' '.join(arguments[1:])}"
 

@@ -39,18 +39,18 @@ def test_a_template_is_described_by_its_frontmatter_or_its_first_line(text, desc
 @pytest.mark.parametrize(
     ("hint", "told"), [("<file> [more]", "<file> [more]"), ("[file]", "[file]"), ("'[a] [b]'", "[a] [b]"), ("12", "12")]
 )
-def test_the_hint_is_told_as_it_was_written(hint, told):
+def test_the_hint_is_printed_as_it_was_written(hint, told):
     assert read(f"---\nargument-hint: {hint}\n---\nx").data == {"argumentHint": told}
 
 
-def test_broken_yaml_is_told_with_its_line_and_the_text_is_used():
+def test_broken_yaml_is_reported_with_its_line_and_the_text_is_used():
     content = read("---\ndescription: [unclosed\n---\nRead it.")
 
     assert (content.name, content.description) == ("review", "Read it.")
     assert [each.line for each in content.problems] in ([2], [3])
 
 
-def test_a_name_that_cannot_be_called_is_told():
+def test_a_name_that_is_not_callable_is_reported():
     content = read("x", "/prompts/my review.md")
 
     assert content.name == "my review"

@@ -43,7 +43,7 @@ async def said(session, script, prompt: str, **how) -> str:
     return script.requests[-1].messages[-1].text
 
 
-async def test_a_template_stands_in_the_place_of_its_name(pi_session, script, write_template):
+async def test_a_template_replaces_its_name(pi_session, script, write_template):
     write_template("review", "---\ndescription: d\n---\n\nRead $1. Look at ${2:-everything}.\n")
 
     assert await said(pi_session, script, '/review "my file.py" ') == "Read my file.py. Look at everything."

@@ -48,7 +48,7 @@ async def test_all_places_are_looked_at_the_projects_before_the_users(loader_of,
     ]
 
 
-async def test_a_project_that_nobody_trusts_has_no_skills(loader_of, tmp_path, pi_agent_dir):
+async def test_an_untrusted_project_has_no_skills(loader_of, tmp_path, pi_agent_dir):
     put(tmp_path / ".pi" / "skills" / "a", "SKILL.md")
     put(tmp_path / ".agents" / "skills" / "b", "SKILL.md")
     put(pi_agent_dir / "skills" / "c", "SKILL.md")
@@ -94,7 +94,7 @@ async def test_links_are_followed_once(loader_of, pi_agent_dir):
     assert found.problems == ()
 
 
-async def test_the_first_of_a_name_wins_and_the_other_is_told(loader_of, tmp_path, pi_agent_dir):
+async def test_the_first_of_a_name_wins_and_the_other_is_reported(loader_of, tmp_path, pi_agent_dir):
     first = put(tmp_path / ".pi" / "skills" / "review", "SKILL.md")
     second = put(pi_agent_dir / "skills" / "review", "SKILL.md")
 

@@ -39,7 +39,7 @@ def test_which_files_in_a_folder_are_skills(name, depth, accepted):
     assert is_skill(name, depth) is accepted
 
 
-def test_a_frontmatter_without_an_end_is_told():
+def test_a_frontmatter_without_an_end_is_reported():
     content = read("---\nname: review\ndescription: Review code.\n\nDo it.")
 
     assert content.name is None
@@ -79,7 +79,7 @@ def test_a_skill_without_a_name_is_called_like_its_folder_or_file(path, name):
     assert read(skill("description: Something"), path).name == name
 
 
-def test_a_description_of_several_lines_is_told_in_one():
+def test_a_description_of_several_lines_is_printed_in_one():
     assert read(skill("description: |", "  One.", "  Two.")).description == "One. Two."
 
 
@@ -110,7 +110,7 @@ def test_a_file_without_frontmatter_is_not_loaded():
         ("a" * 65, "has 65 characters; it may have 64"),
     ],
 )
-def test_a_name_that_breaks_the_rules_is_told_with_its_line_and_used(name, complaint):
+def test_an_invalid_name_is_reported_with_its_line_and_used(name, complaint):
     content = read(skill("description: Something", f"name: {name}"))
 
     assert content.name == name
@@ -139,7 +139,7 @@ def test_a_name_that_is_no_text_is_left_out():
     ],
     ids=["description", "compatibility", "metadata", "disable-model-invocation"],
 )
-def test_what_breaks_another_rule_is_told_and_the_skill_is_used(line, complaint):
+def test_a_broken_rule_is_reported_and_the_skill_is_used(line, complaint):
     lines = [line] if line.startswith("description") else ["description: Something", line]
     content = read(skill(*lines))
 
@@ -155,7 +155,7 @@ def test_allowed_tools_come_before_tools():
     assert read(skill("description: d", "tools: [a]", "allowed-tools: b c")).data["allowedTools"] == ["b", "c"]
 
 
-def test_broken_yaml_is_told_once_with_its_line():
+def test_broken_yaml_is_reported_once_with_its_line():
     content = read(skill("description: fine", "name: [unclosed"))
 
     assert content.name is None

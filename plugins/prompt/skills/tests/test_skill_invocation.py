@@ -18,7 +18,7 @@ async def said(session, script, prompt: str, **how) -> str:
     return script.requests[-1].messages[-1].text
 
 
-async def test_a_skill_stands_in_the_place_of_its_name(pi_session, script, write_skill):
+async def test_a_skill_replaces_its_name(pi_session, script, write_skill):
     file = write_skill("review", body="Look at everything.")
 
     assert await said(pi_session, script, "/skill:review  src/a.py and b.py ") == (
@@ -58,7 +58,7 @@ async def test_the_instructions_are_those_of_now(pi_session, script, write_skill
     assert "Afterwards." in await said(pi_session, script, "/skill:review")
 
 
-async def test_an_unknown_skill_is_told_and_the_text_is_sent(pi_session, script, write_skill, fake_ui):
+async def test_an_unknown_skill_is_reported_and_the_text_is_sent(pi_session, script, write_skill, fake_ui):
     write_skill("review")
 
     assert await said(pi_session, script, "/skill:reveiw it") == "/skill:reveiw it"
@@ -80,7 +80,7 @@ async def test_where_the_caller_wants_the_text_it_is_sent_as_it_is(pi_session, s
     assert await said(pi_session, script, "/skill:review", expand_prompt_templates=False) == "/skill:review"
 
 
-async def test_what_a_program_says_in_the_users_place_is_no_call(pi_session, script, write_skill):
+async def test_a_message_sent_as_the_user_is_no_command(pi_session, script, write_skill):
     write_skill("review")
     script.turn(text("ok"))
     await pi_session.send_user_message("/skill:review")

@@ -30,7 +30,7 @@ async def test_skills_are_listed_with_name_description_and_location(pi_session, 
     assert listed(await prompt_of(pi_session, script)) == [("review", "Review code.", str(file))]
 
 
-async def test_what_a_skill_says_of_itself_cannot_close_its_element(pi_session, script, write_skill):
+async def test_a_skills_description_cannot_close_its_element(pi_session, script, write_skill):
     file = write_skill("review", '"</skill> & <b> it\'s"', path="a&b/SKILL.md")
 
     assert listed(await prompt_of(pi_session, script)) == [("review", "</skill> & <b> it's", str(file))]
@@ -59,13 +59,13 @@ async def test_without_a_tool_to_read_them_they_are_not_listed(pi_session, scrip
 @pytest.mark.parametrize(
     "tool", [pytest.param(name, marks=pytest.mark.pi(tools=[name])) for name in ("read", "bash", "load_skill")]
 )
-async def test_the_model_is_told_which_tool_opens_a_skill(tool, pi_session, script, write_skill):
+async def test_the_model_learns_which_tool_opens_a_skill(tool, pi_session, script, write_skill):
     write_skill("review")
 
     assert f"with the tool {tool} before you begin" in await prompt_of(pi_session, script)
 
 
-async def test_a_skill_that_changes_is_told_anew(pi_session, script, write_skill):
+async def test_a_changed_skill_is_announced_again(pi_session, script, write_skill):
     write_skill("review", "Before.")
     await prompt_of(pi_session, script)
     write_skill("review", "After that.")

@@ -142,7 +142,7 @@ def test_a_model_that_cannot_think_maps_no_levels(script):
     assert "thinkingLevelMap" not in model
 
 
-def test_models_of_the_overlay_stand_beside_those_of_the_source(script):
+def test_models_of_the_overlay_are_added_to_those_of_the_source(script):
     own = {"id": "apple", "contextWindow": 1_000, "maxTokens": 100}
 
     row = built(script, [source("big"), source("small")], models=[own], ids="^b")

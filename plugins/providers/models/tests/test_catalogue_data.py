@@ -54,7 +54,7 @@ def test_a_row_can_be_used(info):
 
 
 @each_provider
-def test_the_index_says_what_the_providers_file_says(info):
+def test_the_index_matches_the_providers_file(info):
     row = dict(INDEX[info.id])
     count, file = row.pop("modelCount"), row.pop("models")
 

@@ -44,7 +44,7 @@ SOME = message_events(text("some text"), tool_use("toolu_1", "read", path="x"))
         (529, "overloaded_error", "The provider has trouble"),
     ],
 )
-async def test_refusals_read_as_the_api_said_them_and_say_what_to_do(ask, server, status, kind, advice):
+async def test_refusals_keep_the_apis_words_and_say_what_to_do(ask, server, status, kind, advice):
     server.answers(error(status, "because"))
     heard = await ask()
 
@@ -71,7 +71,7 @@ async def test_overflow_texts_arrive_unchanged(ask, server, said):
     assert said in heard.error
 
 
-async def test_wish_to_wait_is_kept(ask, server):
+async def test_a_retry_delay_is_kept(ask, server):
     server.answers(error(429, "slow down", retry_after="7"))
     heard = await ask()
 
@@ -312,7 +312,7 @@ async def test_connection_serves_the_next_request_after_an_answer(ask, server):
     assert [(await ask()).message.text, (await ask()).message.text] == ["one", "two"]
 
 
-async def test_status_and_headers_are_told(ask, server):
+async def test_status_and_headers_are_reported(ask, server):
     told = []
 
     async def note(status, headers):

@@ -131,7 +131,7 @@ async def test_denied_consent_stores_nothing_and_says_what_to_do(server):
     assert server.exchanges == 0
 
 
-async def test_a_code_that_somebody_else_asked_for_is_not_exchanged(server):
+async def test_a_code_for_another_request_is_not_exchanged(server):
     with pytest.raises(RequestFailed, match=r"^400 invalid_grant: unknown code"):
         await AnthropicLogin().login(FakeUI().answers("made-up-code"))
 

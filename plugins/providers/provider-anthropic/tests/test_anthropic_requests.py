@@ -67,7 +67,7 @@ def test_plain_question_of_a_model_that_does_not_reason(payload):
     }
 
 
-def test_cache_marks_stand_on_system_last_tool_and_last_user_block(payload, tool):
+def test_cache_marks_are_on_system_last_tool_and_last_user_block(payload, tool):
     body = payload(
         user("first"),
         answer(TextContent("yes")),
@@ -85,7 +85,7 @@ def test_cache_marks_stand_on_system_last_tool_and_last_user_block(payload, tool
     ]
 
 
-def test_cache_mark_may_stand_on_a_tool_result(payload):
+def test_a_cache_mark_may_be_on_a_tool_result(payload):
     body = payload(user("go"), answer(ToolCall("toolu_1", "read", {"path": "a"})), result())
 
     assert body["messages"][1:] == [
@@ -210,11 +210,11 @@ def test_own_budgets_count_and_are_never_below_what_the_api_takes(payload):
 
 
 @pytest.mark.parametrize("level", ["off", None])
-def test_thinking_that_is_off_is_said_to_be(payload, level):
+def test_disabled_thinking_is_sent_as_disabled(payload, level):
     assert payload(reasoning=level, model_fields={"reasoning": True})["thinking"] == {"type": "disabled"}
 
 
-def test_model_that_does_not_reason_is_told_nothing_of_thinking(payload):
+def test_a_model_without_reasoning_gets_no_thinking_options(payload):
     assert "thinking" not in payload(reasoning="high")
 
 

@@ -59,7 +59,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("scenario", ANSWERS)
-async def test_both_transports_say_the_same(ask, server, scenario):
+async def test_both_transports_produce_the_same_events(ask, server, scenario):
     server.answers(ANSWERS[scenario], ANSWERS[scenario])
     default, sdk = await ask(), await ask(transport="sdk")
 

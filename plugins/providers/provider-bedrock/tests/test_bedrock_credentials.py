@@ -298,7 +298,7 @@ async def test_what_gives_no_credentials_is_named(sign, aws, known, said):
 # What core is told
 
 
-async def test_a_broken_file_is_told_instead_of_what_to_set(aws, tmp_path):
+async def test_a_broken_file_is_reported_instead_of_what_to_set(aws, tmp_path):
     aws(config="[default\nkey = secret-0123456789\n")
 
     with pytest.raises(MissingKey, match=r"config' cannot be read, line 1: .* Correct it\.") as raised:
@@ -320,7 +320,7 @@ async def test_a_broken_file_is_told_instead_of_what_to_set(aws, tmp_path):
         ({"config": "[default]\nregion = us-east-1\n"}, None),
     ],
 )
-async def test_what_is_there_is_told_without_asking_anybody(aws, known, expected):
+async def test_what_exists_is_reported_without_asking(aws, known, expected):
     aws(**known)
     source = AwsCredentials()
 

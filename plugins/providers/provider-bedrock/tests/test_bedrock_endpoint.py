@@ -36,7 +36,7 @@ def endpoint(model_id=SONNET, base_url=US, profile=None, **environ):
         ({"model_id": f"us-gov.{SONNET}"}, "us-gov-west-1"),
     ],
 )
-def test_whatever_says_most_about_the_region_wins(known, region):
+def test_the_most_specific_source_of_the_region_wins(known, region):
     found = endpoint(**known)
 
     assert (found.region, found.base_url) == (region, f"https://bedrock-runtime.{region}.amazonaws.com")
@@ -94,7 +94,7 @@ def test_a_region_that_is_none_never_becomes_a_host(region):
 
 
 @pytest.mark.parametrize("address", ["foo bar", "gateway.test", "https://", "file:///etc/passwd"])
-def test_an_address_that_is_none_is_told_before_anything_is_signed(address):
+def test_an_invalid_address_is_reported_before_anything_is_signed(address):
     with pytest.raises(RequestFailed, match="is no address") as raised:
         endpoint(base_url="", AWS_REGION="us-east-1", AWS_ENDPOINT_URL=address)
     assert "AWS_ENDPOINT_URL_BEDROCK_RUNTIME" in raised.value.advice

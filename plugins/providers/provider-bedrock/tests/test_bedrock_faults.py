@@ -92,7 +92,7 @@ async def test_an_expired_session_names_the_login_of_its_profile(ask, server, aw
 
 
 @pytest.mark.parametrize("minutes", [-15, 15])
-async def test_a_clock_that_is_off_is_told(ask, server, aws, minutes):
+async def test_a_wrong_clock_is_reported(ask, server, aws, minutes):
     aws(key=True)
     date = format_datetime(datetime.now(UTC) + timedelta(minutes=minutes), usegmt=True)
     said = "Signature expired: 20260101T000000Z is now earlier than 20260101T001000Z (5 min.)"
@@ -150,7 +150,7 @@ async def test_an_exception_in_the_midst_keeps_the_text(ask, server, kind, statu
     assert heard.message.extra["requestFailure"].get("status") == status
 
 
-async def test_the_model_s_own_status_is_told(ask, server):
+async def test_the_models_own_status_is_reported(ask, server):
     server.answers(stream([exception("modelStreamErrorException", "Overloaded", originalStatusCode=529)]))
 
     assert (await ask()).error.startswith("529 ModelStreamErrorException: Overloaded")
@@ -174,7 +174,7 @@ async def test_half_a_frame_is_an_error(ask, server):
     assert "ended before a frame was complete" in (await ask()).error
 
 
-async def test_a_frame_that_is_no_json_is_shown(ask, server):
+async def test_a_frame_that_is_not_json_is_reported(ask, server):
     server.answers(stream([frame({":event-type": "messageStart", ":message-type": "event"}, b"{no json")]))
 
     assert "'{no json' is not JSON" in (await ask()).error
@@ -189,7 +189,7 @@ async def test_the_token_never_shows(ask, server):
         assert "Wrong: " in heard.error
 
 
-async def test_an_error_frame_is_told(ask, server):
+async def test_an_error_frame_is_reported(ask, server):
     headers = {":message-type": "error", ":error-code": "InternalFailure", ":error-message": "It broke."}
     server.answers(stream([frame(headers, b"")]))
 

@@ -63,7 +63,7 @@ def test_neighbours_of_one_role_become_one_message(payload_of):
     ]
 
 
-def test_results_of_one_answer_and_what_the_user_said_share_a_message(payload_of):
+def test_results_of_one_answer_and_the_users_text_share_a_message(payload_of):
     payload = payload_of(
         user("Look."),
         answer(ToolCall("t1", "read", {"path": "a"}), ToolCall("t2", "read", {})),
@@ -126,7 +126,7 @@ def test_images_have_the_format_of_their_type(payload_of, mime, said):
     assert plain(payload)[0][1][1] == {"image": {"format": said, "source": {"bytes": "aGk="}}}
 
 
-def test_an_image_that_the_api_does_not_take_is_told(payload_of):
+def test_an_image_that_the_api_does_not_accept_is_reported(payload_of):
     payload = payload_of(user(ImageContent("aGk=", "image/tiff")))
 
     assert plain(payload)[0][1] == [{"text": "(image omitted: the API does not take image/tiff)"}]
@@ -259,7 +259,7 @@ def test_older_claudes_think_by_budget(payload_of, name):
     assert payload["additionalModelRequestFields"]["thinking"]["type"] == "enabled"
 
 
-def test_what_the_model_s_data_say_of_effort_wins(payload_of):
+def test_the_effort_levels_of_the_model_data_win(payload_of):
     fields = {"id": "anthropic.claude-opus-4-6-v1", "reasoning": True, "compat": {"forceAdaptiveThinking": False}}
     payload = payload_of(user("Hi"), model_fields=fields, reasoning="low")
 
@@ -326,7 +326,7 @@ def test_thinking_yields_to_a_forced_call(payload_of, tool):
     ("retention", "point"),
     [(None, POINT), ("short", POINT), ("long", {"cachePoint": {"type": "default", "ttl": "1h"}}), ("none", None)],
 )
-def test_cache_points_stand_behind_the_prompt_and_the_last_message_of_the_user(payload_of, retention, point):
+def test_cache_points_follow_the_prompt_and_the_last_user_message(payload_of, retention, point):
     payload = payload_of(
         user("One"), answer(TextContent("A")), user("Two"), system_prompt="Be brief.", cache_retention=retention
     )
@@ -346,7 +346,7 @@ def test_models_that_cannot_cache_get_no_cache_points(payload_of, model_id):
     assert "cachePoint" not in str(payload)
 
 
-def test_compat_says_what_an_arn_does_not(payload_of):
+def test_compat_supplies_what_an_arn_does_not_say(payload_of):
     arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc"
     opaque = payload_of(user("One"), model_fields={"id": arn, "name": "Ours"})
     told = payload_of(user("One"), model_fields={"id": arn, "name": "Ours", "compat": {"isClaude": True}})

@@ -119,7 +119,7 @@ async def test_without_a_relative_time_the_absolute_one_counts(server):
     ],
     ids=["revoked", "no-plan", "no-token", "no-time"],
 )
-async def test_what_goes_wrong_is_told_without_a_token(server, answer, message):
+async def test_a_failure_is_reported_without_a_token(server, answer, message):
     server.answers(answer)
 
     with pytest.raises((UserError, RequestFailed), match=message) as caught:
@@ -141,7 +141,7 @@ async def test_terms_of_models_are_accepted_only_by_the_user(server, accepts, en
     assert "known" not in ui.asked[1].text
 
 
-async def test_a_login_stands_although_the_models_cannot_be_enabled(server, monkeypatch):
+async def test_a_login_is_kept_although_the_models_cannot_be_enabled(server, monkeypatch):
     def gone(request):
         return json_answer(500, {"message": "broken"})
 
@@ -154,7 +154,7 @@ async def test_a_login_stands_although_the_models_cannot_be_enabled(server, monk
     assert ui.notices[-1].level == "warning"
 
 
-async def test_github_that_cannot_be_reached_is_told(monkeypatch):
+async def test_an_unreachable_github_is_reported(monkeypatch):
     monkeypatch.setenv("PI_OAUTH_URL_GITHUB_COPILOT", closed_url())
 
     with pytest.raises(RequestFailed, match="connection refused"):

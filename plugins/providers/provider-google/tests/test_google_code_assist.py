@@ -32,7 +32,7 @@ def hello():
     return wrapped(answer(text("Hel", "lo")))
 
 
-async def test_the_request_stands_in_a_wrapper(server, model, said, reply):
+async def test_the_request_is_wrapped(server, model, said, reply):
     server.answers(hello())
     message = await reply(model, said.user("Hi"), session_id="s1")
 
@@ -46,7 +46,7 @@ async def test_the_request_stands_in_a_wrapper(server, model, said, reply):
     assert "requestType" not in body
 
 
-async def test_the_headers_say_who_asks(server, model, said, reply):
+async def test_the_headers_identify_the_client(server, model, said, reply):
     server.answers(hello())
     await reply(model, said.user("Hi"))
 
@@ -58,7 +58,7 @@ async def test_the_headers_say_who_asks(server, model, said, reply):
     )
 
 
-async def test_antigravity_is_told_apart(server, antigravity, said, reply):
+async def test_antigravity_is_distinguished(server, antigravity, said, reply):
     server.answers(hello(), hello())
     await reply(antigravity(), said.user("Hi"))
     await reply(antigravity(id="claude-sonnet-4-6", reasoning=True), said.user("Hi"), reasoning="low")

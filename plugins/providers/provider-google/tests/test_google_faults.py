@@ -63,7 +63,7 @@ async def test_a_key_that_is_not_valid(told, transport):
 
 
 @TRANSPORTS
-async def test_a_request_too_large_is_told_by_its_status(told, transport):
+async def test_a_request_that_is_too_large_is_recognized_by_its_status(told, transport):
     message, _ = await told(html_page(413, "Error 413 (Request Entity Too Large)!!1"), transport)
 
     assert message.startswith("413 Error 413 (Request Entity Too Large)!!1")
@@ -116,7 +116,7 @@ async def test_nothing_answers(make_model, said, reply, transport):
 
 
 @TRANSPORTS
-async def test_nobody_is_told_the_key(told, transport):
+async def test_the_key_is_not_disclosed(told, transport):
     message, _ = await told(error(400, "Bad key AIza-0123456789"), transport)
 
     assert "AIza" not in message

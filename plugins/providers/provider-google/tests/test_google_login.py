@@ -156,7 +156,7 @@ async def test_a_new_account_is_set_up(server):
     assert [request.method for request in server.asked("/v1internal/operations/1")] == ["GET", "GET"]
 
 
-async def test_an_account_that_has_to_bring_a_project_is_told_so(server):
+async def test_an_account_that_needs_its_own_project_gets_an_explanation(server):
     server.accounts = deque([json_answer(200, {"currentTier": {"id": "standard-tier"}})])
 
     with pytest.raises(UserError, match="Set GOOGLE_CLOUD_PROJECT and sign in again"):
@@ -199,7 +199,7 @@ async def test_an_account_that_is_never_ready_is_not_waited_for(server):
         await GeminiLogin(interval=0).login(browser())
 
 
-async def test_a_refusal_of_the_service_is_told_in_its_words(server):
+async def test_a_refusal_is_reported_in_the_services_words(server):
     server.accounts = deque([error(403, "Code Assist is switched off.")])
 
     with pytest.raises(RequestFailed, match=r"Code Assist is switched off"):

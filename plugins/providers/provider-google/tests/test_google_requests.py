@@ -92,7 +92,7 @@ async def test_gemini_3_gets_ids_and_its_signatures(make_model, said, payload_of
     assert [part["functionResponse"]["id"] for part in sent["contents"][2]["parts"]] == ["c1", "c2"]
 
 
-async def test_a_call_of_another_model_says_that_it_is_not_signed(make_model, said, payload_of):
+async def test_a_call_of_another_model_is_marked_as_unsigned(make_model, said, payload_of):
     other = make_model("anthropic-messages", id="claude", provider="anthropic")
     calls = (said.call("toolu_1|x", "read", {}, "b3RoZXI="), said.call("toolu_2", "read", {}))
     answer = said.answer(other, said.thinking("Hm.", "b3RoZXI="), *calls)

@@ -87,13 +87,13 @@ async def test_a_budget_comes_on_top_of_the_answer(config_of):
     assert (config["maxOutputTokens"], config["thinkingConfig"]["thinkingBudget"]) == (8692, 8192)
 
 
-async def test_an_answer_keeps_room_beside_a_budget(config_of):
+async def test_an_answer_keeps_room_next_to_a_thinking_budget(config_of):
     config = await config_of("gemini-2.5-flash", "high", fields={"max_tokens": 8192})
 
     assert (config["maxOutputTokens"], config["thinkingConfig"]["thinkingBudget"]) == (8192, 7168)
 
 
-async def test_a_model_that_does_not_reason_is_told_nothing(config_of):
+async def test_a_model_without_reasoning_gets_no_reasoning_options(config_of):
     assert "thinkingConfig" not in await config_of("gemini-2.5-pro", "high", fields={"reasoning": False})
 
 

@@ -115,7 +115,7 @@ async def test_a_service_account_gets_a_token_once(server, tokens, key_file, mod
     assert "proj-1" in server.request.path
 
 
-async def test_the_credentials_name_a_project_where_nobody_does(
+async def test_the_credentials_name_a_project_where_nothing_else_does(
     server, tokens, key_file, model, said, reply, monkeypatch
 ):
     monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", "global")
@@ -252,7 +252,7 @@ def test_all_that_is_needed_is_there(tmp_path):
         {"GOOGLE_APPLICATION_CREDENTIALS": "/nowhere"},
     ],
 )
-async def test_where_something_is_missing_the_request_says_what(environ):
+async def test_a_request_names_what_is_missing(environ):
     source = AmbientCredentials({"CLOUDSDK_CONFIG": "/nowhere", **environ})
 
     assert source.available("google-vertex") is None

@@ -77,7 +77,7 @@ def test_a_signature_alone_is_kept(answer):
     assert message.text == "So."
 
 
-def test_the_answering_model_is_told_where_it_is_another(answer):
+def test_the_answering_model_is_recorded_where_it_differs(answer):
     message = answer({**chunk("stop", content="x"), "model": "mistral-large-2512"}, DONE)
 
     assert message.response_model == "mistral-large-2512"
@@ -105,7 +105,7 @@ def test_pieces_that_repeat_id_and_name_are_one_call(answer):
     assert [each.arguments for each in message.tool_calls] == [{"path": "a"}]
 
 
-def test_calls_that_all_have_the_number_nought_are_told_apart_by_id(answer):
+def test_calls_that_all_have_the_number_0_are_distinguished_by_id(answer):
     calls = [piece(id=each, index=0, arguments=f'{{"path":"{each}"}}') for each in ("aaaaaaaaa", "bbbbbbbbb")]
     message = answer(chunk("tool_calls", tool_calls=calls), DONE)
 

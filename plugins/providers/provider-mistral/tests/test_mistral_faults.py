@@ -44,7 +44,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("status", STATUSES)
-async def test_a_status_is_told_with_the_api_s_words_and_what_to_do(failure, status):
+async def test_a_status_is_reported_with_the_apis_message_and_what_to_do(failure, status):
     message = await failure(error(status, "Because", code="1300"))
 
     assert message.error_message.startswith(f'Mistral API error ({status}): {{"object":"error","message":"Because"')
@@ -61,7 +61,7 @@ async def test_overflow_is_recognised(failure):
     assert is_context_overflow(message)
 
 
-async def test_the_server_s_wish_to_wait_is_kept(failure):
+async def test_the_servers_retry_delay_is_kept(failure):
     message = await failure(error(429, "Rate limit exceeded", retry_after="7"))
 
     assert message.extra["requestFailure"]["retryAfterMs"] == 7000
@@ -116,7 +116,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-async def test_a_request_that_the_api_refuses_is_told(failure, case):
+async def test_a_request_that_the_api_refuses_is_reported(failure, case):
     changed, status, words = REFUSED[case]
 
     async def change(payload, _):
@@ -134,7 +134,7 @@ async def test_without_a_key_the_api_says_so(failure):
     assert message.error_message.startswith('Mistral API error (401): {"detail":"Unauthorized"}')
 
 
-async def test_a_page_of_a_proxy_is_told_by_its_title(failure):
+async def test_a_proxys_html_page_is_reported_by_its_title(failure):
     message = await failure(html_page(502, "Bad Gateway"))
 
     assert "Bad Gateway" in message.error_message

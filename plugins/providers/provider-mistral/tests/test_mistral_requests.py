@@ -162,7 +162,7 @@ def test_results_have_text_and_then_their_images(payload_of, make_model, said, c
     assert payload["messages"][-1]["content"] == [*parts(*texts), *[PIXEL] * images]
 
 
-def test_a_model_that_cannot_see_is_told_of_images(payload_of, make_model, said):
+def test_a_model_without_vision_gets_a_note_about_images(payload_of, make_model, said):
     model = make_model()
     payload = payload_of(
         said.user(said.image()),
@@ -176,7 +176,7 @@ def test_a_model_that_cannot_see_is_told_of_images(payload_of, make_model, said)
     assert result["content"] == parts("[tool error] (tool image omitted: model does not support images)")
 
 
-def test_answers_with_nothing_to_say_are_left_out(payload_of, make_model, said):
+def test_empty_answers_are_left_out(payload_of, make_model, said):
     payload = payload_of(said.user("Hi"), said.answer(make_model(), said.text(" \n")), said.user("Hi?"))
 
     assert [message["role"] for message in payload["messages"]] == ["user", "user"]
@@ -245,7 +245,7 @@ WISHES = {
 
 
 @pytest.mark.parametrize("case", WISHES)
-def test_how_a_model_is_told_to_think(payload_of, make_model, said, case):
+def test_reasoning_options_of_each_model(payload_of, make_model, said, case):
     fields, level, expected = WISHES[case]
     payload = payload_of(said.user("Hi"), model=make_model(**fields), reasoning=level)
 

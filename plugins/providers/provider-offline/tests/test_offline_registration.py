@@ -23,7 +23,7 @@ def test_model_needs_no_key_and_is_never_chosen_unasked():
     assert info.key_variables == ()
 
 
-def test_model_says_what_it_is():
+def test_the_model_introduces_itself():
     (info,) = pi_provider_offline.register_models()
     (model,) = info.models
 

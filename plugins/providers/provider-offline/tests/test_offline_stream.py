@@ -65,7 +65,7 @@ async def test_deltas_add_up_to_the_message(make_tool):
     assert message.stop_reason == "toolUse"
 
 
-async def test_thinking_and_answer_say_that_this_is_no_model():
+async def test_thinking_and_answer_state_that_this_is_no_model():
     message = (await stream(ask("hello")))[-1].message
 
     assert "rule-based stand-in, not a language model" in message.content[0].thinking
@@ -93,7 +93,7 @@ async def test_abort_before_the_start_ends_the_stream_at_once():
     assert events[0].error.error_message == "Request was aborted"
 
 
-async def test_abort_in_the_middle_keeps_what_was_said():
+async def test_abort_in_the_middle_keeps_the_partial_answer():
     control = AbortController()
     context = Context(messages=tuple(ask("hello")))
     events = []
@@ -144,7 +144,7 @@ async def test_other_answers_of_the_payload_hook_change_nothing(make_tool, answe
     assert [call.arguments for call in events[-1].message.tool_calls] == [{"path": "a.txt"}]
 
 
-async def test_response_hook_is_told_before_the_answer_begins():
+async def test_the_response_hook_is_called_before_the_answer_begins():
     order = []
 
     async def on_response(status, headers):

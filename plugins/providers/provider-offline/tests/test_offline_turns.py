@@ -79,7 +79,7 @@ async def test_only_requests_after_the_last_answer_are_open(bench):
     assert "a.txt has 1 line." in answer
 
 
-async def test_steering_between_turns_is_done_beside_the_rest(bench):
+async def test_steering_between_turns_is_added_to_the_rest(bench):
     bench.write("a.txt", "one two")
     bench.messages.append(user("write b.txt: x, then read b.txt"))
     first = await bench.answer_once(SEVEN)

@@ -104,7 +104,7 @@ async def test_errors_are_named_for_the_provider(make_model, said, reply, monkey
     assert message.error_message.startswith('az{u}re API error (429): {"error":{"message":"Slow"')
 
 
-async def test_how_long_a_cache_is_kept_is_not_said(make_model, said, payload_of):
+async def test_cache_retention_is_not_sent(make_model, said, payload_of):
     model = make_model("azure-openai-responses")
     body = await payload_of(model, said.user("a"), session_id="s1", cache_retention="long")
 
@@ -171,7 +171,7 @@ def installed(monkeypatch, tmp_path):
         (["AZURE_OPENAI_BASE_URL"], True),
     ],
 )
-def test_whether_a_token_can_be_had_is_told_without_asking(monkeypatch, installed, variables, expected):
+def test_whether_a_token_is_available_is_known_without_a_request(monkeypatch, installed, variables, expected):
     for name in variables:
         monkeypatch.setenv(name, "set")
 

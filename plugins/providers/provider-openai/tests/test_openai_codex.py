@@ -96,7 +96,7 @@ async def test_a_token_without_an_account_is_an_error_that_does_not_show_it(make
     assert message.error_message == "Failed to extract accountId from token. Run pi auth login openai-codex."
 
 
-async def test_nobody_is_logged_in(make_model, said, ask):
+async def test_a_request_without_a_login_fails(make_model, said, ask):
     with pytest.raises(MissingKey, match="No API key for provider: fake"):
         await ask(make_model("openai-codex-responses"), said.user("Hi"), api_key=None)
 

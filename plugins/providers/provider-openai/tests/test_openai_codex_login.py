@@ -115,7 +115,7 @@ async def test_a_code_that_was_refused_elsewhere_ends_the_login(server):
         await CodexLogin().login(FakeUI().answers(None))
 
 
-async def test_an_account_that_may_not_use_codes_is_told_what_else_works(server):
+async def test_an_account_that_may_not_use_codes_gets_an_alternative(server):
     server.answers(json_answer(404, {"error": {"message": "Not found"}}))
 
     with pytest.raises(UserError, match=r"does not let this account .* pi auth login openai-codex where there is"):

@@ -116,7 +116,7 @@ async def test_the_model_s_own_levels_win(make_model, said, payload_of, levels, 
     assert {name: body.get(name, NONE) for name in expected} == expected
 
 
-async def test_a_model_that_does_not_reason_is_told_nothing_of_it(make_model, said, payload_of):
+async def test_a_model_without_reasoning_gets_no_reasoning_options(make_model, said, payload_of):
     for format_ in ("openai", "zai", "qwen", "openrouter", "deepseek", "together"):
         body = await payload_of(make_model(compat={"thinkingFormat": format_}), said.user("a"), reasoning="high")
 
@@ -310,7 +310,7 @@ def test_hosts_are_known_by_their_address(make_model, base_url, expected):
     assert {name: value for name, value in found.items() if value != DEFAULTS[name]} == expected
 
 
-def test_what_the_model_says_wins_over_what_the_host_is_known_for(make_model):
+def test_the_models_data_win_over_the_hosts_defaults(make_model):
     model = make_model(provider="deepseek", compat={"thinkingFormat": "openai", "supportsStore": None})
 
     found = compat_of(model)

@@ -76,7 +76,7 @@ def test_parallel_calls_may_come_interleaved(answer):
     assert [(each.id, each.arguments) for each in message.tool_calls] == [("a", {"path": "x"}), ("b", {"path": "y"})]
 
 
-def test_calls_that_all_have_the_index_0_are_told_apart_by_id(answer):
+def test_calls_that_all_have_the_index_0_are_distinguished_by_id(answer):
     message = answer(
         pieces(piece(0, "a", "read", '{"path":"x"}')), pieces(piece(0, "b", "read", '{"path":"y"}')), chunk("stop")
     )

@@ -64,7 +64,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("status", STATUSES)
-async def test_a_status_is_told_with_the_api_s_words_and_what_to_do(failure, api, status):
+async def test_a_status_is_reported_with_the_apis_message_and_what_to_do(failure, api, status):
     message = await failure(error(status, "Invalid request", code="some_code"))
 
     start = f"{status}: " if api == "openai-completions" else f"fake API error ({status}): "
@@ -90,14 +90,14 @@ async def test_overflow_texts_stay_as_they_are(failure, words):
     assert words in message.error_message
 
 
-async def test_the_server_s_wish_to_wait_is_kept(failure):
+async def test_the_servers_retry_delay_is_kept(failure):
     message = await failure(error(429, "Slow down", retry_after="7"))
 
     assert message.extra["requestFailure"]["retryAfterMs"] == 7000
     assert "Wait 7 s" in message.error_message
 
 
-async def test_a_page_of_a_proxy_is_told_by_its_title(failure, api):
+async def test_a_proxys_html_page_is_reported_by_its_title(failure, api):
     bad = await failure(html_page(502, "Bad Gateway"))
     fine = await failure(html_page(200, "Welcome"))
 

@@ -70,11 +70,11 @@ async def test_a_configured_key_and_headers_go_along():
     [f"{closed_url()}/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:x/v1", "http://nobody.invalid/v1", "", "://"],
     ids=["closed", "too high a port", "no number", "no such name", "empty", "no URL"],
 )
-async def test_where_nobody_listens_there_is_nothing(base_url):
+async def test_an_address_without_a_server_discovers_nothing(base_url):
     assert await discover(at(base_url)) == at(base_url)
 
 
-async def test_a_server_that_says_nothing_is_waited_for_as_long_as_was_said():
+async def test_a_silent_server_is_waited_for_until_the_given_timeout():
     async with FakeServer() as server:
         server.answers(silence())
 
@@ -166,7 +166,7 @@ print("httpx" in sys.modules)
 # Where Ollama is
 
 
-async def test_ollama_is_asked_where_its_variable_says(monkeypatch):
+async def test_ollama_is_asked_at_the_address_of_its_variable(monkeypatch):
     async with FakeOpenAI(models=["qwen3:8b"], keyless=True) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url.removeprefix("http://"))
         ollama, moved, other = await asyncio.gather(
@@ -229,5 +229,5 @@ def test_what_the_variable_of_ollama_means(host, base_url):
         ("", False),
     ],
 )
-def test_which_hosts_are_somebody_s_own(base_url, expected):
+def test_which_hosts_are_private(base_url, expected):
     assert is_local(base_url) is expected

@@ -105,7 +105,7 @@ async def test_a_tool_may_be_demanded_in_any_api_s_words(model, said, payload_of
     assert body["tool_choice"] == {"type": "function", "name": "x"}
 
 
-async def test_what_this_model_said_goes_back_unchanged(model, said, payload_of):
+async def test_items_of_this_model_go_back_unchanged(model, said, payload_of):
     item = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x"}'
     body = await payload_of(
         model,
@@ -141,7 +141,7 @@ async def test_what_this_model_said_goes_back_unchanged(model, said, payload_of)
     ]
 
 
-async def test_what_another_model_said_gets_ids_of_ours_and_its_calls_none(make_model, model, said, payload_of):
+async def test_items_of_another_model_get_our_ids_and_its_calls_none(make_model, model, said, payload_of):
     other = make_model("openai-completions", id="other")
     body = await payload_of(
         model,
@@ -213,7 +213,7 @@ async def test_the_session_is_in_the_headers(model, said, ask, make_model):
     assert (server.request.headers["x-session-id"], server.request.headers.get("session_id")) == ("s1", None)
 
 
-async def test_copilot_is_told_who_asks(said, ask, make_model):
+async def test_the_header_for_copilot_names_the_initiator(said, ask, make_model):
     from pi_testing.fake_servers.openai import FakeOpenAI, response, text
 
     async with FakeOpenAI() as server:

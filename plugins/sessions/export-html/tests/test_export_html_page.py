@@ -31,7 +31,7 @@ def call(call_id, **arguments):
     return ToolCall(id=call_id, name="bash", arguments=arguments)
 
 
-def test_the_head_tells_what_the_session_is_and_what_it_cost(session, page, answer):
+def test_the_header_describes_the_session_and_its_cost(session, page, answer):
     session.append_message(UserMessage(content="hi"))
     usage = Usage(input=1200, output=34, cache_read=15_000, cost=Cost(total=0.25))
     session.append_message(answer("hello", usage=usage))
@@ -48,7 +48,7 @@ def test_the_head_tells_what_the_session_is_and_what_it_cost(session, page, answ
     assert "↑1.2k ↓34 R15k $0.2500" in facts
 
 
-def test_what_the_model_was_told_is_folded_and_no_turn(session, page, answer):
+def test_the_models_instructions_are_folded_and_no_turn(session, page, answer):
     tool = {"name": "dig", "description": "Digs.", "parameters": {}}
     session.append_message(SystemMessage(sections={"preamble": "You dig."}, tools_added=(tool,)))
     session.append_message(UserMessage(content="hi"))
@@ -82,7 +82,7 @@ def test_prompt_and_tools_are_folded(session, page, answer):
     assert not any("open" in attributes for attributes in found.all("details"))
 
 
-def test_a_result_stands_in_the_call_that_it_is_for_though_ids_are_used_again(session, written, answer):
+def test_a_result_is_attached_to_its_call_though_ids_are_reused(session, written, answer):
     for text in ("first", "second"):
         session.append_message(answer(call("call_0", command=f"echo {text}"), stop_reason="toolUse"))
         session.append_message(result("call_0", f"{text} result"))
@@ -174,7 +174,7 @@ def test_all_branches_are_there_and_the_active_one_is_seen(session, page, answer
     assert [each for each in found.texts if each[0] == "mark"] == [("mark", "crossing")] * 2
 
 
-def test_a_branch_that_was_left_stands_before_the_way_goes_on(session, page, answer):
+def test_an_abandoned_branch_comes_before_the_rest_of_the_current_one(session, page, answer):
     start = session.append_message(UserMessage(content="start"))
     for text in ("left", "taken"):
         session.branch(start)
@@ -192,7 +192,7 @@ def test_a_branch_that_was_left_stands_before_the_way_goes_on(session, page, ans
     ]
 
 
-def test_errors_thinking_summaries_and_commands_are_told(session, page, answer):
+def test_errors_thinking_summaries_and_commands_are_displayed(session, page, answer):
     first = session.append_message(UserMessage(content="hi"))
     session.append_message(
         answer(ThinkingContent("Let me think."), stop_reason="error", error_message="529 overloaded")

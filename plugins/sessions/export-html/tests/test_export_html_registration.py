@@ -55,7 +55,7 @@ def test_registering_imports_nothing_that_only_a_page_needs():
 @pytest.mark.parametrize(
     ("args", "path"), [("", None), ("  ", None), ("talk.html", "talk.html"), ("'my talk.jsonl' ", "my talk.jsonl")]
 )
-async def test_the_command_exports_and_tells_where(args, path):
+async def test_the_command_exports_and_prints_the_path(args, path):
     (command,) = pi_export_html.register_commands()
     ctx = Context()
 
@@ -65,7 +65,7 @@ async def test_the_command_exports_and_tells_where(args, path):
     assert ctx.said == [("info", f"Session exported to: {path or 'pi-session-x.html'}")]
 
 
-async def test_the_command_tells_what_went_wrong():
+async def test_the_command_reports_what_went_wrong():
     (command,) = pi_export_html.register_commands()
     ctx = Context(UserError("Nothing to export yet - start a conversation first"))
 

@@ -61,7 +61,7 @@ def findings(path):
     return [(each.line, each.message) for each in check_session(Path(path).read_bytes()).findings]
 
 
-def test_without_a_word_it_says_what_it_can(run):
+def test_an_empty_request_gets_a_list_of_abilities(run):
     assert run()[1].startswith("Usage: pi sessions list")
     assert run("fsck", "--help") == run("-h")
 
@@ -78,7 +78,7 @@ def test_without_a_word_it_says_what_it_can(run):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said(arguments, error, said, run):
+def test_what_is_wrong_is_reported(arguments, error, said, run):
     with pytest.raises(error) as raised:
         run(*arguments)
     assert str(raised.value) == said
@@ -114,7 +114,7 @@ def test_a_terminal_of_unknown_size_gets_whole_lines(run, store, header, said, m
         assert b"What is the tide?" in shown.read(4096)
 
 
-def test_an_empty_list_says_where_to_look(run):
+def test_an_empty_list_comes_with_where_to_look(run):
     assert run("list") == (0, "No sessions are stored for this directory; --all looks everywhere.\n")
     assert run("list", "--all") == (0, "No sessions are stored.\n")
 
@@ -182,7 +182,7 @@ def test_a_store_that_is_missing_is_named(run):
 # fsck
 
 
-def test_a_sound_file_is_told_so(run, write, line, call):
+def test_an_intact_file_is_reported_as_intact(run, write, line, call):
     path = write(
         line("a"),
         call("b", "a", "1", "2"),
@@ -253,7 +253,7 @@ def test_calls_are_paired_on_each_branch(write, line, call):
     assert findings(path) == [(3, "its tool call '1' of 'bash' has no result on the branch that ends in line 6")]
 
 
-def test_a_repaired_copy_stands_beside_the_original(run, write, line, store):
+def test_a_repaired_copy_is_written_next_to_the_original(run, write, line, store):
     good = b'{"type":"custom", "id":"g","parentId":"b", "timestamp":"t","customType":"x","data":{"kept": 1.0}}'
     path = write(
         line("a"), line("b", "lost"), b"{", line("b", "a", "mine"), line("c", "x"), line("d", "e"), line("e", "d"),

@@ -224,7 +224,7 @@ def test_what_another_program_left_torn_does_not_tear_ours(store, header, said):
     assert store.open(session.reference).entries.index.ids == ["a", "b"]
 
 
-def test_the_second_on_a_session_is_told_who_else_is(store, header, said, tmp_path):
+def test_a_second_process_on_a_session_gets_a_notice_about_the_first(store, header, said, tmp_path):
     path = tmp_path / "s.jsonl"
     command = [sys.executable, "-c", HOLDER, str(tmp_path), str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as first:
@@ -261,7 +261,7 @@ def test_a_file_that_took_the_place_of_ours_is_appended_to(store, header, said):
     assert store.open(session.reference).entries.index.ids == ["a", "b"]
 
 
-def test_a_file_that_was_removed_is_told(store, header, said):
+def test_a_file_that_was_removed_is_reported(store, header, said):
     session = store.create(header())
     session.append([said("a")])
     session.file.unlink()

@@ -192,7 +192,7 @@ def test_a_fork_that_cannot_be_stored_leaves_nothing(store, header, said, place)
 
 
 @pytest.mark.parametrize(("sync", "expected"), [("never", 0), ("turn", 2), ("entry", 3)])
-def test_entries_are_forced_to_the_disk_as_the_policy_says(sync, expected, place, header, said, monkeypatch):
+def test_entries_are_synced_to_disk_according_to_the_policy(sync, expected, place, header, said, monkeypatch):
     forced = []
     monkeypatch.setattr(os, "fsync", forced.append)
     session = JsonlSessionStore(evolve(place, sync=sync)).create(header())

@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_left_out(store, stored):
         assert [info.id for info in store.list("/home/me/project")] == ["one"]
 
 
-def test_progress_is_told(store, stored):
+def test_progress_is_reported(store, stored):
     for name in "abc":
         stored(name)
     told = []
@@ -267,7 +267,7 @@ def test_however_a_message_is_written_its_time_and_text_are_found(name):
     assert text_of_all(data) == "T"
 
 
-def test_only_what_user_and_assistant_said_counts():
+def test_only_user_and_assistant_messages_count():
     texts = b'[{"type":"text","text":"1"},{"type":"text","text":"2"}]'
     data = b"\n".join([
         b'{"type":"session","id":"h"}',

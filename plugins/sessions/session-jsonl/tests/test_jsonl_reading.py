@@ -161,7 +161,7 @@ def test_damage_that_shows_on_use_is_an_entry_of_its_own(store, write, line):
     assert session.entries[3].message.text == "text"
 
 
-def test_damage_that_shows_on_use_is_told_of_then_and_once(store, write, line):
+def test_damage_found_on_use_is_reported_then_and_once(store, write, line):
     hidden = [
         b'{"type":"message","id":"h%d","parentId":"a","timestamp":"t","message":{"role":}}' % each for each in range(9)
     ]
@@ -314,7 +314,7 @@ def test_a_message_without_content_is_an_empty_one(store, write, role, content):
 
 
 @pytest.mark.parametrize("replacement", ["short", {"content": "short"}], ids=["alone", "as_written"])
-def test_an_edit_says_the_new_content(store, write, line, replacement):
+def test_an_edit_displays_the_new_content(store, write, line, replacement):
     edit = {"type": "context_edit", "id": "e", "parentId": "a", "timestamp": "t", "targetId": "a"}
 
     session = store.open(write(line("a"), {**edit, "replacement": replacement}))
@@ -371,7 +371,7 @@ print(old.notices[0], old.header.version, len(old.entries))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may do less")
-def test_rights_that_are_missing_are_told_and_harm_nothing(line):
+def test_missing_permissions_are_reported_and_harm_nothing(line):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -401,7 +401,7 @@ def test_system_messages_are_found_without_parsing_the_others(store, write, line
     assert [entry.message.role for entry in session.entries] == ["system", "user", "user", "user", "system"]
 
 
-def test_a_session_knows_its_records_from_what_was_said(store, write, line):
+def test_a_session_distinguishes_records_from_messages(store, write, line):
     told = {"role": "system", "content": "", "sections": {"cwd": "/c"}, "timestamp": 1}
     host = PluginHost(Settings.in_memory({}, agent_dir=store.place.agent_dir))
     manager = SessionManager.open(write({**line("s"), "message": told}, line("a", "s", "hi")), host=host)

@@ -157,7 +157,7 @@ def test_a_session_without_an_answer_leaves_no_file(tmp_path):
     assert not (tmp_path / "sessions").exists()
 
 
-def test_the_user_is_told_of_damage_that_shows_on_use(tmp_path, write, line):
+def test_damage_found_on_use_is_reported_to_the_user(tmp_path, write, line):
     hidden = b'{"type":"message","id":"b","parentId":"a","timestamp":"t","message":{"role":}}'
     session = SessionManager.open(write(line("a"), hidden, line("c", "b")), host=host_in(tmp_path))
     told = []

@@ -32,7 +32,7 @@ async def test_a_failing_command_is_a_failed_call(call, command, shown):
     assert (result.content[0].text, result.is_error) == (shown, True)
 
 
-async def test_silence_is_said(call):
+async def test_a_command_without_output_is_reported_as_such(call):
     result = await call("bash", command="true")
 
     assert (result.content[0].text, result.is_error, result.details) == ("(no output)", False, None)

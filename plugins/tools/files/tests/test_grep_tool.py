@@ -25,7 +25,7 @@ async def test_lines_are_shown_with_path_and_number_sorted_by_path(text, tree):
     assert await text("grep", pattern="needle", path="src", ignoreCase=True) == "a.py:2: needle = 1\nb.txt:1: Needle"
 
 
-async def test_of_one_file_the_base_name_is_shown(text, tree):
+async def test_of_one_file_the_base_name_is_printed(text, tree):
     assert await text("grep", pattern="^end", path="src/a.py") == "a.py:3: end"
 
 
@@ -163,7 +163,7 @@ async def test_a_huge_context_costs_no_more_than_the_file(text, tmp_path):
     assert (await text("grep", pattern="x", limit=10**9, context=10**12)).startswith("a:1: x\na-2- x\n")
 
 
-async def test_without_descriptors_the_reason_is_told(failure, call, monkeypatch):
+async def test_without_descriptors_the_reason_is_reported(failure, call, monkeypatch):
     def refuse():
         raise OSError(errno.EMFILE, "Too many open files")
 

@@ -32,7 +32,7 @@ def test_the_order_that_was_measured(seed):
     assert [name for name, _ in in_order([(name, False) for name in names])] == MEASURED
 
 
-def test_accents_sort_beside_their_letter():
+def test_accented_letters_sort_next_to_their_base_letter():
     names = ["linkd", "été", "C", "zz"]
 
     assert [name for name, _ in in_order([(name, False) for name in names])] == ["C", "été", "linkd", "zz"]

@@ -53,7 +53,7 @@ async def read_until(process, text):
         await asyncio.sleep(0.01)
 
 
-async def test_it_is_what_the_contract_says(processes):
+async def test_it_matches_the_contract(processes):
     assert isinstance(processes, Processes)
 
 
@@ -69,7 +69,7 @@ async def test_output_is_read_piece_by_piece(processes):
     assert (process.status, process.exit_code) == ("exited", 3)
 
 
-async def test_a_program_runs_without_a_shell_and_where_it_is_told(processes, tmp_path):
+async def test_a_program_runs_without_a_shell_in_the_given_directory(processes, tmp_path):
     (tmp_path / "sub").mkdir()
     process = await processes.start(["sh", "-c", "echo $OWN $STAGE $PI_CODING_AGENT; pwd"], cwd="sub", env={"OWN": "1"})
     await process.wait()

@@ -32,7 +32,7 @@ async def test_an_unreadable_file(failure, ctx, plain_user):
     assert message == f"EACCES: permission denied, access '{ctx.cwd}/a'"
 
 
-async def test_a_broken_link_and_a_circle(failure, tmp_path):
+async def test_a_broken_link_and_a_cycle(failure, tmp_path):
     (tmp_path / "a").symlink_to("nowhere")
     (tmp_path / "b").symlink_to("b")
 

@@ -72,7 +72,7 @@ async def test_a_corrupt_image_is_no_error(call, tmp_path):
     ]
 
 
-async def test_a_model_that_sees_nothing_is_told(call, ctx, tmp_path):
+async def test_a_model_without_vision_gets_a_note(call, ctx, tmp_path):
     from attrs import evolve
 
     ctx.model = evolve(ctx.model, input=("text",))

@@ -47,7 +47,7 @@ async def test_more_lines_end_in_the_notice(call, tmp_path):
     assert result.details["truncation"]["totalLines"] == 2001
 
 
-async def test_more_bytes_end_in_the_notice_that_says_so(text, tmp_path):
+async def test_more_bytes_end_in_a_truncation_notice(text, tmp_path):
     (tmp_path / "a").write_text("x" * 99 + "\n" + ("y" * 99 + "\n") * 1000)
 
     shown = await text("read", path="a")

@@ -124,7 +124,7 @@ async def test_the_launcher_is_asked_for_commands_of_the_user_and_programs_of_pl
     assert [(each.purpose, each.call_id) for each in launcher.requests] == [("user_bash", None), ("exec", None)]
 
 
-async def test_a_command_starts_as_the_launcher_says(result_of, launcher):
+async def test_a_command_starts_as_the_launcher_specifies(result_of, launcher):
     launcher.answer = lambda request: evolve(request, argv=("env", "WRAPPED=1", *request.argv), cwd="/")
 
     assert (await result_of("bash", command="echo $WRAPPED; pwd")).text == "1\n/\n"

@@ -41,7 +41,7 @@ print([name for name in {heavy!r} if name in sys.modules])
     assert done.stdout.strip() == "[]"
 
 
-def test_every_public_name_is_where_the_table_says():
+def test_every_public_name_is_in_the_module_of_the_table():
     for module, names in _HOMES.items():
         home = __import__(f"pi_tools.{module}", fromlist=["x"])
         assert set(names.split()) <= set(home.__all__)
@@ -80,7 +80,7 @@ async def test_options_reach_the_tools_of_a_group(call, tmp_path):
     assert result.content[0].text == "5\n"
 
 
-def test_the_tools_that_only_look_say_so():
+def test_read_only_tools_are_marked():
     states = {tool.name: tool.annotations for tool in pi_tools.register_tools()}
 
     assert sorted(name for name, each in states.items() if each.read_only) == ["find", "grep", "ls", "read"]

@@ -35,7 +35,7 @@ async def test_its_output_comes_as_it_is_printed(pi_session, recorder):
     assert "".join(event.delta for event in recorder.events) == "onetwo"
 
 
-async def test_the_model_is_told_with_the_next_prompt(pi_session, script):
+async def test_the_model_gets_it_with_the_next_prompt(pi_session, script):
     script.turn(text("I see."))
     await pi_session.execute_bash("echo hello")
 
@@ -44,7 +44,7 @@ async def test_the_model_is_told_with_the_next_prompt(pi_session, script):
     assert script.requests[0].messages[0].text == "Ran `echo hello`\n```\nhello\n\n```"
 
 
-async def test_what_is_excluded_is_kept_and_not_told(pi_session, script):
+async def test_what_is_excluded_is_kept_and_not_sent(pi_session, script):
     script.turn(text("Nothing."))
     await pi_session.execute_bash("echo secret", exclude_from_context=True)
 
@@ -106,7 +106,7 @@ async def test_the_model_reads_once_that_output_was_cut(pi_session, script):
     assert read.count("Full output") == 1
 
 
-async def test_output_that_could_not_be_kept_is_still_said_to_be_cut(pi_session, script, tmp_path, monkeypatch):
+async def test_output_that_could_not_be_kept_is_still_marked_as_truncated(pi_session, script, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     script.turn(text("I see."))
     result = await pi_session.execute_bash("seq 5000")
