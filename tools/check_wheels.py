@@ -34,7 +34,18 @@ UV = os.environ.get("UV", "uv")  # uv run says which uv it is
 TIMEOUT = 300
 WITH_COMMAND = {"pluggypi", "pluggypi-cli"}
 SMALL_PI = ["pluggypi-core", "pluggypi-cli", "pluggypi-tools", "pluggypi-provider-offline"]
-STRANGERS = {"tool": "word-count", "provider": "acme", "hooks": "keep-trees", "mode": "markdown", "store": "sqlite"}
+STRANGERS = {
+    "tool": "word-count",
+    "provider": "acme",
+    "hooks": "keep-trees",
+    "command": "answers",
+    "extension": "call-count",
+    "login": "acme-login",
+    "exporter": "plain-text",
+    "service": "low-priority",
+    "mode": "markdown",
+    "store": "sqlite",
+}
 """What ``pi plugin new`` is asked for: names by kind."""
 BROUGHT_BY_CHECKERS = {"typing_extensions"}
 
@@ -183,12 +194,19 @@ def use_strangers(small: SmallPi) -> None:
     expect("the tool counts", counted == "3 words", counted)
     models = small.pi("--list-models", "acme")
     expect("the provider has its model", re.search(r"^acme +small ", models, re.MULTILINE), models)
+    loaded = {each["name"]: each for each in json.loads(small.pi("plugins", "--json"))}
+    for name, kind in (("answers", "commands"), ("acme-login", "logins"), ("low-priority", "services")):
+        expect(f"{name} registers its {kind}", loaded[name]["registers"].get(kind), loaded[name])
+    expect("the extension is activated", loaded["call-count"]["hooks"], loaded["call-count"])
     prompt = ("--model", "offline/rules", "List the files here")
     printed = small.pi("--mode", "markdown", *prompt)
     expect("the front end prints", printed.startswith("## List the files here") and "notes.txt" in printed, printed)
     small.pi("config", "set", "sessionStore", "sqlite")
     first, again = (json.loads(small.pi("--mode", "json", *more, *prompt).partition("\n")[0]) for more in ((), ("-c",)))
     expect("the store gives the session back", first["id"] == again["id"], [first, again])
+    small.pi("--export", first["id"], "talk.txt")
+    exported = (small.work / "talk.txt").read_text()
+    expect("the exporter writes the conversation", "> List the files here\n" in exported, exported)
     small.pi("config", "unset", "sessionStore")
 
 

@@ -1,4 +1,7 @@
-"""A plugin with state: it counts turns, and keeps the number in the session."""
+"""A plugin with state: it counts turns, and keeps the number in the session.
+
+`pi plugin new NAME --kind extension` writes one to start from, with tests.
+"""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,7 @@
-"""A slash command that tells how many requests the conversation has made."""
+"""A slash command that tells how many requests the conversation has made.
+
+`pi plugin new NAME --kind command` writes one to start from, with tests.
+"""
 
 from pi_hookspecs import Command, hookimpl
 

@@ -1,4 +1,7 @@
-"""Sessions as plain text: what was said, and by whom. `/export talk.txt`, or `pi --export SESSION talk.txt`."""
+"""Sessions as plain text: what was said, and by whom. `/export talk.txt`, or `pi --export SESSION talk.txt`.
+
+`pi plugin new NAME --kind exporter` writes one to start from, with tests.
+"""
 
 from pi_hookspecs import hookimpl
 

@@ -1,4 +1,7 @@
-"""A login that asks for a token: `pi auth login acme`."""
+"""A login that asks for a token: `pi auth login acme`.
+
+`pi plugin new NAME --kind login` writes one to start from, with tests.
+"""
 
 from pi_hookspecs import hookimpl
 

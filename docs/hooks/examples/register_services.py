@@ -1,4 +1,7 @@
-"""A `Retrier`: one more try when the provider is overloaded, at once."""
+"""A `Retrier`: one more try when the provider is overloaded, at once.
+
+`pi plugin new NAME --kind service` writes a `Launcher` to start from, with tests.
+"""
 
 from pi_hookspecs import RetryDecision, hookimpl
 

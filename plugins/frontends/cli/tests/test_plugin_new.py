@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,18 @@ import pytest
 
 from pi_cli._plugin_new import _KINDS, write_plugin
 
-NAMES = {"tool": "word-count", "provider": "acme", "hooks": "keep-trees", "mode": "markdown", "store": "sqlite"}
+NAMES = {
+    "tool": "word-count",
+    "provider": "acme",
+    "hooks": "keep-trees",
+    "command": "answers",
+    "extension": "call-count",
+    "login": "acme-login",
+    "exporter": "plain-text",
+    "service": "low-priority",
+    "mode": "markdown",
+    "store": "sqlite",
+}
 LONGEST = "abcdefghij-abcdefghi-abcdefghi"
 
 
@@ -126,6 +138,47 @@ def test_what_was_written_runs_without_being_installed(pi, path):
     assert "acme-models  small" in done.stdout
 
 
+LISTED = {
+    "word-count": {"tools": ["word_count"]},
+    "acme": {"providers": ["acme"], "models": ["acme"]},
+    "keep-trees": {"hooks": ["system_prompt", "tool_call"]},
+    "answers": {"commands": ["answers"]},
+    "call-count": {"hooks": ["activate"]},
+    "acme-login": {"models": ["acme-login"], "logins": ["acme-login"]},
+    "plain-text": {"exporters": ["plain-text"]},
+    "low-priority": {"services": ["Launcher"]},
+    "markdown": {"modes": ["markdown"]},
+    "sqlite": {"session_stores": ["sqlite"]},
+}
+"""What `pi plugins --json` lists of each."""
+
+
+def test_every_kind_is_loaded_from_its_folder(pi, plugins):
+    folders = [argument for name in NAMES.values() for argument in ("-e", str(plugins / name))]
+
+    done = pi.run(*folders, "plugins", "--json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert listed(done.stdout) == LISTED
+
+
+def test_every_kind_is_found_where_it_is_installed(pi, plugins):
+    paths = [plugins / "site", *(plugins / name / "src" for name in NAMES.values())]
+    pi.env["PYTHONPATH"] = os.pathsep.join([*map(str, paths), pi.env["PYTHONPATH"]])
+
+    done = pi.run("plugins", "--json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert listed(done.stdout) == LISTED
+
+
+def listed(output):
+    """Return what `pi plugins --json` lists of the new plugins, which all have to be loaded."""
+    found = {each["name"]: each for each in json.loads(output) if each["name"] in LISTED and each["loads"]}
+    hooks = {name: {"hooks": [hook["name"] for hook in each["hooks"]]} for name, each in found.items() if each["hooks"]}
+    return {name: {**each["registers"], **hooks.get(name, {})} for name, each in found.items()}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -136,7 +189,7 @@ def test_what_was_written_runs_without_being_installed(pi, path):
         (["new", "a" * 31, "--kind", "tool"], "cannot be a plugin's name"),
         (["new", "import", "--kind", "tool"], "it is a word of Python"),
         (["new", "tools", "--kind", "tool"], "A plugin named 'tools' is installed, from pluggypi-tools"),
-        (["new", "mine"], "Say what the plugin adds: --kind tool | provider | hooks | mode | store"),
+        (["new", "mine"], "Say what the plugin adds: --kind tool | provider | hooks | command | "),
         (["new", "mine", "--kind", "tol"], "Unknown kind of plugin: tol. Did you mean tool?"),
         (["new", "mine", "--kind", "xyz"], "Unknown kind of plugin: xyz. Known are tool, provider"),
         (["new", "mine", "--kind", "tool", "--dir", "."], "The folder '.' is not empty"),

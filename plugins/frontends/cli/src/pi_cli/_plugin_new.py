@@ -71,6 +71,28 @@ _KINDS = {
         "A policy for pi: it refuses shell commands that delete trees.",
         "`pi hooks tool_call` shows it among those that are asked.",
     ),
+    "command": _Kind(
+        "A slash command for pi: it appends the last answer to a file.",
+        "Type `/acme-plugin notes.md` in a conversation.",
+    ),
+    "extension": _Kind(
+        "An extension of pi: it counts tool calls, and keeps the number in the status line.",
+        "Run `pi`; `/acme-plugin` lists the calls.",
+    ),
+    "login": _Kind(
+        "A login for pi: it signs in to a provider with the browser.",
+        "Run `pi auth login acme-plugin`, then `pi --model acme-plugin/small`.",
+        ("pluggypi-provider-kit>=1.0,<2",),
+    ),
+    "exporter": _Kind(
+        "An export format for pi: sessions as plain text.",
+        "Type `/export talk.txt`, or run `pi --export SESSION talk.txt`.",
+    ),
+    "service": _Kind(
+        "A service for pi: it starts the model's commands at a low priority.",
+        "`pi plugins show acme-plugin` names what it provides; commands of `bash` run at a low priority.",
+        ("attrs>=25.3",),
+    ),
     "mode": _Kind(
         "A front end for pi: it prints questions and answers as Markdown.",
         'Run `pi --mode acme-plugin "What is here?"`.',
