@@ -1,6 +1,18 @@
-"""A front end that prints the length of every answer: `pi --mode lengths "Say hello"`."""
+"""A front end that prints the length of every answer: `pi --mode lengths "Say hello"`. Its heading is there at once.
+
+A session takes a moment to make; `prepare` runs before that.
+"""
+
+from contextlib import contextmanager
 
 from pi_hookspecs import Mode, hookimpl
+
+
+@contextmanager
+def heading(facts):
+    print(f"{facts.session_name or 'Lengths'} in {facts.cwd}")
+    yield
+    print("The end.")  # also if no session can be made
 
 
 async def run(session, options):
@@ -13,19 +25,23 @@ async def run(session, options):
 
 @hookimpl
 def register_modes():
-    return [Mode("lengths", run=run, description="Print the length of every answer")]
+    return [Mode("lengths", run=run, prepare=heading, description="Print the length of every answer")]
 
 
 # Shown by
 
 from types import SimpleNamespace
 
+from pi_hookspecs import StartFacts
 from pi_testing import text
 
 
-async def shown(pi_host, pi_session, script):
+async def shown(pi_host, pi_session, script, tmp_path, capsys):
     script.turn(text("Hello."))
     mode = pi_host.find("register_modes", "lengths").thing
+    facts = StartFacts(cwd=tmp_path, agent_dir=tmp_path, settings=pi_host.settings, session_name="Tides")
 
-    assert await mode.run(pi_session, SimpleNamespace(prompts=[SimpleNamespace(text="Say hello")])) == 0
+    with mode.prepare(facts):
+        assert await mode.run(pi_session, SimpleNamespace(prompts=[SimpleNamespace(text="Say hello")])) == 0
     assert script.requests[0].user_text == "Say hello"
+    assert capsys.readouterr().out == f"Tides in {tmp_path}\n6\nThe end.\n"

@@ -105,7 +105,7 @@ _HOMES: dict[str, str] = {
         "ChildEnvironmentEvent ToolCallEvent ToolCallResult ToolExecutionEndEvent ToolExecutionStartEvent "
         "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
-    "front_ends": "Mode Subcommand",
+    "front_ends": "Mode StartFacts Subcommand",
     "lines": "Line Run",
     "mcp": "McpServer",
     "messages": (

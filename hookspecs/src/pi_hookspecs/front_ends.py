@@ -9,9 +9,36 @@ from attrs import field, frozen
 from pi_hookspecs.values import ReprMixin
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
-__all__ = ["Mode", "Subcommand"]
+    from pi_hookspecs.views import SettingsView
+
+__all__ = ["Mode", "StartFacts", "Subcommand"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class StartFacts(ReprMixin):
+    """What is known before there is a session: enough to paint a first frame.
+
+    Attributes:
+        cwd: The working directory; that of the session, unless an older session is continued.
+        agent_dir: The user's folder of pi.
+        settings: The settings, those of a trusted project among them.
+        theme: The setting ``theme``: the name of a theme, or ``light-theme/dark-theme``.
+        session_name: What ``--name`` says; a stored session's own name is not known yet.
+        environ: The environment; use it in place of ``os.environ``.
+        flags: Options that plugins registered, by name without the dashes.
+    """
+
+    cwd: Path
+    agent_dir: Path
+    settings: SettingsView
+    theme: str | None = None
+    session_name: str | None = None
+    environ: Mapping[str, str] = field(factory=dict, repr=False)
+    flags: Mapping[str, bool | str | None] = field(factory=dict)
 
 
 @frozen(eq=False, repr=False)
@@ -23,8 +50,16 @@ class Mode(ReprMixin):
         run: Gets the ``AgentSession``, not started yet, and the command line's options: subscribe first, then
             enter the session with ``async with``, which starts it and shuts it down on exit.
         interactive: Whether ``pi`` starts it when there is no prompt.
-        priority: The interactive mode with the highest priority is started.
+        priority: The interactive mode with the highest priority is started, unless ``--tui-mode`` or the setting
+            ``tuiMode`` names another.
         description: For ``--help``.
+        needs_tty: Whether it is refused where stdin or stdout is no terminal. Interactive modes are not started there
+            by themselves; this is for ``--mode NAME``.
+        prepare: Called when the mode has been selected, before a session is made, which may take a second:
+            ``prepare(facts)`` returns a context manager that is entered at once and left when the mode has ended, or
+            when no session can be made. It may take over the terminal, but must not keep the exception from
+            propagating. If it raises, the reason is printed and the next interactive mode is started; a mode that
+            ``--mode`` names ends the program with that reason. Since: 1.1.
     """
 
     name: str
@@ -32,6 +67,8 @@ class Mode(ReprMixin):
     interactive: bool = field(default=False, kw_only=True)
     priority: int = field(default=0, kw_only=True)
     description: str = field(default="", kw_only=True)
+    needs_tty: bool = field(default=False, kw_only=True)
+    prepare: Callable[[StartFacts], AbstractContextManager[Any]] | None = field(default=None, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

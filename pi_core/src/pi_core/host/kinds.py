@@ -135,10 +135,17 @@ def _exporter_problem(exporter: Any) -> str | None:
     )
 
 
+def _mode_problem(mode: Any) -> str | None:
+    if mode.prepare is None or callable(mode.prepare):
+        return None
+    return f"mode {mode.name!r}: prepare is {safe_repr(mode.prepare)}, which is not callable"
+
+
 def _is_suffix(suffix: object) -> bool:
     return isinstance(suffix, str) and len(suffix) > 1 and suffix.startswith(".")
 
 
+_MODE_DATA = ("interactive", "priority", "description")
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _SERVICES = (
     "Compactor",
@@ -167,7 +174,7 @@ KINDS: dict[str, Kind] = {
     "register_commands": Kind("command", ("Command",), data=("description",), calls=("handler",)),
     "register_flags": Kind("flag", ("Flag",), data=("type", "default", "description")),
     "register_shortcuts": Kind("shortcut", ("Shortcut",), data=("description",), calls=("handler",)),
-    "register_modes": Kind("mode", ("Mode",), data=("interactive", "priority", "description"), calls=("run",)),
+    "register_modes": Kind("mode", ("Mode",), data=_MODE_DATA, calls=("run",), check=_mode_problem),
     "register_subcommands": Kind("subcommand", ("Subcommand",), data=("description",), calls=("run",)),
     "register_session_stores": Kind("session store", ("SessionStore",), by_class=True),
     "register_services": Kind("service", _SERVICES, key=None),

@@ -279,6 +279,10 @@ class SettingsSchema:
     system_prompt: SystemPromptSettings = _setting(SystemPromptSettings, "What pi adds to the system prompt")
 
     # Front ends that draw
+    tui_mode: str | None = _setting(
+        None,
+        "Where `pi` talks: `fullscreen` (the first of the front ends), `regular` (the line mode), or the name of one",
+    )
     theme: str | None = _setting(None, "Name of the theme; `light-theme/dark-theme` follows the terminal")
     hide_thinking_block: bool = _setting(False, "Hide what the model thinks")
     show_hardware_cursor: bool = _setting(False, "Show the terminal's own cursor, for input methods")

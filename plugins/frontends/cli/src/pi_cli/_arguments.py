@@ -45,6 +45,7 @@ def option_groups() -> dict[str, list[click.Option]]:
         "Run": [
             _switch("-p", "--print", "print_only", help="Print the answer and end"),
             _value("--mode", metavar="NAME", help="Front end: text, json (events), or a plugin's"),
+            _value("--tui-mode", metavar="NAME", help="To talk in: fullscreen, regular (a line), or a name"),
             _switch("--json-full", help="With --mode json: whole messages in every event"),
             _switch("-a", "--approve", help="Trust this folder's own files, in this run"),
             _switch("-na", "--no-approve", help="Do not, whatever was decided before"),
@@ -301,6 +302,7 @@ def _options(params: dict[str, Any], after: Sequence[str], flags: dict[str, bool
         files=tuple(word[1:] for word in words if _is_file(word)),
         print_only=params["print_only"],
         mode=params["mode"],
+        tui_mode=params["tui_mode"],
         json_full=params["json_full"],
         model=params["model"],
         provider=params["provider"],

@@ -51,6 +51,7 @@ class Options(Value):
         files: Positional arguments that began with ``@``, without it.
         print_only: ``-p`` was given.
         mode: The front end that ``--mode`` names.
+        tui_mode: Which of the interactive front ends ``--tui-mode`` names.
         json_full: Whether events contain the whole message so far.
         api_key: From ``--api-key``; used in this run and never stored.
         list_models: The search text, ``""`` for no search; None lists none.
@@ -84,6 +85,7 @@ class Options(Value):
     files: tuple[str, ...] = ()
     print_only: bool = False
     mode: str | None = None
+    tui_mode: str | None = None
     json_full: bool = False
     model: str | None = None
     provider: str | None = None

@@ -13,11 +13,12 @@ from pi_cli._report import say, trace_line, warn
 from pi_hookspecs import PiError, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pi_cli._model_choice import ModelChoice
     from pi_cli._options import Options
+    from pi_core.conversation import AgentSession
     from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 __all__ = ["run_mode"]
 
 
-def run_mode(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
-    """Run a front end on a new event loop, and return the exit code.
+def run_mode(modes: Iterator[Mode], options: Options, host: PluginHost, cwd: Path, environ: Mapping[str, str]) -> int:
+    """Run the first of these front ends that can be prepared, on a new event loop, and return the exit code.
 
     Raises:
         PiError: The session cannot run: no model, no such session, an unusable file.
     """
     last_moment = LastMoment()
     try:
-        return asyncio.run(_run(mode, options, host, cwd, environ, last_moment))
+        return asyncio.run(_run(modes, options, host, cwd, environ, last_moment))
     except (PiError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -47,7 +48,7 @@ def run_mode(mode: Mode, options: Options, host: PluginHost, cwd: Path, environ:
 
 
 async def _run(  # noqa: PLR0917 - the state collected so far
-    mode: Mode,
+    modes: Iterator[Mode],
     options: Options,
     host: PluginHost,
     cwd: Path,
@@ -55,57 +56,76 @@ async def _run(  # noqa: PLR0917 - the state collected so far
     last_moment: LastMoment,
 ) -> int:
     """Create a session and pass it to the front end, which starts it and shuts it down."""
-    import gc
-
-    from pi_cli._prompt_options import resource_loader
-    from pi_cli._session_choice import choose_session
-    from pi_core.create import create_agent_session
-    from pi_core.models.registry import ModelRegistry
+    from pi_cli._preparing import prepared, start_facts
 
     asyncio.get_running_loop().set_exception_handler(_report_loop_error)
     threading.excepthook = _report_thread_error
-    models = ModelRegistry(host, host.settings, environ)
+    models: ModelRegistry | None = None
     try:
-        if options.resume:
+        if options.resume:  # a question at the terminal, which the front end may take over from here on
             from pi_cli._resume import ask_for_session
 
             chosen = await ask_for_session(options, host, cwd, environ)
             if chosen is None:
                 return 0
             options = evolve(options, session=chosen.path)
-        manager = choose_session(options, host, cwd, environ)
-        notice = host.settings.trust_of(manager.cwd).notice
-        if notice is not None:
-            warn(notice)
-        choice = await _choose_model(options, models, manager)
-        for warning in choice.warnings:
-            warn(warning)
-        session = create_agent_session(
-            cwd=manager.cwd,
-            session_manager=manager,
-            model=choice.model,
-            thinking_level=choice.thinking_level,
-            model_registry=models,
-            tools=options.tools,
-            exclude_tools=options.exclude_tools,
-            resource_loader=resource_loader(options.prompt_options, environ),
-            settings=host.settings,
-            host=host,
-            mode=mode.name,
-            flags=options.flags,
-            environ=environ,
-            trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
-        )
+        with prepared(modes, start_facts(options, host, cwd, environ)) as mode:
+            from pi_core.models.registry import ModelRegistry
+
+            models = ModelRegistry(host, host.settings, environ)
+            last_moment.session = await _create(mode, options, models, cwd, environ)
+            return await _drive(mode, last_moment.session, options, last_moment)
     except PiError:
-        # What is missing may be of a plugin that failed to load.
-        for problem in (*host.settings.problems, *host.problems, *models.warnings):
-            warn(problem)
+        if last_moment.session is None:  # what is missing may be of a plugin that failed to load
+            for problem in (*host.settings.problems, *host.problems, *(models.warnings if models is not None else ())):
+                warn(problem)
         raise
-    last_moment.session = session
+
+
+async def _create(
+    mode: Mode, options: Options, models: ModelRegistry, cwd: Path, environ: Mapping[str, str]
+) -> AgentSession:
+    """Return the session of a front end, not started."""
+    from pi_cli._prompt_options import resource_loader
+    from pi_cli._session_choice import choose_session
+    from pi_core.create import create_agent_session
+
+    host = models.host
+    manager = choose_session(options, host, cwd, environ)
+    notice = host.settings.trust_of(manager.cwd).notice
+    if notice is not None:
+        warn(notice)
+    choice = await _choose_model(options, models, manager)
+    for warning in choice.warnings:
+        warn(warning)
+    session = create_agent_session(
+        cwd=manager.cwd,
+        session_manager=manager,
+        model=choice.model,
+        thinking_level=choice.thinking_level,
+        model_registry=models,
+        tools=options.tools,
+        exclude_tools=options.exclude_tools,
+        resource_loader=resource_loader(options.prompt_options, environ),
+        settings=host.settings,
+        host=host,
+        mode=mode.name,
+        flags=options.flags,
+        environ=environ,
+        trace=_trace if environ.get("PI_TRACE_HOOKS") not in (None, "", "0") else None,
+    )
     if choice.scope:
         from pi_core.conversation.model_selection import ScopedModel
 
         session.set_scoped_models([ScopedModel(each.model, each.thinking_level) for each in choice.scope])
+    return session
+
+
+async def _drive(mode: Mode, session: AgentSession, options: Options, last_moment: LastMoment) -> int:
+    import gc
+
+    from pi_cli._known_flags import remember
+
     if options.watch:
         session.watch_extensions()
     gc.freeze()
@@ -115,9 +135,7 @@ async def _run(  # noqa: PLR0917 - the state collected so far
         code = await mode.run(session, options)
     finally:
         last_moment.begins(code)
-    from pi_cli._known_flags import remember
-
-    remember(host, session.parts.activations.flags)
+    remember(session.host, session.parts.activations.flags)
     return code
 
 

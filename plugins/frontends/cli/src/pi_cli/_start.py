@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -16,6 +17,7 @@ from attrs import evolve
 
 from pi_cli._arguments import first_word, parse, peek, plugin_flags
 from pi_cli._extensions import added_flags, find_sources, flags_at_run_time, load_extensions
+from pi_cli._mode_choice import has_terminal, interactive_modes, named_mode
 from pi_cli._own_stdout import keep_stdout, reserves_stdout
 from pi_cli._project import open_host
 from pi_cli._report import warn
@@ -23,7 +25,7 @@ from pi_cli._subcommands import help_of_subcommand, options_for, refuse_as_promp
 from pi_hookspecs import UnknownName, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pi_cli._arguments import FirstWord
     from pi_cli._options import Options
@@ -78,7 +80,8 @@ def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str,
     done = _without_a_session(options, host, cwd, environ)
     if done is not None:
         return done
-    mode = _mode(options, host)
+    modes = iter(_modes(options, host))
+    mode = next(modes, None)
     if mode is not None and mode.name == "rpc" and options.files:
         raise UserError("@file arguments are not supported in RPC mode")
     alone = mode is None or mode.name in ("print", "json")  # the user cannot be asked for what is missing
@@ -90,7 +93,8 @@ def _prompt(options: Options, host: PluginHost, cwd: Path, environ: Mapping[str,
         raise UserError(_NOTHING_TO_DO.format(_why_none_is_asked_for(options)))
     from pi_cli._session_run import run_mode
 
-    return run_mode(mode or _named_mode(host, "print"), options, host, cwd, environ)
+    first = mode or named_mode(host, "print")
+    return run_mode(chain([first], modes), options, host, cwd, environ)
 
 
 # Before any plugin
@@ -209,7 +213,7 @@ def _without_a_session(options: Options, host: PluginHost, cwd: Path, environ: M
 
 def _may_interact(options: Options) -> bool:
     """Whether the run can be interactive: not with ``-p``, and not with a pipe at either end."""
-    return not options.print_only and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    return not options.print_only and has_terminal()
 
 
 def _may_talk(early: Options) -> bool:
@@ -228,39 +232,11 @@ def _why_none_is_asked_for(options: Options) -> str:
     return "no interactive front end is installed" if _may_interact(options) else "there is no terminal to ask for one"
 
 
-def _interactive_mode(host: PluginHost) -> Mode | None:
-    """Return the best interactive front end that can be loaded; the later of two with one priority."""
-    known = [
-        (described["priority"], place, described["name"])
-        for place, record in enumerate(host.registering("register_modes"))
-        for described in record.registers["register_modes"]
-        if described["interactive"]
-    ]
-    for _, _, name in sorted(known, reverse=True):
-        found = host.find("register_modes", name)
-        if found is not None:
-            mode: Mode = found.thing
-            return mode
-    return None
-
-
-def _mode(options: Options, host: PluginHost) -> Mode | None:
-    """Return the front end that the options name, or the best interactive one; None for ``print``."""
+def _modes(options: Options, host: PluginHost) -> list[Mode] | Iterator[Mode]:
+    """Return the front end that the options name, or the interactive ones, best first; empty for ``print``."""
     if options.mode is not None:
-        return _named_mode(host, "print" if options.mode == "text" else options.mode)
-    return _interactive_mode(host) if _may_interact(options) else None
-
-
-def _named_mode(host: PluginHost, name: str) -> Mode:
-    from pi_cli._registrations import register_modes
-
-    found = host.find("register_modes", name)
-    mode: Mode | None = found.thing if found is not None else None
-    own = {each.name: each for each in register_modes()}  # available even if this plugin is disabled
-    if mode is None and name not in own:
-        known = {"text", *own} | {each for record in host.records.values() for each in record.names("register_modes")}
-        raise UnknownName("mode", name, known, f"Known are {', '.join(sorted(known))}")
-    return mode or own[name]
+        return [named_mode(host, "print" if options.mode == "text" else options.mode)]
+    return interactive_modes(host, options) if _may_interact(options) else []
 
 
 def _with_prompts(options: Options, cwd: Path, *, piped: bool) -> Options:

@@ -1,0 +1,187 @@
+"""Which front end is started, and what it may do before its session is made."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from pi_cli._preparing import prepared
+from pi_hookspecs import Mode, UserError
+
+PAINTING = """
+from contextlib import contextmanager
+
+from pi_hookspecs import Flag, Mode, UserError, hookimpl
+
+@contextmanager
+def paint(facts):
+    print("frame", facts.cwd.name, facts.theme, facts.session_name, facts.flags["shade"], "HOME" in facts.environ)
+    try:
+        yield
+    finally:
+        print("left")
+
+def refuse(facts):
+    raise UserError("this terminal is too small")
+
+def broken(facts):
+    raise RuntimeError("no driver")
+
+async def run(session, options):
+    async with session:
+        print("talking", session.get_flag("shade"))
+    return 3
+
+async def plain(session, options):
+    return 4
+
+@hookimpl
+def register_flags():
+    return [Flag("shade", type="string", default="dark")]
+
+@hookimpl
+def register_modes():
+    return [
+        Mode("canvas", run=run, prepare=paint, interactive=True, priority=3),
+        Mode("small", run=run, prepare=refuse, interactive=True, priority=2, needs_tty=True),
+        Mode("plain", run=plain, interactive=True, priority=1),
+        Mode("broken", run=run, prepare=broken, interactive=True),
+        Mode("batch", run=plain),
+    ]
+"""
+
+
+@pytest.fixture
+def painting(fake):
+    fake.install("painting", PAINTING)
+    return fake
+
+
+# Prepare
+
+
+def test_front_end_prepares_before_the_session_and_is_left_after_it(painting, at_terminal):
+    (painting.agent_dir / "settings.json").write_text('{"theme": "dusk"}')
+    arguments = ("--model", "fake/echo", "--name", "tides", "--shade", "pale")
+
+    shown, code = at_terminal(painting, *arguments).end()
+
+    assert shown == f"frame {painting.cwd.name} dusk tides pale True\ntalking pale\nleft\n"
+    assert code == 3
+
+
+def test_front_end_is_left_before_the_reason_for_no_session_is_printed(painting, at_terminal):
+    shown, code = at_terminal(painting, "--model", "nowhere/none").end()
+
+    assert code == 1
+    assert shown.startswith("frame ")
+    assert shown.index("\nleft\n") < shown.index("\nError: ")
+    assert "talking" not in shown
+
+
+def test_front_end_that_cannot_prepare_makes_way_for_the_next(painting, at_terminal):
+    shown, code = at_terminal(painting, "--model", "fake/echo", "--tui-mode", "small").end()
+
+    assert " ".join(shown.split()).startswith(
+        "Warning: Mode 'small' cannot be used here: this terminal is too small. Mode 'canvas' is started instead frame"
+    )
+    assert code == 3
+
+
+def test_named_front_end_that_cannot_prepare_ends_the_program(painting):
+    ended = painting.run("--model", "fake/echo", "--mode", "broken")
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("Error: Mode 'broken' cannot be used here: RuntimeError: no driver (")
+    assert "painting.py, line " in ended.stderr
+
+
+def test_context_of_a_mode_keeps_no_exception_from_propagating():
+    @contextmanager
+    def swallow(_facts):
+        with suppress(ValueError):
+            yield
+
+    with pytest.raises(ValueError, match="lost"), prepared(iter([Mode("m", run=None, prepare=swallow)]), None):
+        raise ValueError("lost")
+
+
+def test_context_that_fails_to_end_is_a_warning(capsys):
+    @contextmanager
+    def fails(_facts):
+        yield
+        raise OSError("terminal is gone")
+
+    with prepared(iter([Mode("m", run=None, prepare=fails)]), None) as mode:
+        pass
+
+    assert mode.name == "m"
+    assert capsys.readouterr().err.startswith("Warning: Mode 'm' failed to end: OSError: terminal is gone")
+
+
+def test_last_front_end_that_cannot_prepare_is_the_reason_to_end(capsys):
+    def refuse(facts):
+        raise UserError(f"no colours for {facts}")
+
+    modes = iter([Mode(name, run=None, prepare=refuse) for name in ("first", "second")])
+
+    with (
+        pytest.raises(UserError, match=r"^Mode 'second' cannot be used here: no colours for None$"),
+        prepared(modes, None),
+    ):
+        pass
+
+    assert "Mode 'second' is started instead" in capsys.readouterr().err
+
+
+# Choice
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "code"),
+    [
+        ((), '{"tuiMode": "plain"}', 4),
+        (("--tui-mode", "fullscreen"), '{"tuiMode": "plain"}', 3),
+        ((), '{"tuiMode": "fullscreen"}', 3),
+        (("--tui-mode", "plain"), "{}", 4),
+    ],
+)
+def test_option_then_setting_choose_among_interactive_front_ends(painting, at_terminal, arguments, settings, code):
+    (painting.agent_dir / "settings.json").write_text(settings)
+
+    assert at_terminal(painting, "--model", "fake/echo", *arguments).end()[1] == code
+
+
+def test_regular_is_the_line_mode(painting, at_terminal):
+    terminal = at_terminal(painting, "--model", "fake/echo", "--tui-mode", "regular", script='TERM=dumb exec "$@"')
+
+    assert "/help lists the commands" in terminal.until("> ")
+
+
+def test_unknown_name_in_the_settings_names_its_place(painting, at_terminal):
+    file = painting.agent_dir / "settings.json"
+    file.write_text('{\n  "tuiMode": "batch"\n}')
+
+    shown, code = at_terminal(painting, "--model", "fake/echo").end()
+
+    assert code == 1
+    assert " ".join(shown.split()) == (
+        f"Error: {file}:2: no interactive front end is called 'batch'. "
+        "Known are fullscreen, regular, canvas, small, plain, broken, line"
+    )
+
+
+def test_prompt_that_is_printed_ignores_the_interactive_choice(painting):
+    ended = painting.run("--model", "fake/echo", "-p", "hi", "--tui-mode", "nonsense")
+
+    assert (ended.stdout, ended.returncode) == ("hi\n", 0)
+
+
+def test_named_front_end_that_needs_a_terminal_is_refused_without_one(painting):
+    ended = painting.run("--model", "fake/echo", "--mode", "small")
+
+    assert ended.returncode == 1
+    assert ended.stderr == (
+        "Error: Mode 'small' needs a terminal, and stdin is none. Use -p, which prints the answer\n"
+    )
