@@ -37,6 +37,7 @@ CONTEXT = {
     "SessionView": "`ctx.session`",
     "Sessions": "`ctx.sessions`",
     "SettingsView": "`ctx.settings`",
+    "SecretValues": "`ctx.secrets`",
     "ModelCatalog": "`ctx.models`",
     "ResourceLoader": "`ctx.resources`",
     "Processes": "`ctx.processes`",

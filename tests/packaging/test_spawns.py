@@ -19,7 +19,7 @@ FUNCTIONS = {
 
 ASK = {
     "pi_core/src/pi_core/base/process/program.py": "``exec_program`` asks, the one caller",
-    "pi_core/src/pi_core/base/secret_values.py": "asks by ``StartPolicies`` in a session",
+    "pi_core/src/pi_core/base/configured_values.py": "asks by ``StartPolicies`` in a session",
     "plugins/kits/process-kit/src/pi_process_kit/_grouped.py": "its callers ask: ``StartPolicy``, ``prepare``",
     "plugins/kits/process-kit/src/pi_process_kit/_supervised.py": "as above; starts the guardian itself",
     "plugins/kits/process-kit/src/pi_process_kit/_supervisor/keeper.py": "as above; forks the program",

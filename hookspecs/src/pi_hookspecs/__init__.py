@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.rare_messages import *
     from pi_hookspecs.registrations import *
     from pi_hookspecs.resources import *
+    from pi_hookspecs.secrets import *
     from pi_hookspecs.service_values import *
     from pi_hookspecs.services import *
     from pi_hookspecs.session_store import *
@@ -131,6 +132,7 @@ _HOMES: dict[str, str] = {
         "Resource ResourceContent ResourceFile ResourceKind ResourceLoader ResourceProblem ResourceRequest "
         "ResourceScope ResourceSet Shadowed"
     ),
+    "secrets": "KnownSecret SecretValues",
     "service_values": (
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
         "CompactionReason CompactionRequest RetryDecision SpawnRequest"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.processes import Processes
     from pi_hookspecs.provider import Context
     from pi_hookspecs.resources import ResourceLoader
+    from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
     from pi_hookspecs.tools import ToolResult
     from pi_hookspecs.ui import UserInterface
@@ -135,6 +136,11 @@ class PiContext(CommandActions, StoredActions, Protocol):
     @property
     def settings(self) -> SettingsView:
         """The user's settings."""
+        ...
+
+    @property
+    def secrets(self) -> SecretValues:
+        """The known keys, tokens and passwords, to be redacted from texts."""
         ...
 
     @property

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from pi_core.base.configured_values import ConfiguredValues
 from pi_core.base.process.start_policies import StartPolicies
-from pi_core.base.secret_values import SecretValues
 from pi_hookspecs import PiError, hookimpl
 from pi_testing import FakeLauncher
 
@@ -35,7 +35,7 @@ def pi_plugins(plugin):
 
 
 def values(session):
-    return SecretValues({"PATH": "/usr/bin:/bin"}, session.models.auth.start_policies)
+    return ConfiguredValues({"PATH": "/usr/bin:/bin"}, session.models.auth.start_policies)
 
 
 async def test_a_key_command_gets_the_environment_of_the_plugins(pi_session, plugin):

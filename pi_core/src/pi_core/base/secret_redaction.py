@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["SecretRedaction"]
+__all__ = ["SHORTEST", "SecretRedaction", "is_secret_name", "secrets_in"]
 
 _REDACTED = "[redacted]"
-_SHORTEST = 6
+SHORTEST = 6
 """Minimal length of a known secret; shorter values would match ordinary words."""
 _NAMES = ("key", "token", "secret", "passw", "credential", "auth", "cookie")
 _QUERY = r"(?i)(\bhttps?://[^\s?#\"'<>]*)[?#][^\s\"'<>]*"
@@ -38,7 +38,7 @@ class SecretRedaction:
     def __init__(self, environ: Mapping[str, str], stored: Path | None = None) -> None:
         self._known: set[str] = set()
         for name, value in environ.items():
-            if _is_secret(name):
+            if is_secret_name(name):
                 self.add(value)
         with suppress(OSError, ValueError):  # no keys to protect, or none that can be used
             self.add_stored(json.loads(stored.read_bytes()) if stored is not None else {})
@@ -50,7 +50,7 @@ class SecretRedaction:
 
     def add(self, secret: str) -> None:
         """Add a secret."""
-        if len(secret) >= _SHORTEST:
+        if len(secret) >= SHORTEST:
             self._known.add(secret)
 
     def redact_known(self, value: Any) -> Any:
@@ -71,7 +71,12 @@ class SecretRedaction:
         return re.sub(_FORMS, _REDACTED, text)
 
 
-def _is_secret(name: str) -> bool:
+def secrets_in(content: object) -> Iterator[str]:
+    """Yield the texts in the content of auth.json, or of an object with variables, that count as secrets."""
+    return (text for text in _texts(content) if len(text) >= SHORTEST)
+
+
+def is_secret_name(name: str) -> bool:
     """Return whether the value of a variable or key of this name is a secret."""
     return any(part in name.lower() for part in _NAMES)
 
@@ -81,5 +86,5 @@ def _texts(content: object, name: str = "") -> Iterator[str]:
     if isinstance(content, dict):
         for key, value in content.items():
             yield from _texts(value, str(key))
-    elif isinstance(content, str) and (_is_secret(name) or name in ("access", "refresh")):
+    elif isinstance(content, str) and (is_secret_name(name) or name in ("access", "refresh")):
         yield content

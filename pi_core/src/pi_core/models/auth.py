@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 
 from pi_core.agent.safe_text import format_exception, safe_repr
-from pi_core.base.secret_values import SecretValues
+from pi_core.base.configured_values import ConfiguredValues
 from pi_hookspecs import MissingKey, UserError
 from pi_hookspecs.values import Value
 
@@ -28,6 +28,10 @@ __all__ = ["ModelAuth", "RequestAuth"]
 
 _PLACEHOLDER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 """``{CLOUDFLARE_ACCOUNT_ID}`` in a base URL: an environment variable."""
+
+
+_USED = "request"
+"""The source of the secrets that requests were made with."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -63,9 +67,7 @@ class ModelAuth:
         self._tables = tables
         self._warn = warn
         self._storage = storage
-        self._values = SecretValues(environ, storage.start_policies)
-        self.on_secret: Callable[[str], None] | None = None
-        """Called with the value of every key and configured header of a request, so that it can be redacted."""
+        self._values = ConfiguredValues(environ, storage.start_policies)
 
     # Without a network or a command
 
@@ -152,8 +154,8 @@ class ModelAuth:
         )
         if key is None and not info.keyless:
             raise self._missing_key_error(info)
-        if key is not None and self.on_secret is not None:
-            self.on_secret(key)
+        if key is not None:
+            self._storage.add_secret(key, _USED)
         return key
 
     async def for_model(self, model: Model, info: ProviderInfo, api_key: str | None = None) -> RequestAuth:
@@ -177,10 +179,18 @@ class ModelAuth:
                 headers |= {name: await self._header(info, name, value) for name, value in configured.items()}
             transport = layer.model_transports.get(model.id) or layer.transport or auth.transport
             auth = evolve(auth, headers=headers, transport=transport)
-        if self.on_secret is not None:
-            for value in auth.headers.values():
-                self.on_secret(value)
+        for name, value in auth.headers.items():
+            self._keep_header(name, value)
         return auth
+
+    def _keep_header(self, name: str, value: str) -> None:
+        """Keep a header that may hold a secret; others, such as versions, would be redacted wherever they are named."""
+        from pi_core.base.secret_redaction import is_secret_name
+
+        if is_secret_name(name):
+            self._storage.add_secret(value.partition(" ")[2] or value, _USED)
+        elif self._storage.on_secret is not None:
+            self._storage.on_secret(value)
 
     def _login_overrides(self, provider: str, base_url: str) -> tuple[str, dict[str, str]]:
         """Return the base URL and headers of the stored login; by default the given URL and no headers."""

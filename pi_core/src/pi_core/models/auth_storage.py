@@ -15,8 +15,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pi_core.base.configured_values import ConfiguredValues
+from pi_core.base.forwarding import forward
 from pi_core.base.process.start_policies import StartPolicies
-from pi_core.base.secret_values import SecretValues
 from pi_core.settings import agent_dir
 from pi_hookspecs import PiError, UserError, now_ms
 
@@ -50,9 +51,12 @@ class AuthStorage:
         self._login = login
         self.start_policies = StartPolicies()
         """What is asked before a key command is started."""
-        self._values = SecretValues(self._environ, self.start_policies)
-        self._scoped: dict[str, SecretValues] = {}
+        self._values = ConfiguredValues(self._environ, self.start_policies)
+        self._scoped: dict[str, ConfiguredValues] = {}
         self._runtime: dict[str, str] = {}
+        self._used: dict[str, str] = {}
+        self.on_secret: Callable[[str], None] | None = None
+        """Called with the value of every key and configured header of a request, and with the secrets of plugins."""
         self._stored: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, int] | None = None
         self._memory_lock = asyncio.Lock()
@@ -112,17 +116,34 @@ class AuthStorage:
         """Use a key for this process alone (``--api-key``); it is never stored."""
         self._runtime[provider] = key
 
+    def add_secret(self, secret: str, source: str) -> None:
+        """Keep a secret that was used, or that a plugin knows, for ``redaction`` and ``known_secrets``."""
+        self._used.setdefault(secret, source)
+        if self.on_secret is not None:
+            self.on_secret(secret)
+
     def redaction(self) -> SecretRedaction:
         """Return a redaction of all known keys and logins: of the environment, auth.json and this process."""
         from pi_core.base.secret_redaction import SecretRedaction
 
         redaction = SecretRedaction(self._environ)
         redaction.add_stored(self._read())
-        for key in self._runtime.values():
+        for key in (*self._runtime.values(), *self._used):
             redaction.add(key)
         return redaction
 
+    def known_secrets(self) -> dict[str, str]:
+        """Return the secrets that ``redaction`` replaces, each with its source, see ``KnownSecret``."""
+        from pi_core.base.secret_redaction import secrets_in
+
+        found = dict(self._used)
+        found |= {value: provider for provider, entry in self._read().items() for value in secrets_in(entry)}
+        found |= {key: provider for provider, key in self._runtime.items()}
+        return found | {value: name for name, text in self._environ.items() for value in secrets_in({name: text})}
+
     # Key lookup
+
+    resolve = forward("_values", ConfiguredValues.resolve)
 
     def has_key(self, provider: str, variables: Sequence[str] = ()) -> bool:
         """Return whether a key is configured, without running a command or using the network."""
@@ -175,7 +196,7 @@ class AuthStorage:
             key, values = entry.get("key"), self._values
             if "env" in entry:
                 values = self._scoped.setdefault(
-                    repr(entry), SecretValues(self.environ_of(provider), self.start_policies)
+                    repr(entry), ConfiguredValues(self.environ_of(provider), self.start_policies)
                 )
             return await values.resolve(key) if isinstance(key, str) and key else None
         if entry.get("type") != "oauth":

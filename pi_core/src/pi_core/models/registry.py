@@ -89,7 +89,7 @@ class ModelRegistry:
         return cls(host, host.settings, environ, auth=auth)
 
     on_secret: Callable[[str], None] | None = attribute(
-        "_keys.on_secret",
+        "auth.on_secret",
         "Called with the value of every key and configured header of a request; None by default.",
         writable=True,
     )

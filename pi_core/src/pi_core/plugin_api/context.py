@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_core.models.registry import ModelRegistry
     from pi_core.plugin_api.port import HelperSession
     from pi_core.plugin_api.relay import Relay
+    from pi_core.plugin_api.secrets import PluginSecrets
     from pi_core.plugin_api.stored_sessions import StoredSessions
     from pi_core.settings import Settings
     from pi_hookspecs import (
@@ -237,6 +238,13 @@ class PluginContext(CommandContext):
 
         found: CommandOperations | None = find_operations(self._session, self, "commands")
         return found
+
+    @property
+    def secrets(self) -> PluginSecrets:
+        """The known keys, tokens and passwords."""
+        from pi_core.plugin_api.secrets import PluginSecrets
+
+        return PluginSecrets(self._session.models.auth)
 
     @property
     def sessions(self) -> StoredSessions:

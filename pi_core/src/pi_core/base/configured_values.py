@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pi_core.base.process.start_policies import StartPolicies
 
-__all__ = ["SecretValues"]
+__all__ = ["ConfiguredValues"]
 
 COMMAND_SECONDS = 10.0
 """Timeout of a ``!command``."""
@@ -28,7 +28,7 @@ _END_SECONDS = 1.0
 _REFERENCE = r"\$(?:(?P<escaped>[$!])|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})"
 
 
-class SecretValues:
+class ConfiguredValues:
     """Resolves configured values; a command runs once and its output is cached.
 
     ``!command`` is the trimmed output of a shell command. ``$NAME`` and ``${NAME}`` are environment

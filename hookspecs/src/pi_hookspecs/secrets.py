@@ -1,0 +1,67 @@
+"""Secret values: keys, tokens and passwords that must not be stored, shown or sent anywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from attrs import field, frozen
+
+from pi_hookspecs.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["KnownSecret", "SecretValues"]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class KnownSecret(Value):
+    """A secret value, and where pi knows it from.
+
+    Attributes:
+        source: The environment variable, the provider of the entry in ``auth.json``, ``request`` for a key or a header
+            that a request was made with, or the plugin that added it.
+        value: The secret itself; not part of ``repr``.
+    """
+
+    source: str
+    value: str = field(repr=False)
+
+
+@runtime_checkable
+class SecretValues(Protocol):
+    """The secret values that are known, and texts without them.
+
+    Known are the values of environment variables with a name such as ``..._KEY`` or ``..._TOKEN``, the keys and logins
+    of ``auth.json``, ``--api-key``, the key and the configured headers of each request, and what plugins add. Values of
+    fewer than six characters are not kept: they would match ordinary words. No ``repr`` contains a value.
+    """
+
+    def redact(self, text: str) -> str:
+        """Return a text with each known secret replaced by ``[redacted]``; nothing else is changed."""
+        ...
+
+    def add(self, secret: str) -> None:
+        """Add a secret for the rest of the process, such as a token that the plugin got from a server.
+
+        It is redacted from the debug log and from the stored system prompt, too.
+        """
+        ...
+
+    def known(self) -> Sequence[KnownSecret]:
+        """Return the known secrets, the longest first: one may be the beginning of another."""
+        ...
+
+    async def resolve(self, value: str) -> str | None:
+        """Return what a configured value means, as that of a key in ``models.json``.
+
+        ``!command`` is the output of a shell command, which runs once and is added; ``$NAME`` and ``${NAME}`` are
+        environment variables; any other text is a literal. ``add`` these where they are secrets.
+
+        Returns:
+            None where a variable is not set.
+
+        Raises:
+            UserError: The command failed, took too long or printed nothing; the message does not contain its output.
+        """
+        ...

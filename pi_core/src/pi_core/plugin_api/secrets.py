@@ -1,0 +1,58 @@
+"""``ctx.secrets``: the secrets that pi knows, for plugins that redact texts or add secrets of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pi_core.base.secret_redaction import SHORTEST
+from pi_core.hooks.acting import acting_plugin
+from pi_hookspecs import KnownSecret, PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.models.auth_storage import AuthStorage
+
+__all__ = ["PluginSecrets"]
+
+PROGRAM = "program"
+"""The source of secrets that are added outside of plugin code."""
+
+
+class PluginSecrets:
+    """Implements ``SecretValues`` over the keys of a session.
+
+    Args:
+        auth: The stored keys, and those of this process.
+    """
+
+    def __init__(self, auth: AuthStorage) -> None:
+        self._auth = auth
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.known())} secrets>"
+
+    def redact(self, text: str) -> str:
+        """Return a text with the known secrets replaced."""
+        redacted: str = self._auth.redaction().redact_known(text)
+        return redacted
+
+    def add(self, secret: str) -> None:
+        """Add a secret, in the name of the plugin whose code runs."""
+        source = acting_plugin() or PROGRAM
+        if not isinstance(secret, str):  # its value is not for the message: it may be one
+            raise PluginError(source, f"a secret is a text, not a {type(secret).__name__}")
+        if len(secret) >= SHORTEST:
+            self._auth.add_secret(secret, source)
+
+    def known(self) -> Sequence[KnownSecret]:
+        """Return the known secrets, the longest first."""
+        found = sorted(self._auth.known_secrets().items(), key=lambda each: (-len(each[0]), each[1]))
+        return [KnownSecret(source=source, value=value) for value, source in found]
+
+    async def resolve(self, value: str) -> str | None:
+        """Return the secret that a configured value means."""
+        found = await self._auth.resolve(value)
+        if found is not None and value.startswith("!"):
+            self.add(found)
+        return found

@@ -1,0 +1,130 @@
+"""``ctx.secrets``: known secrets are replaced in texts, whatever they come from, and are in no ``repr``."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pi_core import ModelRegistry, PluginHost, Settings
+from pi_core.models.auth_storage import AuthStorage
+from pi_core.plugin_api.secrets import PluginSecrets
+from pi_hookspecs import PluginError, SecretValues, UserError
+
+LOGIN = {"type": "oauth", "access": "access-of-login", "refresh": "refresh-of-login", "expires": 1}
+
+
+@pytest.fixture
+def auth():
+    environ = {"SHOP_API_KEY": "key-of-shop", "HOME": "/home/somebody", "SHORT_TOKEN": "abc", "PATH": "/bin:/usr/bin"}
+    storage = AuthStorage.in_memory(
+        {"acme": {"type": "api_key", "key": "key-of-acme"}, "login": LOGIN}, environ=environ
+    )
+    storage.set_runtime_api_key("other", "key-of-this-run")
+    return storage
+
+
+@pytest.fixture
+def secrets(auth):
+    return PluginSecrets(auth)
+
+
+@pytest.mark.parametrize(
+    ("value", "source"),
+    [
+        ("key-of-shop", "SHOP_API_KEY"),
+        ("key-of-acme", "acme"),
+        ("access-of-login", "login"),
+        ("refresh-of-login", "login"),
+        ("key-of-this-run", "other"),
+    ],
+)
+def test_every_known_secret_is_replaced_and_has_its_source(secrets, value, source):
+    redacted = secrets.redact(f"before {value} after")
+
+    assert redacted == "before [redacted] after"
+    assert {each.value: each.source for each in secrets.known()}[value] == source
+
+
+def test_other_variables_and_short_values_are_no_secrets(secrets):
+    text = "/home/somebody has abc in /bin:/usr/bin"
+
+    assert secrets.redact(text) == text
+
+
+async def test_a_plugin_adds_a_secret_for_all_others(activated, fake_ui):
+    def first(pi):
+        pi.on("session_start", lambda event, ctx: ctx.secrets.add("token-of-server"))
+
+    def second(pi):
+        pi.on("session_start", lambda event, ctx: ctx.ui.notify(ctx.secrets.redact("token-of-server")))
+
+    session = await activated(first, second, ui=fake_ui)
+
+    assert [each.message for each in fake_ui.notices] == ["[redacted]"]
+    assert isinstance(session.ctx.secrets, SecretValues)
+    assert "inline-2" in [each.source for each in session.ctx.secrets.known() if each.value == "token-of-server"]
+
+
+def test_no_repr_has_a_value(secrets, auth):
+    secrets.add("token-of-server")
+    shown = f"{secrets!r} {secrets.known()!r} {auth!r}"
+
+    assert not [value for value in auth.known_secrets() if value in shown]
+    assert "SHOP_API_KEY" in shown
+
+
+async def test_the_output_of_a_configured_command_is_a_secret_from_then_on(secrets):
+    value = await secrets.resolve("!echo printed-by-command")
+
+    assert value == "printed-by-command"
+    assert secrets.redact("printed-by-command") == "[redacted]"
+
+
+async def test_a_variable_is_resolved_and_other_text_is_meant_as_it_is(secrets):
+    resolved = [await secrets.resolve(value) for value in ("$HOME/bin", "a literal", "$NOT_SET")]
+
+    assert resolved == ["/home/somebody/bin", "a literal", None]
+    assert secrets.redact("a literal in /home/somebody/bin") == "a literal in /home/somebody/bin"
+
+
+async def test_a_command_that_fails_is_named_without_its_output(secrets):
+    with pytest.raises(UserError, match="exit code 3") as raised:
+        await secrets.resolve("!echo half-a-secret; exit 3")
+
+    assert secrets.redact("half-a-secret") == "half-a-secret"
+    assert str(raised.value).count("half-a-secret") == 1  # in the command, which the message names
+
+
+def test_what_is_no_text_is_refused_without_its_value(secrets):
+    with pytest.raises(PluginError, match="not a bytes") as raised:
+        secrets.add(b"token-of-server")
+
+    assert "token-of-server" not in str(raised.value)
+
+
+async def test_keys_and_secret_headers_of_requests_are_known_and_other_headers_are_not(auth, tmp_path):
+    host = PluginHost(Settings.in_memory({}, agent_dir=tmp_path), installed=False)
+    models = ModelRegistry(host, host.settings, {"CREDENTIAL": "value-of-variable"}, auth=auth)
+    headers = {"X-Api-Key": "key-in-header", "X-Version": "version-header", "Authorization": "Bearer token-in-header"}
+    model = {"id": "m", "name": "M"}
+    config = {"baseUrl": "http://localhost", "api": "a", "apiKey": "!echo key-of-command", "models": [model]}
+    models.register_provider("acme2", {**config, "headers": headers})
+    await models.get_api_key_and_headers(models.get_model("acme2", "m"))
+
+    text = "key-of-command key-in-header token-in-header version-header"
+
+    assert PluginSecrets(auth).redact(text) == "[redacted] [redacted] [redacted] version-header"
+
+
+SECRET, OTHER = st.text("xyz", min_size=6, max_size=12), st.text("xyz ", max_size=8)
+
+
+@given(st.lists(SECRET, max_size=5), st.lists(OTHER, min_size=6, max_size=6))
+def test_no_secret_is_left_in_a_text_made_of_secrets(values, between):
+    secrets = PluginSecrets(AuthStorage.in_memory(environ={}))
+    for value in values:
+        secrets.add(value)
+    redacted = secrets.redact("".join(a + b for a, b in zip(between, [*values, ""], strict=False)))
+
+    assert not [value for value in values if value in redacted]

@@ -1,0 +1,44 @@
+"""The plugins on the page docs/policies.md work as they stand there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pi_testing import text, tool_call
+from pi_testing._under_test import plugins_for
+
+PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
+BLOCKS = {
+    section.partition("\n")[0]: re.findall(r"^```python\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    for section in PAGE.split("\n## ")[1:]
+}
+
+
+@pytest.fixture
+def section():
+    """The section of this test."""
+    return
+
+
+@pytest.fixture
+def pi_plugins(section, pi_options, monkeypatch):
+    """The installed plugins that the test names, and the one of the section."""
+    monkeypatch.setenv("SHOP_LOGIN", "v1-tuna-salad")
+    module = ModuleType(f"page_{section.lower().replace(' ', '_')}")
+    exec(BLOCKS[section][0], vars(module))  # noqa: S102 - the page's own text
+    return {**plugins_for(pi_options, Path(__file__)), "page": module}
+
+
+@pytest.mark.parametrize("section", ["Secrets"])
+@pytest.mark.pi(entry_points=["tools"], plugins={})
+async def test_results_are_logged_without_the_tokens(pi_session, script, tmp_path):
+    (tmp_path / "notes.txt").write_text("the login is v1-tuna-salad, in short tuna-salad\n")
+    script.turn(tool_call("read", path="notes.txt")).turn(text("I see."))
+
+    await pi_session.prompt("read")
+
+    assert "the login is [redacted], in short [redacted]" in (tmp_path / "results.log").read_text()
