@@ -45,7 +45,7 @@ async def test_a_failing_completion_is_reported_and_completes_nothing(activated,
     session = await activated(lambda pi: pi.register_command("go", print, complete=answer))
 
     assert session.complete_command("go", "a") == ()
-    assert f"failed to complete the arguments of /go: {told}" in problems()[0]
+    assert f"failed in the completion of /go: {told}" in problems()[0]
 
 
 @pytest.mark.filterwarnings("error")
@@ -90,4 +90,21 @@ async def test_a_message_is_displayed_as_its_plugin_formats_it(activated, proble
     assert session.render_custom(card, width=40) == ("Ace 40 False",)
     assert session.render_custom(broken, width=40) is None
     assert session.render_custom(other, width=40) is None
-    assert ["failed to show a 'broken': ZeroDivisionError" in each for each in problems()] == [True]
+    assert ["failed in the renderer of 'broken': ZeroDivisionError" in each for each in problems()] == [True]
+
+
+async def test_a_renderer_that_keeps_failing_is_asked_no_more(activated, problems):
+    asked = []
+
+    def activate(pi):
+        @pi.register_message_renderer("card")
+        def render(value, *, width, expanded):
+            asked.append(width)
+            raise ValueError("no cards")
+
+    session = await activated(activate)
+    for width in range(5):
+        assert session.render_custom(CustomMessage(custom_type="card", content="Ace"), width=width) is None
+
+    assert asked == [0, 1, 2]
+    assert "the renderer of 'card' is switched off, because it failed 3 times in a row" in problems()[-1]

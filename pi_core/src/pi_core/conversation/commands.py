@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pi_core.agent.safe_text import safe_repr
@@ -10,6 +11,7 @@ from pi_core.hooks.containment import reported
 
 if TYPE_CHECKING:
     from pi_core.conversation.runtime import Runtime
+    from pi_core.hooks.drawing import DrawingGuard
     from pi_hookspecs import CommandInfo, CustomEntry, CustomMessage, Shortcut
 
 __all__ = ["PluginCommands"]
@@ -27,6 +29,12 @@ class PluginCommands:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    @cached_property
+    def _guard(self) -> DrawingGuard:
+        from pi_core.hooks.drawing import DrawingGuard
+
+        return DrawingGuard(self._runtime.report_plugin_error)
 
     async def run(self, text: str) -> bool:
         """Run a slash command; return False when the text is not a known command."""
@@ -78,18 +86,15 @@ class PluginCommands:
         found = self._runtime.registrations.find("register_commands", name)
         if found is None or found.thing.complete is None:
             return ()
-        report = self._runtime.report_plugin_error
-        answer, failed = None, f"to complete the arguments of /{name}"
-        with reported(report, found.plugin, "command", failed, found.thing.complete):
-            answer = found.thing.complete(text)
+        slot = self._guard.named(found.plugin, f"the completion of /{name}", found.thing)
+        _, answer = slot.call(found.thing.complete, text)
         if answer is None:
             return ()
         if not isinstance(answer, list | tuple) or not all(isinstance(each, str) for each in answer):
             getattr(answer, "close", bool)()  # it may be a coroutine
-            message = (
-                f"Plugin {found.plugin!r} failed {failed}: it answered {safe_repr(answer)}, which is no list of texts"
-            )
-            report(found.plugin, "command", message)
+            problem = f"it answered {safe_repr(answer)}, which is no list of texts"
+            message = f"Plugin {found.plugin!r} failed in {slot.what}: {problem}"
+            self._runtime.report_plugin_error(found.plugin, "drawing", message)
             return ()
         return tuple(answer)
 
@@ -115,10 +120,9 @@ class PluginCommands:
         found = self._runtime.registrations.find("register_renderers", value.custom_type)
         if found is None:
             return None
-        render, failed = found.thing.render, f"to show a {value.custom_type!r}"
-        with reported(self._runtime.report_plugin_error, found.plugin, "renderer", failed, render):
-            return tuple(map(str, render(value, width=width, expanded=expanded)))
-        return None
+        slot = self._guard.named(found.plugin, f"the renderer of {value.custom_type!r}", found.thing)
+        render = found.thing.render
+        return slot.run(lambda: tuple(map(str, render(value, width=width, expanded=expanded))), render)[1]
 
     async def _call(self, plugin: str, what: tuple[str, str], handler: Any, *arguments: Any) -> None:
         step, name = what

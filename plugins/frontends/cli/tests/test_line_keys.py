@@ -59,7 +59,7 @@ def test_tab_completes_the_arguments_of_a_command(terminal):
 
 def test_a_failing_completion_is_reported_and_the_line_stays(terminal):
     terminal.type("/fail x\t")
-    terminal.until("failed to complete the arguments of /fail: ZeroDivisionError")
+    terminal.until("failed in the completion of /fail: ZeroDivisionError")
     terminal.type("\n/take me\n")
 
     assert "Traceback" not in terminal.until("took me")

@@ -1,0 +1,172 @@
+"""Runs plugin code while something is drawn or a key is handled: within a tenth of a second, or it is interrupted.
+
+Such code is no hook: it is called for every frame, returns plain values and waits for nothing. Its clock is the
+interval timer, as for hooks that block. A machine that is busy, or was suspended, must not cost a plugin its place on
+the screen, so that code which did not compute gets the time twice; and while a module is imported, as by a first call,
+the clock stands.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pi_core.hooks.acting import acting
+from pi_core.hooks.containment import reported
+from pi_core.hooks.interrupt import Interrupted, Interrupter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from pi_core.hooks.containment import Report
+
+__all__ = ["DRAWING_SECONDS", "FAILURES", "DrawingGuard", "DrawingSlot"]
+
+T = TypeVar("T")
+
+DRAWING_SECONDS = 0.1
+"""How long one call may take."""
+
+FAILURES = 3
+"""Failures in a row after which a slot is closed."""
+
+_IMPORT_SECONDS = 10.0
+"""How long the clock may stand for imports."""
+
+
+class DrawingGuard:
+    """Makes the slots of one session, and keeps those that are known by a name, such as renderers.
+
+    Args:
+        report: Called with plugin, step, message and traceback, as ``AgentSession.report_plugin_error`` is.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._named: dict[tuple[str, str], tuple[object, DrawingSlot]] = {}
+
+    def slot(self, plugin: str | None, what: str, on_close: Callable[[], object] = bool) -> DrawingSlot:
+        """Return a new slot.
+
+        Args:
+            plugin: Name of the plugin whose code it runs; None for the program's.
+            what: What is drawn, for messages: ``widget 'todo'``.
+            on_close: Called once when the slot is closed because of failures.
+        """
+        return DrawingSlot(self._report, plugin, what, on_close)
+
+    def named(self, plugin: str, what: str, owner: object) -> DrawingSlot:
+        """Return the slot of a registered object; a new one when the object is another one than before.
+
+        Args:
+            plugin: Name of the plugin.
+            what: What is drawn, as above.
+            owner: The object, which a reload replaces.
+        """
+        known = self._named.get((plugin, what))
+        if known is None or known[0] is not owner:
+            known = self._named[plugin, what] = owner, self.slot(plugin, what)
+        return known[1]
+
+
+class DrawingSlot:
+    """A place on the screen that a plugin fills. Use ``DrawingGuard.slot``.
+
+    Attributes:
+        plugin: Name of the plugin; None for the program.
+        what: What is drawn there, for messages.
+        closed: Whether it has failed too often: nothing of the plugin is called any more.
+    """
+
+    def __init__(self, report: Report, plugin: str | None, what: str, on_close: Callable[[], object]) -> None:
+        self.plugin = plugin
+        self.what = what
+        self.closed = False
+        self._report = report
+        self._on_close = on_close
+        self._failures = 0
+
+    def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> tuple[bool, T | None]:
+        """Call a function of the plugin, see ``run``."""
+        return self.run(lambda: function(*arguments, **options), function)
+
+    def run(self, work: Callable[[], T], function: object) -> tuple[bool, T | None]:
+        """Run code of the plugin; what it raises, and that it took too long, is reported.
+
+        The third failure in a row closes the slot, with a notice. Outside the main thread, and where the system has no
+        interval timer, a call that takes too long is not interrupted.
+
+        Args:
+            work: Calls the plugin.
+            function: What it calls, for the message about an exception.
+
+        Returns:
+            Whether it returned, and what.
+        """
+        if self.closed:
+            return False, None
+        clock = _Clock(self.what)
+        name = self.plugin or "(program)"
+        try:
+            with acting(self.plugin), reported(self._failed, name, "drawing", f"in {self.what}", function):
+                answer = _run(clock, work)
+                self._failures = 0
+                return True, answer
+        finally:
+            clock.stop()
+        return False, None
+
+    def _failed(self, plugin: str, step: str, message: str, stack: str | None) -> None:
+        self._failures += 1
+        self._report(plugin, step, message, stack)
+        if self._failures < FAILURES:
+            return
+        self.closed = True
+        message = f"Plugin {plugin!r}: {self.what} is switched off, because it failed {FAILURES} times in a row"
+        self._report(plugin, step, message, None)
+        self._on_close()
+
+
+def _run(clock: _Clock, work: Callable[[], T]) -> T:
+    """Run it; only inside of this function the clock interrupts."""
+    clock.start()
+    return work()
+
+
+class _Clock:
+    """The time of one call."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        interrupter = Interrupter.current()
+        self._watch = interrupter.watch(self._on_stall) if interrupter is not None else None
+        self._began = self._computed = 0.0
+        self._waited = False
+
+    def start(self) -> None:
+        """Begin to count."""
+        if self._watch is not None:
+            self._began, self._computed = time.monotonic(), time.thread_time()
+            self._watch.rearm(DRAWING_SECONDS)
+
+    def stop(self) -> None:
+        """Count no more."""
+        if self._watch is not None:
+            self._watch.stop()
+
+    def _on_stall(self, frame: FrameType | None) -> BaseException | float:
+        """Return the exception to raise in the plugin's code, or the seconds until the next check."""
+        importing = False
+        while frame is not None and frame.f_code is not _run.__code__:
+            importing = importing or frame.f_code.co_filename.startswith("<frozen importlib")
+            frame = frame.f_back
+        if frame is None:
+            return DRAWING_SECONDS  # pi's own code, after the plugin's
+        seconds = time.monotonic() - self._began
+        if importing and seconds < _IMPORT_SECONDS:
+            return DRAWING_SECONDS
+        if not self._waited and time.thread_time() - self._computed < DRAWING_SECONDS / 2:
+            self._waited = True
+            return DRAWING_SECONDS
+        return Interrupted(f"{self._what} took longer than {DRAWING_SECONDS:g} s")
