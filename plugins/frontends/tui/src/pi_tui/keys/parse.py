@@ -1,0 +1,163 @@
+"""From a terminal's bytes to events. A sequence may be cut between two reads, and Escape is one byte of many sequences.
+
+``Parser.feed`` holds back what may go on. Only the caller knows how long nothing has arrived: when that takes too long,
+it calls ``Parser.flush``, which reads what is held back as the keys that it is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from pi_tui.keys._codes import CONTROL_KEYS
+from pi_tui.keys._sequences import application_key, read_sequence
+from pi_tui.keys.events import Event, Key, Paste, Reply
+from pi_tui.keys.names import canonical_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Parser"]
+
+_PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+
+_CSI = re.compile(r"\x1b\[(?:\[[A-E]|[0-?]*[ -/]*[@-Z\\-~])")
+
+_SS3 = re.compile(r"\x1bO([1-9]?)([A-FHMP-SXa-dj-y])")
+
+_BEGUN = re.compile(r"\x1b(?:[]P_]|\x1b?(?:O[1-9]?|\[(?:\[|[0-?]*[ -/]*))?)\Z")
+"""The beginning of these and of a reply; two escapes are those of Alt and an arrow, where keys are not extended."""
+
+_REPLY = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)")
+"""Replies that end with a terminator: OSC with a number, DCS, and the APC of Kitty's images."""
+
+_REPLY_BEGUN = re.compile(r"\x1b(?:\][0-9]|P[0-9>+$!|=]|_G)[^\x07\x1b\x9c]*(?:\x1b)?\Z")
+
+_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f]+")
+
+_LONGEST_REPLY = 65_536
+"""Characters of a reply without its end; a longer one is no reply."""
+
+
+class Parser:
+    """Reads events from bytes as they arrive.
+
+    Args:
+        backspace: The character that the terminal sends for the backspace key, as its settings say (``VERASE``).
+            The other one of DEL and BS is then ``ctrl+backspace``. None: both are backspace.
+    """
+
+    def __init__(self, backspace: str | None = None) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
+        self._pasting = False
+        self._pasted: list[str] = []
+        self._controls = dict(CONTROL_KEYS)
+        if backspace in {"\x08", "\x7f"}:
+            self._controls["\x7f" if backspace == "\x08" else "\x08"] = "ctrl+backspace"
+
+    @property
+    def pending(self) -> bool:
+        """Whether something is held back that ``flush`` would return."""
+        return bool(self._held) and not self._pasting and not self._is_reply_begun(0)
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Return the events that are complete after these bytes."""
+        self._held += self._decoder.decode(data)
+        return [*self._events(final=False)]
+
+    def flush(self) -> list[Event]:
+        """Return what is held back, as keys; a paste and a reply of the terminal that have begun stay."""
+        return [*self._events(final=True)] if self.pending else []
+
+    def _events(self, *, final: bool) -> Iterator[Event]:
+        text, at = self._held, 0
+        event: Event | None
+        while at < len(text):
+            if self._pasting:
+                at, event = self._paste(text, at)
+            elif text.startswith(_PASTE_BEGINS, at):
+                at, self._pasting = at + len(_PASTE_BEGINS), True
+                continue
+            elif typed := _TEXT.match(text, at):
+                at = typed.end()
+                yield from (Key(*typed_key(character)) for character in typed[0])
+                continue
+            elif text[at] == "\x1b":
+                end, event = self._after_escape(text, at, final=final)
+                if end == at:
+                    break
+                at = end
+            else:
+                at, event = at + 1, self._key(text[at])
+            if event is not None:
+                yield event
+            elif self._pasting:
+                break
+        self._held = text[at:]
+
+    def _paste(self, text: str, at: int) -> tuple[int, Paste | None]:
+        """Read until the paste ends, or the text; what may be a part of the end is not read."""
+        end = text.find(_PASTE_ENDS, at)
+        if end >= 0:
+            pasted = Paste("".join([*self._pasted, text[at:end]]))
+            self._pasting, self._pasted = False, []
+            return end + len(_PASTE_ENDS), pasted
+        escape = text.rfind("\x1b", max(at, len(text) - len(_PASTE_ENDS) + 1))
+        until = escape if escape >= 0 and _PASTE_ENDS.startswith(text[escape:]) else len(text)
+        self._pasted.append(text[at:until])
+        return until, None
+
+    def _after_escape(self, text: str, at: int, *, final: bool) -> tuple[int, Event | None]:
+        """Return where the event ends that begins with an escape, and the event; where it begins if more must come."""
+        end, event = _sequence(text, at)
+        if end == at and not final and (_BEGUN.match(text, at) or self._is_reply_begun(at, text)):
+            return at, None
+        if end > at:
+            return end, event
+        second = text[at + 1 : at + 2]
+        if second not in {"", "\x1b"}:
+            return at + 2, _with_alt(self._key(second))
+        end, event = _sequence(text, at + 1)
+        if isinstance(event, Key):
+            return end, _with_alt(event)
+        return at + 1, Key("escape")
+
+    def _is_reply_begun(self, at: int, text: str | None = None) -> bool:
+        held = self._held if text is None else text
+        return len(held) - at < _LONGEST_REPLY and _REPLY_BEGUN.match(held, at) is not None
+
+    def _key(self, character: str) -> Key | None:
+        """Return the key that sends a character; None for one that no key sends."""
+        if character in self._controls:
+            return Key(self._controls[character])
+        return None if "\x80" <= character <= "\x9f" else Key(*typed_key(character))
+
+
+def typed_key(character: str) -> tuple[str, str]:
+    """Return the name of the key that types a character, and the character."""
+    if character == " ":
+        return "space", character
+    lower = character.lower()
+    if lower != character and len(lower) == 1:
+        return f"shift+{lower}", character
+    return character, character
+
+
+def _sequence(text: str, at: int) -> tuple[int, Event | None]:
+    """Return where the sequence ends that begins here, and its event; where it begins if it is none."""
+    if reply := _REPLY.match(text, at):
+        return reply.end(), Reply(reply[0])
+    if sequence := _CSI.match(text, at):
+        return sequence.end(), read_sequence(sequence[0])
+    if key := _SS3.match(text, at):
+        return key.end(), application_key(key[2], int(key[1] or 1))
+    return at, None
+
+
+def _with_alt(key: Event | None) -> Event | None:
+    """Return a key as it is with Alt; it types nothing then."""
+    if not isinstance(key, Key):
+        return key
+    return Key(canonical_key(f"alt+{key.name}") or key.name, action=key.action)
