@@ -1,0 +1,93 @@
+"""Keys that should do two things: reported, because only one of them happens."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from pi_tui.keys.actions import ACTIONS, RESERVED, default_keys
+from pi_tui.keys.names import canonical_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pi_tui.keys.bindings import Bindings
+
+__all__ = ["Conflict", "ShortcutConflict", "find_conflicts", "find_shortcut_conflicts"]
+
+
+class Conflict(NamedTuple):
+    """Two actions that have the same key in the same place."""
+
+    key: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        """Return what the user is told."""
+        return f"{self.key} is the key of both {self.first!r} and {self.second!r}: give one of them another."
+
+
+class ShortcutConflict(NamedTuple):
+    """A plugin's shortcut on a key that pi has, too.
+
+    Attributes:
+        key: As the plugin names it.
+        action: What else the key does; None if it is no key.
+        wins: Whether the plugin gets the key.
+    """
+
+    key: str
+    action: str | None
+    wins: bool
+
+    def __str__(self) -> str:
+        """Return what the user is told."""
+        if self.action is None:
+            return f"A plugin's shortcut {self.key!r} does nothing: there is no such key."
+        if self.wins:
+            return f"A plugin's shortcut takes {self.key} from {self.action!r}."
+        return f"A plugin's shortcut {self.key!r} does nothing: {self.action!r} needs that key."
+
+
+def find_conflicts(bindings: Bindings) -> list[Conflict]:
+    """Return the conflicts, but for those of actions that share a key by default: which one happens is settled then.
+
+    So Control-D exits at an empty prompt and deletes in another, on whichever key the user puts the two.
+    """
+    settled = _pairs(default_keys(bindings.platform))
+    found = []
+    for key in bindings.bound_keys:
+        for first, second in combinations(bindings.actions(key), 2):
+            if frozenset((first, second)) not in settled and {*ACTIONS[first].places} & {*ACTIONS[second].places}:
+                found.append(Conflict(key, first, second))
+    return found
+
+
+def find_shortcut_conflicts(bindings: Bindings, shortcuts: Iterable[str]) -> list[ShortcutConflict]:
+    """Return what is wrong with the keys that plugins want at the prompt.
+
+    Args:
+        bindings: What keys do without the plugins.
+        shortcuts: The plugins' keys.
+    """
+    return [conflict for name in shortcuts for conflict in _shortcut_conflict(bindings, name)]
+
+
+def _shortcut_conflict(bindings: Bindings, name: str) -> Iterator[ShortcutConflict]:
+    key = canonical_key(name)
+    if key is None:
+        yield ShortcutConflict(name, None, wins=False)
+        return
+    actions = bindings.actions(key, "main")
+    reserved = [action for action in actions if action in RESERVED]
+    if reserved or actions:
+        yield ShortcutConflict(name, (reserved or actions)[0], wins=not reserved)
+
+
+def _pairs(keys: Mapping[str, tuple[str, ...]]) -> set[frozenset[str]]:
+    by_key: dict[str, list[str]] = {}
+    for action, its_keys in keys.items():
+        for key in its_keys:
+            by_key.setdefault(key, []).append(action)
+    return {frozenset(pair) for actions in by_key.values() for pair in combinations(actions, 2)}
