@@ -240,6 +240,68 @@ def test_hooks_count_local_extensions(acme):
     assert "acme: read" in acme.run("-e", "acme.py", "hooks", "register_tools").stdout
 
 
+def test_hooks_fire_asks_local_extensions(acme):
+    fired = acme.run("-e", "acme.py", "hooks", "fire", "system_prompt", "--plugin", "acme")
+
+    assert (fired.returncode, "Sunny" in fired.stdout) == (0, True)
+
+
+SHELF = """
+from datetime import UTC, datetime
+
+from pi_core.session.memory import MemoryStore
+from pi_hookspecs import ResourcesDiscoverResult, SessionInfo, hookimpl
+
+
+class Shelf(MemoryStore):
+    name = "shelf"
+
+    def list(self, cwd=None, progress=None):
+        day = datetime(2026, 1, 2, tzinfo=UTC)
+        return [SessionInfo(path="s1", id="s1", cwd=cwd or "/", created=day, modified=day, first_message="Tides")]
+
+
+@hookimpl
+def register_session_stores():
+    return [Shelf]
+
+
+@hookimpl
+def resources_discover(event):
+    return ResourcesDiscoverResult(prompt_paths=["templates"])
+"""
+
+
+def test_sessions_are_those_of_a_local_extensions_store(fake):
+    (fake.cwd / "shelf.py").write_text(SHELF)
+    (fake.agent_dir / "settings.json").write_text('{"sessionStore": "shelf"}')
+
+    listed = fake.run("-e", "shelf.py", "sessions", "list")
+    path = fake.run("-e", "shelf.py", "sessions", "path", "s1")
+    without = fake.run("sessions", "list")
+
+    assert (listed.returncode, listed.stdout.endswith("  Tides\n")) == (0, True)
+    assert (path.returncode, path.stdout) == (0, "s1\n")
+    assert (without.returncode, "No plugin brings the session store 'shelf'" in without.stderr) == (1, True)
+
+
+def test_resources_are_those_that_a_local_extension_discovers_too(fake):
+    (fake.cwd / "shelf.py").write_text(SHELF)
+    (fake.cwd / "templates").mkdir()
+    (fake.cwd / "templates" / "greet.md").write_text("Say hello")
+
+    assert "greet  user, plugin shelf" in fake.run("-e", "shelf.py", "resources").stdout
+
+
+def test_a_projects_extension_counts_for_subcommands_once_it_is_trusted(acme):
+    (acme.cwd / ".pi" / "extensions").mkdir(parents=True)
+    (acme.cwd / "acme.py").rename(acme.cwd / ".pi" / "extensions" / "acme.py")
+
+    assert "a local extension" not in acme.run("plugins").stdout
+    assert "a local extension" in acme.run("--approve", "plugins").stdout
+    assert acme.run("plugins", "show", "acme", "--approve").returncode == 0
+
+
 def test_a_subcommand_of_a_local_extension_has_stdout_and_its_options_for_itself(acme):
     done = acme.run("-e", "acme.py", "acme", "--open", "-x")
 
