@@ -234,3 +234,96 @@ def test_marker_and_fixtures_explain_themselves(project):
     result.stdout.fnmatch_lines_random(
         [f"{name} -- *" for name in ("pi_session", "pi_host", "pi_agent", "script", "recorder", "fake_ui")]
     )
+
+
+TODO = """
+def activate(pi):
+    @pi.register_command("todo", description="Keep a to-do")
+    async def todo(args, ctx):
+        pi.append_entry("todo", args)
+        ctx.ui.notify(f"Kept: {args}")
+"""
+
+
+@pytest.fixture
+def extension(pytester):
+    """The folder of a one-file extension, whose tests lie next to it."""
+    (pytester.path / "tests").mkdir()
+    (pytester.path / "tests" / "todo.py").write_text(TODO)
+    (pytester.path / "tests" / "broken.py").write_text("x = (\n")
+    return pytester
+
+
+def test_an_extension_in_one_file_is_loaded_from_next_to_its_test(extension):
+    result = run(
+        extension,
+        """
+import pytest
+
+@pytest.mark.pi(extensions=["todo.py"])
+async def test_the_user_sees_what_was_kept(pi_session, fake_ui, pi_host):
+    await pi_session.prompt("/todo buy milk")
+    assert [notice.message for notice in fake_ui.notices] == ["Kept: buy milk"]
+    assert list(pi_host.extensions.sources) == ["todo"]
+
+@pytest.mark.pi(extensions=["todo.py"])
+async def test_a_reload_keeps_it(pi_session, fake_ui):
+    await pi_session.reload()
+    await pi_session.prompt("/todo buy milk")
+    assert fake_ui.notices[-1].message == "Kept: buy milk"
+
+@pytest.mark.pi(extensions=["to-do.py"])
+def test_a_file_that_is_missing_fails(pi_host): ...
+
+@pytest.mark.pi(extensions=["broken.py"])
+def test_one_that_does_not_load_fails(pi_host): ...
+""",
+    )
+
+    result.assert_outcomes(passed=2, errors=2)
+    result.stdout.fnmatch_lines_random(["*to-do.py: there is no such file or folder", "*'broken'*SyntaxError*"])
+
+
+def test_a_session_is_kept_in_a_file_where_the_marker_wants_it(extension):
+    result = run(
+        extension,
+        """
+import pytest
+from pi_testing import text
+
+@pytest.mark.pi(extensions=["todo.py"], stored=True)
+async def test_stored(pi_session, script, pi_agent_dir):
+    script.turn(text("Hello."))
+    await pi_session.prompt("Hi")
+    await pi_session.prompt("/todo buy milk")
+    file = pi_session.session_manager.file
+    assert pi_agent_dir in file.parents
+    assert "buy milk" in file.read_text()
+    assert [info.id for info in await pi_session.ctx.sessions.list()] == [pi_session.ctx.session.id]
+
+async def test_in_memory(pi_session):
+    assert pi_session.session_manager.file is None
+""",
+    )
+
+    result.assert_outcomes(passed=2)
+
+
+def test_a_store_that_is_not_installed_is_named(extension):
+    result = run(
+        extension,
+        """
+import pytest
+from pi_testing import _under_test
+
+@pytest.fixture(autouse=True)
+def nothing_installed(monkeypatch):
+    monkeypatch.setattr(_under_test, "_installed", dict)
+
+@pytest.mark.pi(stored=True)
+def test_stored(pi_host): ...
+""",
+    )
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines("*pip install pluggypi-session-jsonl*")

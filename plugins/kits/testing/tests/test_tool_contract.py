@@ -87,6 +87,14 @@ BROKEN = {
         "async def execute(*_):\n    return ToolResult.text('2', details=os)\ncount = evolve(good, execute=execute)",
         "test_a_result_can_be_stored",
     ),
+    "output_schema": (
+        'count = evolve(good, output_schema={"type": "object", "required": ["words"]})',
+        "test_details_are_what_the_output_schema_describes",
+    ),
+    "output_of_no_type": (
+        'count = evolve(good, output_schema={"type": "text"})',
+        "test_details_are_what_the_output_schema_describes",
+    ),
     "prints": (WRAPPED.format("print('counting')"), "test_a_call_leaves_the_process_as_it_was"),
     "moves": (WRAPPED.format("os.chdir(ctx.cwd)"), "test_a_call_leaves_the_process_as_it_was"),
     "environment": (WRAPPED.format("os.environ['COUNTED'] = '1'"), "test_a_call_leaves_the_process_as_it_was"),
@@ -108,8 +116,18 @@ def test_a_tool_that_is_right_passes_and_what_it_cannot_show_is_skipped(failing_
     failed, result = failing_rows(COMMON + KIND % ("", "TestCount", "pass"), "-rs")
 
     assert not failed
-    assert result.parseoutcomes()["skipped"] == 1
-    result.stdout.fnmatch_lines("*TestCount does not support: takes_long*")
+    assert result.parseoutcomes()["skipped"] == 2
+    result.stdout.fnmatch_lines_random(
+        ["*TestCount does not support: takes_long*", "*the tool 'count' has no output_schema*"]
+    )
+
+
+def test_details_that_fit_the_output_schema_pass(failing_rows):
+    schema = 'count = evolve(good, output_schema={"type": "object", "properties": {"path": {"type": "string"}}})'
+    failed, result = failing_rows(COMMON + KIND % (schema, "TestCount", "pass"), "-k", "output_schema")
+
+    assert not failed
+    assert result.parseoutcomes()["passed"] == 1
 
 
 def test_calls_that_take_long_must_and_tools_must_be_there(failing_rows):

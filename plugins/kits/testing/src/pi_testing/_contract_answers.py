@@ -110,16 +110,16 @@ class AnswersContract:
         case.tool_calls([Calls("call_1", "read", {}, raw='{"path": "a.t')])
         heard = await listen(case, asking(tools=TOOLS))
 
-        assert all(call.arguments_error for call in heard.message.tool_calls)
+        assert all(call.arguments_error for call in heard.message.tool_calls), heard.message.tool_calls
 
     @needs("tools", "broken_arguments", "length")
     async def test_half_a_call_of_an_answer_that_was_too_long_never_runs(self, case: ProviderCase) -> None:
         case.answers(Says(("I",)), Calls("call_1", "write", {}, raw='{"path": "a", "content": "ha'), length=True)
         heard = await listen(case, asking(tools=TOOLS))
 
-        assert heard.message.text == "I"
+        assert heard.message.text == "I", heard.message.error_message
         assert heard.message.stop_reason in ("length", "error")
-        assert all(call.arguments_error for call in heard.message.tool_calls)
+        assert all(call.arguments_error for call in heard.message.tool_calls), heard.message.tool_calls
 
     @needs("length")
     async def test_an_answer_that_was_too_long_says_so(self, case: ProviderCase) -> None:
@@ -132,14 +132,14 @@ class AnswersContract:
         case.empty()
         heard = await listen(case)
 
-        assert heard.message.content == ()
+        assert heard.message.content == (), heard.message.error_message
         assert heard.message.stop_reason in ("stop", "error")
 
     async def test_an_empty_text_says_nothing(self, case: ProviderCase) -> None:
         case.text("")
         heard = await listen(case)
 
-        assert (heard.message.text, heard.message.tool_calls) == ("", ())
+        assert (heard.message.text, heard.message.tool_calls) == ("", ()), heard.message.error_message
 
     @needs("usage")
     async def test_tokens_and_their_price_are_counted_once(self, case: ProviderCase) -> None:

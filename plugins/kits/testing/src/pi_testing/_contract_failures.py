@@ -72,16 +72,14 @@ class FailuresContract:
         case.text("Hello")
         heard = await listen(case, signal=controller.signal)
 
-        assert (heard.message.stop_reason, heard.message.text) == ("aborted", "")
-        assert heard.message.error_message == "Request was aborted"
+        assert (heard.aborted.text, heard.aborted.error_message) == ("", "Request was aborted")
 
     async def test_an_abort_in_the_midst_keeps_the_text_and_leaves(self, case: ProviderCase) -> None:
         controller = AbortController()
         case.stalls("Hel")
         heard = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
 
-        assert (heard.message.stop_reason, heard.message.text) == ("aborted", "Hel")
-        assert heard.message.error_message == "Request was aborted"
+        assert (heard.aborted.text, heard.aborted.error_message) == ("Hel", "Request was aborted")
         await case.left()
 
     async def test_an_abort_stops_a_burst(self, case: ProviderCase) -> None:
@@ -89,7 +87,7 @@ class FailuresContract:
         case.text("Hel", "lo", ".")
         heard = await listen(case, signal=controller.signal, on_event=lambda event: _abort_at_text(event, controller))
 
-        assert (heard.message.stop_reason, heard.message.text) == ("aborted", "Hel")
+        assert heard.aborted.text == "Hel"
 
     async def test_an_abort_ends_the_wait_for_an_answer(self, case: ProviderCase) -> None:
         controller = AbortController()
@@ -99,7 +97,7 @@ class FailuresContract:
         controller.abort()
         heard = await answer
 
-        assert heard.message.stop_reason == "aborted"
+        assert not heard.aborted.tool_calls
         await case.left()
 
     async def test_a_cancelled_task_leaves_at_once(self, case: ProviderCase) -> None:
@@ -151,7 +149,7 @@ class FailuresContract:
         case.refuses(413, "Request exceeds the maximum size")
         heard = await listen(case)
 
-        assert is_context_overflow(heard.message)
+        assert is_context_overflow(heard.message), heard.error
 
     @needs("http")
     @pytest.mark.parametrize("status", [401, 403, 404, 500, 529])
@@ -159,7 +157,7 @@ class FailuresContract:
         case.refuses(status, WORDS)
         heard = await listen(case)
 
-        assert not is_context_overflow(heard.message)
+        assert not is_context_overflow(heard.message), heard.error
 
     @needs("http")
     @pytest.mark.parametrize("headers", [{}, {"retry_after": "7"}, {"retry_after_ms": "7000"}])
@@ -169,8 +167,8 @@ class FailuresContract:
         case.refuses(429, "Rate limit reached", **headers)
         heard = await listen(case)
 
-        assert is_throttling(heard.error)
-        assert not is_context_overflow(heard.message)
+        assert is_throttling(heard.error), heard.error
+        assert not is_context_overflow(heard.message), heard.error
         if "failure_details" in case.supports:
             known = heard.message.extra["requestFailure"]
             assert (known["status"], known.get("retryAfterMs")) == (429, 7000 if headers else None)
@@ -248,7 +246,7 @@ class FailuresContract:
         heard = await listen(case)
 
         assert heard.error
-        assert heard.message.text == "Hel"
+        assert heard.message.text == "Hel", heard.error
 
     @needs("bytes")
     async def test_an_error_in_the_midst_keeps_the_text(self, case: ProviderCase) -> None:
@@ -256,7 +254,7 @@ class FailuresContract:
         heard = await listen(case)
 
         assert WORDS in heard.error
-        assert heard.message.text == "Hel"
+        assert heard.message.text == "Hel", heard.error
 
     @needs("bytes")
     @pytest.mark.parametrize("garbage", [b"data: {not json\n\n", b"data: [1]\n\n", b"data: null\n\n", b"data: 7\n\n"])
@@ -265,7 +263,7 @@ class FailuresContract:
         case.sends(evolve(answer, pieces=(garbage, *answer.pieces)))
         heard = await listen(case)
 
-        assert heard.message.text in ("", "Hello")
+        assert heard.message.text in ("", "Hello"), heard.message.error_message
 
     @needs("timeouts", "bytes")
     async def test_a_stalled_answer_says_how_long_it_waited(self, case: ProviderCase) -> None:
@@ -273,7 +271,7 @@ class FailuresContract:
         heard = await listen(case, timeout_ms=_PATIENCE_MS)
 
         assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
-        assert heard.message.text == "Hel"
+        assert heard.message.text == "Hel", heard.error
         await case.left()
 
     @needs("timeouts")
@@ -290,7 +288,7 @@ class FailuresContract:
         heard = await listen(case, progress_timeout_ms=_PATIENCE_MS)
 
         assert f"{_PATIENCE_MS / 1000:g} s" in heard.error
-        assert heard.message.text == "Hel"
+        assert heard.message.text == "Hel", heard.error
         await case.left()
 
     @needs("progress", "http")

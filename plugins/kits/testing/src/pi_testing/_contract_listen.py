@@ -52,6 +52,13 @@ class Heard:
         return self.message
 
     @property
+    def aborted(self) -> AssistantMessage:
+        """The message of an answer that was aborted."""
+        ended = f"ended with {self.message.stop_reason!r}, not with an abort: {self.message.error_message}"
+        assert self.message.stop_reason == "aborted", ended
+        return self.message
+
+    @property
     def error(self) -> str:
         """The error text of an answer that failed without being aborted."""
         assert self.message.stop_reason == "error", f"ended with {self.message.stop_reason!r}, not with an error"

@@ -92,7 +92,7 @@ class ModeRows(ContractSuite):
             if "talks" in self.supports:
                 front_end.until(expected)
             ended = front_end.ended()
-            assert not _crashed(ended)
+            assert not _crashed(ended), ended.err
             return ended
 
         return run_prompt
@@ -102,7 +102,7 @@ class ModeRows(ContractSuite):
     def test_an_answer_is_printed_and_the_session_ended(self, run_prompt: Callable[..., Ended], folder: Path) -> None:
         ended = run_prompt("say The answer.", "The answer.")
 
-        assert "The answer." in ended.out
+        assert "The answer." in ended.out, ended.err
         assert ended.code == 0, ended.err
         assert (folder / "shutdown").read_text() == "quit\n", "session_shutdown runs once"
         self.check_output(ended.out)
@@ -111,7 +111,7 @@ class ModeRows(ContractSuite):
         ended = run_prompt("fail This request is wrong.", "This request is wrong.")
 
         assert "This request is wrong." in ended.out + ended.err
-        assert ended.code == self.failed_code
+        assert ended.code == self.failed_code, ended.err
         self.check_output(ended.out)
 
     def test_a_failing_plugin_is_reported_by_name_and_costs_no_answer(
@@ -120,7 +120,7 @@ class ModeRows(ContractSuite):
         (folder / "broken").touch()
         ended = run_prompt("say The answer.", "The answer.")
 
-        assert "The answer." in ended.out
+        assert "The answer." in ended.out, ended.err
         assert "front_end_plugin" in (ended.out + ended.err).replace("-", "_")
         assert "the plugin's own mistake" in ended.out + ended.err
         self.check_output(ended.out)
@@ -128,8 +128,8 @@ class ModeRows(ContractSuite):
     def test_what_a_plugin_prints_is_not_on_stdout(self, run_prompt: Callable[..., Ended]) -> None:
         ended = run_prompt("call prints", "printed")
 
-        assert "printed" in ended.out
-        assert "terminal" in self.supports or "noise of a plugin" not in ended.out
+        assert "printed" in ended.out, ended.err
+        assert "terminal" in self.supports or "noise of a plugin" not in ended.out, ended.err
         self.check_output(ended.out)
 
     def test_a_dialog_of_a_plugin_is_answered_or_declined(self, start: Callable[..., FrontEnd]) -> None:
@@ -141,8 +141,8 @@ class ModeRows(ContractSuite):
             front_end.until("The user said no")
         ended = front_end.ended()
 
-        assert ("The user said yes" in ended.out) == ("dialogs" in self.supports)
-        assert ("The user said no" in ended.out) != ("dialogs" in self.supports)
+        assert ("The user said yes" in ended.out) == ("dialogs" in self.supports), ended.err
+        assert ("The user said no" in ended.out) != ("dialogs" in self.supports), ended.err
         assert ended.code == 0, ended.err
 
     # Exit
@@ -165,7 +165,7 @@ class ModeRows(ContractSuite):
         front_end.until("The contract asks.")
         ended = front_end.ended()
 
-        assert "The user said yes" not in ended.out
+        assert "The user said yes" not in ended.out, ended.err
         assert (folder / "shutdown").exists()
 
     @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
@@ -180,11 +180,11 @@ class ModeRows(ContractSuite):
         _wait_for(lambda: not running(seconds), front_end)
         ended = front_end.ended()
 
-        assert not _crashed(ended)
+        assert not _crashed(ended), ended.err
         assert (folder / "shutdown").exists(), "session_shutdown was emitted"
         # In an interactive mode, an interrupt may end the answer and not the front end.
         well = {0} if sent is signal.SIGINT and "talks" in self.supports else set()
-        assert ended.code in {128 + sent, -sent, *well}
+        assert ended.code in {128 + sent, -sent, *well}, ended.err
 
     def test_a_reader_that_leaves_is_no_crash(self, start: Callable[..., FrontEnd], folder: Path) -> None:
         if "terminal" in self.supports:
@@ -193,7 +193,7 @@ class ModeRows(ContractSuite):
         front_end.leave()
         ended = front_end.ended()
 
-        assert not _crashed(ended)
+        assert not _crashed(ended), ended.err
         assert (folder / "shutdown").exists()
 
 

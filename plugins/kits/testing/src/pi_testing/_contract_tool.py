@@ -14,6 +14,7 @@ import pytest
 from attrs import evolve
 
 from pi_core import wire
+from pi_core.agent.schema import CompiledSchema
 from pi_core.agent.validation import ArgumentValidator
 from pi_hookspecs import ImageContent, TextContent, ToolResultMessage
 from pi_testing._contract_needs import ContractSuite, needs
@@ -37,6 +38,8 @@ TOOL_FEATURES: frozenset[str] = frozenset(("fails", "takes_long"))
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every API takes as the name of a tool."""
+
+_BROKEN_OUTPUT = 'the output_schema of "{name}" is no valid JSON schema: {problem}'
 
 _ODD: tuple[dict[str, Any], ...] = ({}, {"no_such_argument": 1})
 _OF_NO_TYPE: tuple[Any, ...] = (None, [[]], {"deep": {}}, -1, "\0")
@@ -156,6 +159,17 @@ class ToolRows(ContractSuite):
         assert _is_plain(result.details), f"details are stored, and must be what JSON can say: {result.details!r}"
         assert wire.dumps(stored) == wire.dumps(result)
 
+    async def test_details_are_what_the_output_schema_describes(
+        self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider, fake_ui: FakeUI
+    ) -> None:
+        if under_test.output_schema is None:
+            pytest.skip(f"the tool {under_test.name!r} has no output_schema")
+        (result,) = await self.called(pi_session, script, fake_ui, self.works)
+
+        assert not result.is_error, result.text
+        described = CompiledSchema(under_test.name, under_test.output_schema, broken=_BROKEN_OUTPUT, scalars=False)
+        assert described.fit(result.details)[1] == [], f"details are {result.details!r}"
+
     async def test_calls_of_one_message_each_get_their_result(
         self, pi_session: AgentSession, under_test: Tool, script: ScriptedProvider, fake_ui: FakeUI
     ) -> None:
@@ -186,7 +200,7 @@ class ToolRows(ContractSuite):
 
         assert len(results) == len(odd)
         assert results[0].is_error or not required, "arguments that the schema requires can be left out"
-        assert not any("Traceback" in each.text for each in results)
+        assert [each.text for each in results if "Traceback" in each.text] == []
 
     # What a call leaves alone
 

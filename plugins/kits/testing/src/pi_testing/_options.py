@@ -10,10 +10,14 @@ from pi_hookspecs import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import pytest
 
-__all__ = ["PiOptions", "options_of"]
+__all__ = ["SESSION_STORE", "PiOptions", "options_of"]
+
+SESSION_STORE = "session-jsonl"
+"""The plugin that keeps a stored session in a file."""
 
 
 @frozen(kw_only=True)
@@ -21,12 +25,20 @@ class PiOptions:
     """The options, by the names that the marker gives them."""
 
     plugins: Mapping[str, object] | Sequence[object] | None = None
+    extensions: Sequence[str | Path] = ()
     entry_points: Sequence[str] = ()
+    stored: bool = False
     settings: Mapping[str, Any] = field(factory=dict)
     tools: Sequence[str | Tool] | None = None
     session: Mapping[str, Any] = field(factory=dict)
     trusted: bool = False
     allow_problems: bool = False
+
+    @property
+    def installed_plugins(self) -> list[str]:
+        """Names of the installed plugins that come with those under test."""
+        store = [SESSION_STORE] if self.stored and SESSION_STORE not in self.entry_points else []
+        return [*self.entry_points, *store]
 
     @property
     def tool_names(self) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Which plugins a test is about: those of its marker, else of the project that it belongs to, and installed ones."""
+"""The plugins of a test: those of its marker, else of its project, local extensions, and installed ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pkgutil import resolve_name
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pi_hookspecs import UnknownName
+from pi_hookspecs import UnknownName, UserError
+from pi_testing._options import SESSION_STORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
     from pi_testing._options import PiOptions
 
-__all__ = ["plugins_for"]
+__all__ = ["extensions_for", "plugins_for"]
 
 GROUP = "pi"
+
+_NO_ENTRY_POINT = "no distribution has an entry point of this name in group 'pi'"
+_HINTS = {SESSION_STORE: "it stores sessions: pip install pluggypi-session-jsonl"}
 
 
 def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
@@ -32,19 +36,30 @@ def plugins_for(options: PiOptions, test: Path) -> dict[str, object]:
             ``pyproject.toml`` at or above it count.
 
     Raises:
-        UnknownName: No installed plugin has a name of ``entry_points``.
+        UnknownName: No installed plugin has a name of ``entry_points``, or the plugin that stores sessions is missing.
     """
-    installed = _installed() if options.entry_points else {}
+    installed = _installed() if options.installed_plugins else {}
     found: dict[str, object] = {}
-    for name in options.entry_points:
+    for name in options.installed_plugins:
         if name not in installed:
-            raise UnknownName(
-                "plugin", name, installed, "no distribution has an entry point of this name in group 'pi'"
-            )
+            raise UnknownName("plugin", name, installed, _HINTS.get(name, _NO_ENTRY_POINT))
         found[name] = resolve_name(installed[name])
     if options.plugins is not None:
         return found | _named(options.plugins)
     return found | {name: resolve_name(value) for name, value in _own_entry_points(test.parent).items()}
+
+
+def extensions_for(options: PiOptions, test: Path) -> list[Path]:
+    """Return the files and folders of the test's local extensions; relative ones are next to the test's file.
+
+    Raises:
+        UserError: There is nothing at one of the paths.
+    """
+    found = [test.parent / each for each in options.extensions]
+    missing = [str(each) for each in found if not each.exists()]
+    if missing:
+        raise UserError(f"@pytest.mark.pi(extensions=...) names {', '.join(missing)}: there is no such file or folder")
+    return found
 
 
 @cache

@@ -30,6 +30,7 @@ __all__ = [
     "fake_ui",
     "pi_agent",
     "pi_agent_dir",
+    "pi_extensions",
     "pi_host",
     "pi_options",
     "pi_plugin_index",
@@ -69,11 +70,12 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "pi(plugins=None, entry_points=(), settings={}, tools=None, session={}, trusted=False, allow_problems=False):"
-        " what pi_host and pi_session are made of. plugins: plugin objects, as a list or by name; entry_points: names"
-        " of installed plugins; settings: as in settings.json; tools: names and Tool objects, exactly what the model"
-        " is offered; session: further options of create_agent_session; trusted: whether the project in tmp_path is;"
-        " allow_problems: a plugin may fail to load.",
+        "pi(plugins=None, extensions=(), entry_points=(), stored=False, settings={}, tools=None, session={},"
+        " trusted=False, allow_problems=False): what pi_host and pi_session are made of. plugins: plugin objects, as a"
+        " list or by name; extensions: files and folders of local extensions, relative to the test's; entry_points:"
+        " names of installed plugins; stored: whether the session is kept in a file; settings: as in"
+        " settings.json; tools: names and Tool objects, exactly what the model is offered; session: further options of"
+        " create_agent_session; trusted: whether the project is; allow_problems: a plugin may fail to load.",
     )
 
 
@@ -168,7 +170,27 @@ def plugin_manager() -> PluginManager:
 
 
 @pytest.fixture
-def pi_host(tmp_path: Path, pi_agent_dir: Path, pi_options: PiOptions, pi_plugins: dict[str, object]) -> PluginHost:
+def pi_extensions(request: pytest.FixtureRequest, pi_options: PiOptions) -> list[Path]:
+    """The files and folders of the local extensions under test: those of the marker."""
+    from pi_hookspecs import UserError
+    from pi_testing._under_test import extensions_for
+
+    try:
+        return extensions_for(pi_options, request.node.path)
+    except UserError as error:
+        problem = str(error)
+    pytest.fail(problem, pytrace=False)
+
+
+@pytest.fixture
+def pi_host(
+    *,
+    tmp_path: Path,
+    pi_agent_dir: Path,
+    pi_options: PiOptions,
+    pi_plugins: dict[str, object],
+    pi_extensions: list[Path],
+) -> PluginHost:
     """A host with the plugins under test and no other; one that does not load well fails the test."""
     from pi_core import PluginHost, Settings
     from pi_core.settings.trust import ProjectTrust
@@ -178,6 +200,10 @@ def pi_host(tmp_path: Path, pi_agent_dir: Path, pi_options: PiOptions, pi_plugin
     host = PluginHost(settings, installed=False)
     for name, plugin in pi_plugins.items():
         host.add(plugin, name)
+    if pi_extensions:
+        from pi_core.host.extensions import LocalExtensions
+
+        LocalExtensions(host, cwd=tmp_path, given=pi_extensions, discover=False).load()
     _check_problems(host, pi_options)
     return host
 
