@@ -33,7 +33,7 @@ CONTEXT = {
     "PiContext": "In hooks and commands",
     "ToolContext": "In tools, all of this and",
     "StartContext": "Before there is a session",
-    "UserInterface": "`ctx.ui`",
+    "FullUserInterface": "`ctx.ui`",
     "SessionView": "`ctx.session`",
     "Sessions": "`ctx.sessions`",
     "SettingsView": "`ctx.settings`",

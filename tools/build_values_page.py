@@ -42,7 +42,7 @@ THEMES = {
     "Models and requests": ("models", "provider", "stream"),
     "Sessions": ("session_store", "stored_sessions", "views", "entries", "rare_entries"),
     "Compaction and other services": ("service_values", "services", "operations", "processes", "context"),
-    "What plugins draw": ("lines",),
+    "What plugins draw": ("lines", "screen", "full_ui"),
     "What plugins register": ("registrations", "front_ends", "resources", "mcp", "secrets"),
 }
 """Modules of the contract by heading. Of protocols only those are described that plugins implement."""
@@ -59,6 +59,7 @@ IMPLEMENTED |= {
     "ToolOperations",
 }
 IMPLEMENTED |= {"FileOperations", "CommandOperations", "Launcher", "ProcessKeeper", "Processes", "ManagedProcess"}
+IMPLEMENTED |= {"Component", "ScreenHandle", "OverlayHandle"}
 
 MODES = """\
 ## What a mode gets: options

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.events.storing import *
     from pi_hookspecs.events.tools import *
     from pi_hookspecs.front_ends import *
+    from pi_hookspecs.full_ui import *
     from pi_hookspecs.lines import *
     from pi_hookspecs.mcp import *
     from pi_hookspecs.messages import *
@@ -47,6 +48,7 @@ if TYPE_CHECKING:  # what a type checker sees; ``_HOMES`` says the same at run t
     from pi_hookspecs.rare_messages import *
     from pi_hookspecs.registrations import *
     from pi_hookspecs.resources import *
+    from pi_hookspecs.screen import *
     from pi_hookspecs.secrets import *
     from pi_hookspecs.service_values import *
     from pi_hookspecs.services import *
@@ -107,6 +109,7 @@ _HOMES: dict[str, str] = {
         "ToolExecutionUpdateEvent ToolResultEvent ToolResultResult UserBashEvent UserBashResult"
     ),
     "front_ends": "Mode StartFacts Subcommand",
+    "full_ui": "AutocompleteProvider FullUserInterface TerminalInputHandler",
     "lines": "Line Run",
     "mcp": "McpServer",
     "messages": (
@@ -133,6 +136,9 @@ _HOMES: dict[str, str] = {
         "ResourceScope ResourceSet Shadowed"
     ),
     "secrets": "KnownSecret SecretValues",
+    "screen": (
+        "Component ComponentFactory MouseEvent Overlay OverlayAnchor OverlayHandle ScreenHandle ScreenKind ScreenSize"
+    ),
     "service_values": (
         "BranchSummary BranchSummaryRequest CommandRequest Compaction CompactionPreparation "
         "CompactionReason CompactionRequest RetryDecision SpawnRequest"

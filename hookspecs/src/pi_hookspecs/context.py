@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pi_hookspecs.abort import AbortSignal
     from pi_hookspecs.actions import ExecResult, ModelCatalog, ToolInfo
+    from pi_hookspecs.full_ui import FullUserInterface
     from pi_hookspecs.messages import AssistantMessage
     from pi_hookspecs.models import Model, ThinkingLevel
     from pi_hookspecs.operations import CommandOperations, FileOperations
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
     from pi_hookspecs.tools import ToolResult
-    from pi_hookspecs.ui import UserInterface
     from pi_hookspecs.views import ContextUsage, SessionView, SettingsView
 
     DepsT_co = TypeVar("DepsT_co", default=Any, covariant=True)
@@ -74,7 +74,7 @@ class StartContext(Protocol):
     """What a hook may use before there is a session; ``PiContext`` has all of it."""
 
     @property
-    def ui(self) -> UserInterface:
+    def ui(self) -> FullUserInterface:
         """The user interface; dialogs return their default where ``has_ui`` is false."""
         ...
 
@@ -109,7 +109,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
     """Everything that a plugin may use inside a hook."""
 
     @property
-    def ui(self) -> UserInterface:
+    def ui(self) -> FullUserInterface:
         """The user interface. Dialogs are awaited; while one is open the hook's deadline is paused."""
         ...
 

@@ -38,7 +38,7 @@ class Run(NamedTuple):
     background: str | None = None
 
 
-@frozen(repr=False)  # compared in every frame, so the comparison is generated
+@frozen(eq=False, repr=False)
 class Line(ReprMixin):
     """One row of styled text; ``str(line)`` is its plain text.
 
@@ -54,6 +54,12 @@ class Line(ReprMixin):
     def of(cls, *parts: str | Run, fill: str | None = None) -> Line:
         """Return a line of runs, and of plain texts in the role ``text``."""
         return cls(tuple([Run(part) if isinstance(part, str) else part for part in parts]), fill)
+
+    def __eq__(self, other: object) -> bool:  # not that of ``Value``: lines are compared in every frame
+        return type(other) is Line and self.runs == other.runs and self.fill == other.fill
+
+    def __hash__(self) -> int:
+        return hash((self.runs, self.fill))
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self.runs)

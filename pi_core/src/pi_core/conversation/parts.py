@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.usage import SessionUsage
     from pi_core.conversation.user_bash import UserBash
     from pi_core.plugin_api.activation import Activations
+    from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_hookspecs import ChildSession, Model, Usage
@@ -145,6 +146,13 @@ class Parts:
         return McpServers(lambda event: runtime.hooks.notify(event, runtime.ctx))
 
     @cached_property
+    def components(self) -> Components:
+        """Draws what plugins draw."""
+        from pi_core.plugin_api.components import Components
+
+        return Components(self.runtime.report_plugin_error, self.runtime.plugins.handles)
+
+    @cached_property
     def reloader(self) -> Reloader:
         """Loads local extensions again."""
         from pi_core.conversation.reload import Reloader
@@ -190,6 +198,11 @@ class Parts:
         return spent + self.children.unaccounted() if "children" in vars(self) else spent
 
     # Those that were used
+
+    @property
+    def has_components(self) -> bool:
+        """Whether a plugin has drawn anything."""
+        return "components" in vars(self)
 
     @property
     def is_compacting(self) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pi_core.conversation.switching import SessionSwitcher
     from pi_core.conversation.tree import TreeNavigator
     from pi_core.conversation.usage import SessionUsage
+    from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.port import HelperSession
@@ -73,6 +74,8 @@ class PluginPort:
     mode: str = attribute("_runtime.front_end.mode", "The front end's name.")
     deps: Any = attribute("_runtime.front_end.deps", "An object of the program for its tools and plugins.")
     bus: Bus = attribute("_parts.bus", "Plain data between plugins.")
+    components: Components = attribute("_parts.components", "What plugins draw.")
+    has_components: bool = attribute("_parts.has_components", "Whether ``components`` was used.")
     mcp_servers: McpServers = attribute("_parts.mcp_servers", "The registered MCP servers.")
     sending: Outbox = attribute("_parts.outbox", "Sends plugins' messages.")
     model: Model | None = attribute("_runtime.agent.state.model", "The current model.")

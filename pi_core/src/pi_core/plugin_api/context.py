@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Context,
         ExecResult,
         FileOperations,
+        FullUserInterface,
         Model,
         NoticeLevel,
         Processes,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         ToolInfo,
         ToolUpdate,
         Usage,
-        UserInterface,
         WidgetPlacement,
     )
 
@@ -101,10 +101,13 @@ class NoUserInterface:
     def set_status(self, key: str, text: str | None = None) -> None:
         """Do nothing."""
 
-    def set_widget(
-        self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
-    ) -> None:
+    def set_widget(self, key: str, lines: object = None, *, placement: WidgetPlacement | None = None) -> None:
         """Do nothing."""
+
+    async def custom(self, factory: object, *, overlay: object = None, fallback: Any = None) -> Any:
+        """Return the answer of the fallback, whose dialogs are dismissed; components are not made."""
+        del factory, overlay
+        return await fallback(self) if fallback is not None else None
 
     def set_editor_text(self, text: str) -> None:
         """Do nothing."""
@@ -142,9 +145,9 @@ class PluginContext(CommandContext):
         self.session: SessionView = ReadOnlySession(session.session_manager)
 
     @property
-    def ui(self) -> UserInterface:
+    def ui(self) -> FullUserInterface:
         """The user interface of the current front end."""
-        return plugin_ui(self._session.ui, self._session.hooks)
+        return plugin_ui(self._session.ui, self._session.hooks, self._session)
 
     has_ui: bool = attribute("_session.has_ui", "Whether a user can answer a dialog.")
     model: Model | None = attribute("_session.model", "The current model.")

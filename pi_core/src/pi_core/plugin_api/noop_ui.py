@@ -32,14 +32,6 @@ def _nothing(*_: Any, **__: Any) -> None:
     """Do nothing."""
 
 
-def _nothing_to_stop(*_: Any, **__: Any) -> Any:
-    return _nothing
-
-
-async def _dismissed(*_: Any, **__: Any) -> None:
-    """Return None, as for a dismissed dialog: components need a terminal."""
-
-
 def _no_text() -> str:
     return ""
 
@@ -57,21 +49,15 @@ def _refuse_theme(theme: object) -> None:
 
 
 _NOOP_MEMBERS = {
-    "custom": _dismissed,
     "get_editor_text": _no_text,
     "get_tools_expanded": _not_expanded,
     "get_all_themes": _no_themes,
     "get_theme": _nothing,
     "get_editor_component": _nothing,
     "set_theme": _refuse_theme,
-    "on_terminal_input": _nothing_to_stop,
-    "add_autocomplete_provider": _nothing_to_stop,
     **dict.fromkeys(
         (
             "paste_to_editor",
-            "set_editor_component",
-            "set_footer",
-            "set_header",
             "set_hidden_thinking_label",
             "set_tools_expanded",
             "set_working_indicator",

@@ -1,10 +1,14 @@
-"""``ctx.ui``: dialogs pause the deadline of the calling hook, and raise when used without ``await``."""
+"""``ctx.ui``: dialogs pause the deadline of the calling hook, and raise when used without ``await``.
+
+What a front end lacks of ``FullUserInterface`` is completed here. One that has ``custom`` draws components itself; for
+others they become lines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from pi_core.base.forwarding import forward_by_name
 from pi_hookspecs import UserInterface
@@ -13,6 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from pi_core.hooks.dispatcher import HookDispatcher
+    from pi_core.plugin_api.port import SessionPort
+    from pi_hookspecs import (
+        AutocompleteProvider,
+        ComponentFactory,
+        FullUserInterface,
+        Overlay,
+        TerminalInputHandler,
+        WidgetPlacement,
+    )
 
 __all__ = ["Dialog", "plugin_ui"]
 
@@ -66,15 +79,22 @@ class Dialog(Coroutine[Any, Any, T]):
         )
 
 
-def plugin_ui(ui: UserInterface, hooks: HookDispatcher) -> UserInterface:
-    """Return the wrapper of a front end's user interface for plugins."""
-    return _PluginUI(ui, hooks)
+def plugin_ui(ui: UserInterface, hooks: HookDispatcher, session: SessionPort | None = None) -> FullUserInterface:
+    """Return the wrapper of a front end's user interface for plugins.
+
+    Args:
+        ui: The front end's.
+        hooks: Pauses the deadlines of hooks.
+        session: Keeps the components; None before there is one, when none are displayed.
+    """
+    return cast("FullUserInterface", _PluginUI(ui, hooks, session))
 
 
 class _PluginUI:
-    def __init__(self, ui: UserInterface, hooks: HookDispatcher) -> None:
-        self._ui = ui
+    def __init__(self, ui: UserInterface, hooks: HookDispatcher, session: SessionPort | None) -> None:
+        self._ui: Any = ui  # of the members beyond ``UserInterface`` it may have some
         self._hooks = hooks
+        self._session = session
 
     def select(self, title: str, options: Sequence[str], **how: Any) -> Dialog[str | None]:
         return Dialog("select", self._asked(self._ui.select, title, options, **how))
@@ -96,7 +116,90 @@ class _PluginUI:
 
     set_status = forward_by_name("_ui", UserInterface.set_status)
 
-    set_widget = forward_by_name("_ui", UserInterface.set_widget)
+    def set_widget(self, key: str, lines: Any = None, *, placement: WidgetPlacement | None = None) -> None:
+        what = f"widget {key!r}"
+        if self._draws_components:
+            self._ui.set_widget(key, self._guarded(lines, what), placement=placement)
+        else:
+            self._set_lines(key, what, lines, placement)
+
+    def set_header(self, factory: ComponentFactory | None = None) -> None:
+        self._set_edge("set_header", "header", factory, "aboveEditor")
+
+    def set_footer(self, factory: ComponentFactory | None = None) -> None:
+        self._set_edge("set_footer", "footer", factory, "belowEditor")
+
+    def set_editor_component(self, factory: ComponentFactory | None = None) -> None:
+        if hasattr(self._ui, "set_editor_component"):
+            self._ui.set_editor_component(self._guarded(factory, "editor"))
+
+    def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
+        return self._added("on_terminal_input", handler)
+
+    def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
+        return self._added("add_autocomplete_provider", provider)
+
+    def custom(
+        self,
+        factory: ComponentFactory,
+        *,
+        overlay: Overlay | None = None,
+        fallback: Callable[[FullUserInterface], Any] | None = None,
+    ) -> Dialog[Any]:
+        return Dialog("custom", self._asked(self._custom, factory, overlay, fallback))
+
+    async def _custom(
+        self,
+        factory: ComponentFactory,
+        overlay: Overlay | None,
+        fallback: Callable[[FullUserInterface], Any] | None,
+    ) -> Any:
+        async def fall_back(_ui: object = None) -> Any:
+            answer: Any = fallback(cast("FullUserInterface", self)) if fallback is not None else None
+            return await answer if hasattr(answer, "__await__") else answer
+
+        if self._session is None or not self._draws_components:
+            return await fall_back()
+        return await self._ui.custom(self._guarded(factory, "dialog"), overlay=overlay, fallback=fall_back)
+
+    @property
+    def _draws_components(self) -> bool:
+        return hasattr(self._ui, "custom")
+
+    def _guarded(self, factory: Any, what: str) -> Any:
+        """Return a factory of contained components; what is no factory is returned as it is."""
+        if not callable(factory):
+            return factory
+        return self._session.components.guarded(factory, what) if self._session is not None else None
+
+    def _set_edge(self, method: str, what: str, factory: ComponentFactory | None, placement: WidgetPlacement) -> None:
+        if hasattr(self._ui, method):
+            getattr(self._ui, method)(self._guarded(factory, what))
+        elif not self._draws_components:
+            self._set_lines(f"pi:{what}", what, factory, placement)
+
+    def _set_lines(self, key: str, what: str, content: Any, placement: WidgetPlacement | None) -> None:
+        """Display lines, or those of a component, as a widget."""
+
+        def show(rows: Sequence[str] | None) -> None:
+            self._ui.set_widget(key, rows, placement=placement)
+
+        session = self._session
+        if callable(content):
+            if session is not None:
+                session.components.show_lines(key, content, what, show)
+            return
+        removed = session is not None and session.has_components and session.components.remove(key)
+        if content is not None:
+            show([*map(str, content)])
+        elif not (removed or key.startswith("pi:")):
+            show(None)
+
+    def _added(self, method: str, function: Callable[..., Any]) -> Callable[[], None]:
+        if self._session is None or not hasattr(self._ui, method):
+            return lambda: None
+        remove: Callable[[], None] = getattr(self._ui, method)(self._session.components.contained(function, method))
+        return remove
 
     set_editor_text = forward_by_name("_ui", UserInterface.set_editor_text)
 

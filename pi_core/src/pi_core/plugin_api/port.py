@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.dispatcher import HookDispatcher
     from pi_core.host import PluginHost
     from pi_core.models.registry import ModelRegistry
+    from pi_core.plugin_api.components import Components
     from pi_core.plugin_api.event_bus import Bus
     from pi_core.plugin_api.handles import Handles
     from pi_core.plugin_api.mcp_servers import McpServers
@@ -105,6 +106,16 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def registered(self) -> SessionRegistrations:
         """The registrations of plugins, for this session or for every session of the host."""
+        ...
+
+    @property
+    def components(self) -> Components:
+        """What plugins draw."""
+        ...
+
+    @property
+    def has_components(self) -> bool:
+        """Whether ``components`` was used."""
         ...
 
     @property

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pi_core.hooks.reports import HookTrace
     from pi_core.host import PluginHost
     from pi_core.settings.trust import ProjectTrust
-    from pi_hookspecs import ProjectTrustResult, SettingsView, UserInterface
+    from pi_hookspecs import FullUserInterface, ProjectTrustResult, SettingsView, UserInterface
 
 __all__ = ["ask_for_trust", "confirm_trust"]
 
@@ -110,4 +110,4 @@ class _Context:
         self.cwd = cwd
         self.mode = mode
         self.has_ui = ui is not None
-        self.ui: UserInterface = plugin_ui(ui or NoUserInterface(), hooks)
+        self.ui: FullUserInterface = plugin_ui(ui or NoUserInterface(), hooks)

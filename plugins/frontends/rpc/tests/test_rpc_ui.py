@@ -137,3 +137,58 @@ async def test_what_only_a_terminal_has_does_nothing(talk):
     assert (await ui.custom(object()), ui.get_editor_text(), ui.get_all_themes()) == (None, "", ())
     with pytest.raises(UserError, match="Theme switching not supported in RPC mode"):
         ui.set_theme("dark")
+
+
+class Counter:
+    """A component that counts."""
+
+    def __init__(self, screen):
+        self.screen, self.count = screen, 0
+
+    def render(self, width):
+        return [f"{self.count} of {width}"]
+
+
+@pytest.mark.parametrize(
+    ("show", "key", "placement"),
+    [
+        (lambda ui, factory: ui.set_widget("count", factory, placement="belowEditor"), "count", "belowEditor"),
+        (lambda ui, factory: ui.set_header(factory), "pi:header", "aboveEditor"),
+        (lambda ui, factory: ui.set_footer(factory), "pi:footer", "belowEditor"),
+    ],
+    ids=["widget", "header", "footer"],
+)
+async def test_a_component_is_sent_as_lines_when_it_changes(talk, show, key, placement):
+    made = []
+
+    def factory(screen):
+        made.append(Counter(screen))
+        return made[-1]
+
+    show(talk.session.ctx.ui, factory)
+    first = await talk.event("extension_ui_request")
+    for _ in range(5):
+        made[0].count += 1
+        made[0].screen.refresh()
+    second = await talk.event("extension_ui_request")
+    made[0].screen.done()
+    third = await talk.event("extension_ui_request")
+
+    assert {**first, "id": ""} == {
+        "type": "extension_ui_request",
+        "id": "",
+        "method": "setWidget",
+        "widgetKey": key,
+        "widgetLines": ["0 of 80"],
+        "widgetPlacement": placement,
+    }
+    assert second["widgetLines"] == ["5 of 80"]
+    assert "widgetLines" not in third
+
+
+async def test_a_component_with_the_keys_becomes_dialogs(talk):
+    dialog = talk.session.ctx.ui.custom(Counter, fallback=lambda ui: ui.input("How many?"))
+
+    request, answer = await asked(talk, dialog, value="3")
+
+    assert (request["title"], answer) == ("How many?", "3")

@@ -58,11 +58,17 @@ class LineUI(TerminalUI):
     def set_widget(
         self, key: str, lines: Sequence[str] | None = None, *, placement: WidgetPlacement | None = None
     ) -> None:
-        """Show rows above the line, wherever they were meant to be."""
-        if lines is None or not isinstance(lines, list | tuple):  # components need another front end
-            self.widgets.pop(key, None)
-        else:
-            self.widgets[key] = [one_line(str(each)) for each in lines[:_MOST_ROWS]]
+        """Show rows above the line, wherever they were meant to be; on a terminal without them, print what changed."""
+        rows = [one_line(str(each)) for each in (lines or ())[:_MOST_ROWS]]
+        if rows == self.widgets.get(key, []):
+            return
+        self.widgets[key] = rows
+        if not rows:
+            del self.widgets[key]
+        if self._line.held:
+            self._line.draw()
+        elif rows:
+            say(*rows)
 
     def set_editor_text(self, text: str) -> None:
         """Replace the text on the line."""

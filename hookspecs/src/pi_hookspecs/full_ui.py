@@ -1,0 +1,146 @@
+"""User interface for plugins: the part that needs a screen of its own.
+
+``ctx.ui`` always has all of it, so that a plugin calls it without asking which front end runs. Where a front end lacks
+a member nothing happens, or the nearest that it can display.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+from pi_hookspecs.ui import UserInterface
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pi_hookspecs.lines import Line
+    from pi_hookspecs.registrations import Theme
+    from pi_hookspecs.screen import ComponentFactory, Overlay
+    from pi_hookspecs.ui import WidgetPlacement
+
+__all__ = ["AutocompleteProvider", "FullUserInterface", "TerminalInputHandler"]
+
+TerminalInputHandler: TypeAlias = "Callable[[str], bool | str | None]"
+"""Gets what was typed, before the front end reads it; returns True to discard it, or what is to be read instead."""
+
+AutocompleteProvider: TypeAlias = "Callable[[str, int], Sequence[str] | Awaitable[Sequence[str]]]"
+"""Gets the editor's text and the position of the cursor in it, and returns texts for the word before the cursor."""
+
+
+@runtime_checkable
+class FullUserInterface(UserInterface, Protocol):
+    """Everything that a plugin can do with a user interface. A front end that draws components has all of it.
+
+    Where there is no screen: ``custom`` calls its fallback; widgets, header and footer that are components are
+    displayed as lines of 80 cells where the front end displays lines; everything else does nothing.
+
+    Dialogs are awaited: ``if await ctx.ui.confirm("Run it?")``. Without ``await`` the condition raises. ``timeout`` is
+    seconds; a dialog that times out or is aborted returns as if dismissed.
+    """
+
+    def set_widget(
+        self,
+        key: str,
+        lines: Sequence[str | Line] | ComponentFactory | None = None,
+        *,
+        placement: WidgetPlacement | None = None,
+    ) -> None:
+        """Display lines, or a component, under a key near the editor, above it by default; None removes them."""
+        ...
+
+    def set_header(self, factory: ComponentFactory | None = None) -> None:
+        """Display a component in place of the header; None displays the front end's own again."""
+        ...
+
+    def set_footer(self, factory: ComponentFactory | None = None) -> None:
+        """Display a component in place of the footer; None displays the front end's own again."""
+        ...
+
+    async def custom(
+        self,
+        factory: ComponentFactory,
+        *,
+        overlay: Overlay | None = None,
+        fallback: Callable[[FullUserInterface], Any] | None = None,
+    ) -> Any:
+        """Display a component that has the keys until it calls ``screen.done(result)``; return the result.
+
+        Args:
+            factory: Makes the component.
+            overlay: Where it is displayed; in place of the editor when None.
+            fallback: Called with ``ctx.ui`` where components cannot be displayed, and awaited: dialogs with the same
+                result. Without it the result is None, as of a dismissed dialog.
+        """
+        ...
+
+    def set_editor_component(self, factory: ComponentFactory | None = None) -> None:
+        """Replace the editor; None displays the front end's own again.
+
+        The component has an attribute ``text``, which the front end reads and sets; ``screen.done(text)`` submits.
+        """
+        ...
+
+    def get_editor_component(self) -> ComponentFactory | None:
+        """Return what ``set_editor_component`` was called with."""
+        ...
+
+    def get_editor_text(self) -> str:
+        """Return the text in the editor; empty where it is not known."""
+        ...
+
+    def paste_to_editor(self, text: str) -> None:
+        """Insert a text at the editor's cursor, as if it was pasted."""
+        ...
+
+    def on_terminal_input(self, handler: TerminalInputHandler) -> Callable[[], None]:
+        """Call a handler with everything that is typed; returns a function that removes it."""
+        ...
+
+    def add_autocomplete_provider(self, provider: AutocompleteProvider) -> Callable[[], None]:
+        """Ask a provider for completions in the editor, too; returns a function that removes it."""
+        ...
+
+    def set_working_message(self, message: str | None = None) -> None:
+        """Set the text that is displayed while the agent works; None sets the front end's own."""
+        ...
+
+    def set_working_visible(self, visible: bool) -> None:  # noqa: FBT001 - as a setter
+        """Display that the agent works, or do not."""
+        ...
+
+    def set_working_indicator(self, frames: Sequence[str] | None = None, interval: float = 0.1) -> None:
+        """Set the frames of the animation while the agent works, and the seconds of each; None sets the default."""
+        ...
+
+    def set_hidden_thinking_label(self, label: str | None = None) -> None:
+        """Set the text in place of thinking that is hidden; None sets the front end's own."""
+        ...
+
+    @property
+    def theme(self) -> Theme | None:
+        """The current theme; None where there are no colours."""
+        ...
+
+    def get_all_themes(self) -> Sequence[Theme]:
+        """Return the themes that can be set."""
+        ...
+
+    def get_theme(self, name: str) -> Theme | None:
+        """Return a theme by its name."""
+        ...
+
+    def set_theme(self, theme: str | Theme) -> None:
+        """Set the theme, by its name or as it is.
+
+        Raises:
+            UserError: There is no such theme, it cannot be used, or the front end has no themes.
+        """
+        ...
+
+    def get_tools_expanded(self) -> bool:
+        """Whether results of tools are displayed in full."""
+        ...
+
+    def set_tools_expanded(self, expanded: bool) -> None:  # noqa: FBT001 - as a setter
+        """Display results of tools in full, or shortened."""
+        ...

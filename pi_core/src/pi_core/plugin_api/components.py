@@ -1,0 +1,213 @@
+"""Components of plugins: every call of one is contained, and all are removed when their plugins end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pi_core.hooks.acting import acting, acting_plugin
+from pi_core.hooks.containment import reported
+from pi_core.hooks.drawing import DrawingGuard
+from pi_core.plugin_api.handles import Handle
+from pi_hookspecs import Line, Run
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from pi_core.hooks.containment import Report
+    from pi_core.hooks.drawing import DrawingSlot
+    from pi_core.plugin_api.handles import Handles
+    from pi_core.plugin_api.line_screen import LineScreen, ShowLines
+    from pi_hookspecs import ComponentFactory, ScreenHandle
+
+__all__ = ["Components", "GuardedComponent"]
+
+
+class Components(Handle):
+    """The components of one session.
+
+    Args:
+        report: Called with plugin, step, message and traceback, as ``AgentSession.report_plugin_error`` is.
+        handles: Retires the components with their plugins.
+    """
+
+    def __init__(self, report: Report, handles: Handles) -> None:
+        self._report = report
+        self._handles = handles
+        self._guard = DrawingGuard(report)
+        self._open: list[GuardedComponent] = []
+        self._line_screens: dict[str, LineScreen] = {}
+
+    def guarded(self, factory: ComponentFactory, what: str) -> ComponentFactory:
+        """Return a factory for a front end: of components whose calls are contained.
+
+        What the plugin's factory returns instead of a component is returned as it is.
+
+        Args:
+            factory: The plugin's; called on behalf of the plugin that acts now.
+            what: What is displayed, for messages: ``widget 'todo'``.
+        """
+        plugin = acting_plugin()
+        self._handles.add(self)
+
+        def make(screen: ScreenHandle) -> object:
+            slot = self._guard.slot(plugin, what, screen.done)
+            made, component = slot.call(factory, screen)
+            if made and not _is_component(component):
+                return component
+            guarded = GuardedComponent(component, slot, screen)
+            self._open = [each for each in self._open if each.is_open]
+            if made:
+                self._open.append(guarded)
+            else:
+                screen.done(None)
+            return guarded
+
+        return make
+
+    def show_lines(self, key: str, factory: ComponentFactory, what: str, show: ShowLines) -> None:
+        """Display a component in a front end that only displays lines; what is no component is left out.
+
+        Args:
+            key: Name of the place; what was there is removed.
+            factory: Makes the component.
+            what: As for ``guarded``.
+            show: Called with the component's lines whenever they change; with None once it is removed.
+        """
+        from pi_core.plugin_api.line_screen import LineScreen
+
+        self.remove(key)
+        screen = self._line_screens[key] = LineScreen(show)
+        component = self.guarded(factory, what)(screen)
+        if isinstance(component, GuardedComponent):
+            screen.open(component)
+        else:
+            self.remove(key)
+
+    def remove(self, key: str) -> bool:
+        """Remove what ``show_lines`` displays; return whether there was anything."""
+        screen = self._line_screens.pop(key, None)
+        if screen is not None:
+            screen.done()
+        return screen is not None
+
+    def contained(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
+        """Return a contained function of the plugin that acts now; where it fails it returns None, or a future does."""
+        slot = self._guard.slot(acting_plugin(), what)
+
+        def call(*arguments: Any) -> Any:
+            answer: Any = slot.call(function, *arguments)[1]
+            return self._awaited(slot, answer) if hasattr(answer, "__await__") else answer
+
+        return call
+
+    def retire(self, reason: str) -> None:
+        """Remove all components; new ones can be displayed."""
+        del reason
+        for key in [*self._line_screens]:
+            self.remove(key)
+        was_open, self._open = self._open, []
+        for each in was_open:
+            if each.is_open:
+                each.screen.done()
+
+    async def _awaited(self, slot: DrawingSlot, waiting: Awaitable[Any]) -> Any:
+        plugin = slot.plugin or "(program)"
+        with acting(slot.plugin), reported(self._report, plugin, "drawing", f"in {slot.what}"):
+            return await waiting
+        return None
+
+
+class GuardedComponent:
+    """A component of a plugin that a front end can call without precautions.
+
+    Args:
+        component: The plugin's.
+        slot: Contains its calls.
+        screen: Where it is displayed.
+
+    Attributes:
+        component: The plugin's.
+        screen: As above.
+        is_open: Whether it was not disposed of.
+    """
+
+    def __init__(self, component: Any, slot: DrawingSlot, screen: ScreenHandle) -> None:
+        self.component = component
+        self.screen = screen
+        self.is_open = True
+        self._slot = slot
+        self._focused = False
+
+    def render(self, width: int) -> Sequence[str | Line]:
+        """Return the rows; an error message instead where it fails, nothing once it failed too often."""
+        render = getattr(self.component, "render", None)
+        drawn, lines = self._slot.run(lambda: _rows(self.component.render(width)), render)
+        if drawn and lines is not None:
+            return lines
+        if self._slot.closed:
+            return ()
+        return (Line.of(Run(f"plugin {self._slot.plugin or '(program)'}: {self._slot.what} failed", "error")),)
+
+    def handle_key(self, key: str) -> bool:
+        """Return whether the component used a key; False where it fails, or takes no keys."""
+        return self._handled("handle_key", key)
+
+    def handle_mouse(self, event: object) -> bool:
+        """Return whether the component used a mouse event, as for a key."""
+        return self._handled("handle_mouse", event)
+
+    @property
+    def focused(self) -> bool:
+        """Whether it has the focus; set by the front end."""
+        return self._focused
+
+    @focused.setter
+    def focused(self, focused: bool) -> None:
+        self._focused = focused
+
+        def focus() -> None:
+            if hasattr(self.component, "focused"):
+                self.component.focused = focused
+
+        self._slot.run(focus, type(self.component))
+
+    def dispose(self) -> None:
+        """Let the component clean up, once."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        dispose = getattr(self.component, "dispose", None)
+        if dispose is not None:
+            self._slot.call_closed(dispose)
+
+    def _handled(self, name: str, event: object) -> bool:
+        handle = getattr(self.component, name, None)
+        return handle is not None and self._slot.call(handle, event)[1] is True
+
+
+def _is_component(thing: object) -> bool:
+    """Whether something has a ``render`` that takes a width; that of a Textual widget takes nothing."""
+    from inspect import signature
+
+    render = getattr(thing, "render", None)
+    if not callable(render):
+        return False
+    try:
+        signature(render).bind(80)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature that can be read
+        return True
+    return True
+
+
+def _rows(lines: Any) -> list[str | Line]:
+    if isinstance(lines, str):
+        message = f"render returned {lines!r:.60}, which is no list of lines"
+        raise TypeError(message)
+    rows = [*lines]
+    for each in rows:
+        if not isinstance(each, str | Line):
+            message = f"render returned a row {each!r:.60}, which is neither a text nor a Line"
+            raise TypeError(message)
+    return rows
