@@ -36,7 +36,7 @@ CONTEXT = {
     "FullUserInterface": "`ctx.ui`",
     "SessionView": "`ctx.session`",
     "Sessions": "`ctx.sessions`",
-    "SettingsView": "`ctx.settings`",
+    "ChangeableSettings": "`ctx.settings`",
     "SecretValues": "`ctx.secrets`",
     "ModelCatalog": "`ctx.models`",
     "ResourceLoader": "`ctx.resources`",

@@ -61,8 +61,8 @@ $ pi config schema                     a JSON schema, for editors
 
 A program reads them with `pi_core.Settings.load(folder)`, a plugin with `ctx.settings`. Writing happens in one step,
 under a lock, and keeps what other processes wrote meanwhile, the order of the keys, and unknown ones.
-What is written, by `pi config set`, by a plugin with `pi_core.Settings.load(ctx.cwd).set(...)` or by an editor, is what
-a running session reads from then on. A file that cannot be used at that moment says what it said before, with a
+What is written, by `pi config set`, by a plugin with [`ctx.settings.set`](policies.md#settings) or by an editor, is
+what a running session reads from then on. A file that cannot be used at that moment says what it said before, with a
 warning.
 What is decided at the start, such as which plugins are disabled, stays until `/reload` or the next start.
 `queueMode` (now `steeringMode`), `websockets` (now `transport`) and `skills` as an object are read and written anew.

@@ -42,3 +42,12 @@ async def test_results_are_logged_without_the_tokens(pi_session, script, tmp_pat
     await pi_session.prompt("read")
 
     assert "the login is [redacted], in short [redacted]" in (tmp_path / "results.log").read_text()
+
+
+@pytest.mark.parametrize("section", ["Settings"])
+@pytest.mark.pi(plugins={}, trusted=True)
+async def test_the_model_is_kept_for_the_project(pi_session, fake_ui, tmp_path):
+    await pi_session.prompt("/keep-model")
+
+    assert [notice.message for notice in fake_ui.notices] == ["Kept"]
+    assert pi_session.settings.get("defaultModel") == pi_session.model.id

@@ -130,7 +130,9 @@ _HOMES: dict[str, str] = {
     "rare_messages": (
         "AgentMessage BashExecutionMessage BranchSummaryMessage CompactionSummaryMessage CustomMessage UnknownMessage"
     ),
-    "registrations": ("Command CredentialSource Exporter ExportRequest Flag Login Renderer Shortcut Theme"),
+    "registrations": (
+        "Command CredentialSource Exporter ExportRequest Flag Login PluginSetting Renderer Shortcut Theme"
+    ),
     "resources": (
         "Resource ResourceContent ResourceFile ResourceKind ResourceLoader ResourceProblem ResourceRequest "
         "ResourceScope ResourceSet Shadowed"
@@ -156,7 +158,10 @@ _HOMES: dict[str, str] = {
     "tools": (
         "ConstrainedSampling ExecutionMode Tool ToolAnnotations ToolExecute ToolExposure ToolResult ToolUpdate tool"
     ),
-    "views": "ContextUsage ModelChoice SessionContext SessionTreeNode SessionView SettingsView TreeNavigation",
+    "views": (
+        "ChangeableSettings ContextUsage ModelChoice SessionContext SessionTreeNode SessionView SettingsView "
+        "TreeNavigation"
+    ),
     "ui": "NoticeLevel UserInterface WidgetPlacement",
 }
 """Module of this package to the public names that live there."""

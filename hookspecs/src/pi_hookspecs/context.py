@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.secrets import SecretValues
     from pi_hookspecs.service_values import Compaction, CompactionReason, SpawnRequest
     from pi_hookspecs.tools import ToolResult
-    from pi_hookspecs.views import ContextUsage, SessionView, SettingsView
+    from pi_hookspecs.views import ChangeableSettings, ContextUsage, SessionView, SettingsView
 
     DepsT_co = TypeVar("DepsT_co", default=Any, covariant=True)
 else:
@@ -134,7 +134,7 @@ class PiContext(CommandActions, StoredActions, Protocol):
         ...
 
     @property
-    def settings(self) -> SettingsView:
+    def settings(self) -> ChangeableSettings:
         """The user's settings."""
         ...
 

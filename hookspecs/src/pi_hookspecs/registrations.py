@@ -27,6 +27,7 @@ __all__ = [
     "Exporter",
     "Flag",
     "Login",
+    "PluginSetting",
     "Renderer",
     "Shortcut",
     "Theme",
@@ -59,6 +60,24 @@ class Flag(Value):
     type: Literal["boolean", "string"] = field(default="boolean", kw_only=True)
     default: bool | str | None = field(default=None, kw_only=True)
     description: str = field(default="", kw_only=True)
+
+
+@frozen(eq=False, repr=False)
+class PluginSetting(Value):
+    """A setting of a plugin in ``settings.json``, so that it can be validated and changed (``ctx.settings.set``).
+
+    Attributes:
+        name: Its dotted name; the first part is best the plugin's: ``budgets.perDay``.
+        schema: JSON schema (2020-12) of its values.
+        description: One line, for lists.
+        protected: Only the user, and this plugin, may change it: a setting that another plugin could switch a guard
+            off with.
+    """
+
+    name: str
+    schema: dict[str, Any] = field(factory=dict, kw_only=True)
+    description: str = field(default="", kw_only=True)
+    protected: bool = field(default=False, kw_only=True)
 
 
 @frozen(eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from attrs import frozen
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pi_hookspecs.rare_messages import AgentMessage
 
 __all__ = [
+    "ChangeableSettings",
     "ContextUsage",
     "ModelChoice",
     "SessionContext",
@@ -198,6 +199,35 @@ class SettingsView(Protocol):
         """Return why a file that may set a key, or a part of it, cannot be read; None if there is no such file.
 
         Its values count as not set, with a notice to the user. Check this for a setting that must not be lost silently.
+        """
+        ...
+
+
+@runtime_checkable
+class ChangeableSettings(SettingsView, Protocol):
+    """The user's settings, to read and to change."""
+
+    async def set(self, key: str | Sequence[str], value: Any, *, scope: Literal["user", "project"] = "user") -> bool:
+        """Write a setting to the user's own file, or the project's; the running session uses it at once.
+
+        Known are the settings of pi and those that plugins declare (``register_settings``). A protected one decides
+        which plugins, guards or programs are used, such as ``guardrails.enabled``: the user is asked, and where no user
+        can answer it is not written. The plugin that declared a protected setting may change it without asking.
+
+        Args:
+            key: A dotted name, or a path of keys.
+            value: Any JSON value of the setting's type; None overrides the user's own file with "not set".
+            scope: Which file; ``project`` only for a trusted project.
+
+        Returns:
+            Whether the value is in force; False where the command line, an environment variable or the project's file
+            sets another one.
+
+        Raises:
+            UnknownName: No such setting is known; the message names the nearest ones.
+            UserError: The value is of a wrong type, the project is not trusted, the setting is protected and the user
+                did not allow the change, or the file cannot be written. Nothing was changed.
+            PiError: Another process holds the file's lock.
         """
         ...
 

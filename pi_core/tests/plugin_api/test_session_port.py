@@ -16,6 +16,7 @@ from pi_core.plugin_api.context import PluginContext, ToolCallContext
 from pi_core.plugin_api.event_bus import Bus
 from pi_core.plugin_api.handles import ENDED, Handles
 from pi_core.plugin_api.registrations import SessionRegistrations
+from pi_core.plugin_api.settings import PluginSettings
 from pi_hookspecs import AbortSignal, StaleObject, ToolCall, ToolResult, hookimpl
 
 
@@ -25,6 +26,7 @@ class Port:
     def __init__(self, cwd, host):
         self.cwd, self.host, self.settings = cwd, host, host.settings
         self.models = ModelRegistry(host, host.settings, {})
+        self.plugin_settings = PluginSettings(self)
         self.mode, self.deps, self.resources = "test", {"db": 1}, None
         self.session_manager = SessionManager.in_memory(cwd)
         self.handles = Handles()
@@ -110,7 +112,7 @@ async def test_ctx_has_the_constants_of_the_port(port):
     ctx = port.ctx
 
     assert (ctx.cwd, ctx.mode, ctx.deps) == (port.cwd, "test", {"db": 1})
-    assert (ctx.settings, ctx.models) == (port.settings, port.models)
+    assert (ctx.settings, ctx.models) == (port.plugin_settings, port.models)
 
 
 @pytest.mark.parametrize("name", PluginContext.constants)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Exporter,
         Flag,
         Login,
+        PluginSetting,
         Renderer,
         Shortcut,
         Theme,
@@ -205,6 +206,17 @@ def register_logins() -> Sequence[Login]:  # type: ignore[empty-body]
     Answers: collect; the later of two for one provider wins.
     On error: reported; the plugin adds no login.
     Since: 1.0
+    """
+
+
+@hookspec
+def register_settings() -> Sequence[PluginSetting]:  # type: ignore[empty-body]
+    """Declare the plugin's own settings, so that ``ctx.settings.set`` accepts and validates them.
+
+    When: once per load of the plugin, when a plugin changes a setting.
+    Answers: collect; a value must fit every declaration of its name.
+    On error: reported; the plugin declares no settings.
+    Since: 1.1
     """
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pi_core.base.forwarding import Method, attribute
+from pi_core.plugin_api.settings import PluginSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,6 +62,7 @@ class PluginPort:
         self.host = runtime.host
         self.models = runtime.models
         self.settings = runtime.settings
+        self.plugin_settings = PluginSettings(self)
         self.resources = runtime.resources
         self.session_manager = runtime.manager
         self.hooks = runtime.hooks

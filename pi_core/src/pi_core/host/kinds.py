@@ -146,6 +146,18 @@ def _is_suffix(suffix: object) -> bool:
 
 
 _MODE_DATA = ("interactive", "priority", "description")
+
+
+def _setting_problem(setting: Any) -> str | None:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(setting.schema)
+    except SchemaError as error:
+        return f"setting {setting.name!r}: schema is no JSON schema: {error.message}"
+    return None
+
+
 _PROVIDER_DATA = ("key_variables", "keyless", "default_model", "only_by_name")
 _SERVICES = (
     "Compactor",
@@ -186,5 +198,6 @@ KINDS: dict[str, Kind] = {
     "register_themes": Kind("theme", ("Theme",)),
     "register_resource_kinds": Kind("resource kind", ("ResourceKind",), data=("folder",), calls=("read", "accepts")),
     "register_logins": Kind("login", ("Login",)),
+    "register_settings": Kind("setting", ("PluginSetting",), data=("description", "protected"), check=_setting_problem),
 }
 """The kind of object that each registration hook registers."""

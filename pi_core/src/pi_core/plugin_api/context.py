@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.port import HelperSession
     from pi_core.plugin_api.relay import Relay
     from pi_core.plugin_api.secrets import PluginSecrets
+    from pi_core.plugin_api.settings import PluginSettings
     from pi_core.plugin_api.stored_sessions import StoredSessions
-    from pi_core.settings import Settings
     from pi_hookspecs import (
         AbortSignal,
         AssistantMessage,
@@ -125,7 +125,7 @@ class PluginContext(CommandContext):
         mode: The front end's name.
         models: The models that there are.
         resources: Skills, prompt templates, themes, context files.
-        settings: What the user has set.
+        settings: The user's settings, to read and to change.
         session: The conversation, to be read.
     """
 
@@ -141,7 +141,7 @@ class PluginContext(CommandContext):
         self.mode: str = session.mode
         self.models: ModelRegistry = session.models
         self.resources: ResourceLoader = session.resources
-        self.settings: Settings = session.settings
+        self.settings: PluginSettings = session.plugin_settings
         self.session: SessionView = ReadOnlySession(session.session_manager)
 
     @property
@@ -170,7 +170,7 @@ class PluginContext(CommandContext):
 
     def is_project_trusted(self) -> bool:
         """Whether files of the project may be used."""
-        return self.settings.trust_of(self.cwd).is_trusted
+        return self._session.settings.trust_of(self.cwd).is_trusted
 
     def is_idle(self) -> bool:
         """Whether no prompt is being answered."""

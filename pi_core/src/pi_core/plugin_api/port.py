@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pi_core.plugin_api.mcp_servers import McpServers
     from pi_core.plugin_api.port_values import ForkOutcome, ScopedModel
     from pi_core.plugin_api.registrations import SessionRegistrations
+    from pi_core.plugin_api.settings import PluginSettings
     from pi_core.session import SessionManager
     from pi_core.settings import Settings
     from pi_hookspecs import (
@@ -86,6 +87,11 @@ class SessionPort(ProviderPort, Protocol):
     @property
     def settings(self) -> Settings:
         """The user's settings."""
+        ...
+
+    @property
+    def plugin_settings(self) -> PluginSettings:
+        """The same for plugins."""
         ...
 
     @property

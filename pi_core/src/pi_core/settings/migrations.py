@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["GLOBAL_ONLY", "migrate", "remove_global_only"]
+__all__ = ["GLOBAL_ONLY", "PROTECTED", "migrate", "remove_global_only"]
 
 GLOBAL_ONLY = ("defaultProjectTrust",)
 """Settings that a project's file cannot set."""
+
+
+PROTECTED = (
+    "defaultProjectTrust",
+    "extensions",
+    "externalEditor",
+    "guardrails",
+    "hooks",
+    "npmCommand",
+    "packages",
+    "plugins",
+    "shellCommandPrefix",
+    "shellPath",
+)
+"""Settings that decide which plugins, guards or programs are used: plugins change them only with the user's consent."""
 
 
 def migrate(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,129 @@
+"""``ctx.settings``: the settings for plugins, which read them as they are and change them within limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pi_core.hooks.acting import acting_plugin
+from pi_core.settings.values import name_of, steps_of
+from pi_hookspecs import UnknownName, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pi_core.host.registry import Registered
+    from pi_core.plugin_api.port import SessionPort
+
+__all__ = ["PluginSettings"]
+
+_READING = ("all", "each", "get_choice", "get_object", "origin", "problems", "project_trust", "trust_of", "version")
+"""Further members of ``Settings`` that only read."""
+
+
+class PluginSettings:
+    """Implements ``ChangeableSettings``; its reading methods are those of ``Settings``.
+
+    Args:
+        session: The session of the plugins.
+    """
+
+    def __init__(self, session: SessionPort) -> None:
+        settings = session.settings
+        self._session = session
+        self.agent_dir = settings.agent_dir
+        self.get = settings.get
+        self.get_bool = settings.get_bool
+        self.get_number = settings.get_number
+        self.get_str = settings.get_str
+        self.get_str_list = settings.get_str_list
+        self.place = settings.place
+        self.unread = settings.unread
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _READING:
+            return getattr(self._session.settings, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    async def set(self, key: str | Sequence[str], value: Any, *, scope: Literal["user", "project"] = "user") -> bool:
+        """Write a setting to the user's own file, or the project's; return whether it is in force."""
+        session, steps = self._session, steps_of(key)
+        plugin = acting_plugin()
+        session.ctx.is_idle()  # raises where the session is over
+        declared = _declarations(session, steps)
+        _check(session, steps, value, declared)
+        self._check_scope(steps, scope)
+        if _is_protected(steps, declared, plugin):
+            await self._ask(plugin, steps, value)
+        session.settings.set(steps, value, "global" if scope == "user" else "project")
+        return bool(session.settings.get(steps) == value)
+
+    def _check_scope(self, steps: Sequence[str], scope: str) -> None:
+        if scope not in ("user", "project"):
+            raise UserError(f"Setting {name_of(steps)!r}: scope is 'user' or 'project', not {scope!r}")
+        trust = self._session.settings.project_trust
+        if scope == "project" and not trust.is_trusted:
+            raise UserError(
+                f"Setting {name_of(steps)!r} was not written for the project: {str(trust.cwd)!r} is not trusted; its"
+                " settings do not count. The user can run pi trust, or the plugin can use scope='user'."
+            )
+
+    async def _ask(self, plugin: str | None, steps: Sequence[str], value: Any) -> None:
+        """Ask the user whether a plugin may change a protected setting.
+
+        Raises:
+            UserError: The user said no, or cannot be asked.
+        """
+        from pi_core.base.json_file import short_json
+
+        ctx, name, by = self._session.ctx, name_of(steps), f"plugin {plugin!r}" if plugin is not None else "a plugin"
+        place = "The setting decides which plugins, guards or programs pi uses."
+        if not ctx.has_ui:
+            raise UserError(
+                f"Setting {name!r} was not changed: {by} wants {short_json(value)}, and no user can be asked. {place}"
+                f" The user can run pi config set."
+            )
+        if not await ctx.ui.confirm(f"Let {by} set {name} to {short_json(value)}?", place):
+            raise UserError(f"Setting {name!r} was not changed: the user did not allow {by} to do so.")
+
+
+def _declarations(session: SessionPort, steps: Sequence[str]) -> list[Registered]:
+    """Return the declarations of a setting by plugins."""
+    session.host.find_all("register_settings")  # imports the plugins that declare settings
+    return [each for each in session.host.registrations("register_settings") if steps_of(each.name) == tuple(steps)]
+
+
+def _check(session: SessionPort, steps: Sequence[str], value: Any, declared: Sequence[Registered]) -> None:
+    """Check that a setting is known, and that the value fits what plugins declare; core's schema is checked later.
+
+    Raises:
+        UnknownName: The setting is not known.
+        UserError: The value does not fit.
+    """
+    from pi_core.base.json_file import short_json
+    from pi_core.settings import schema_info
+
+    if schema_info.find(steps) is None and not declared:
+        known = [each.name for each in schema_info.settings()]
+        known += [each.name for each in session.host.registrations("register_settings")]
+        hint = "pi config list --all lists those of pi; a plugin declares its own with the hook register_settings"
+        raise UnknownName("setting", name_of(steps), known, hint)
+    if value is None:
+        return
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    for each in declared:
+        error = best_match(Draft202012Validator(each.thing.schema).iter_errors(value))
+        if error is not None:
+            name = name_of((*steps, *map(str, error.absolute_path)))
+            raise UserError(
+                f"Setting {name!r} of plugin {each.plugin!r} cannot be {short_json(error.instance)}: {error.message}"
+            )
+
+
+def _is_protected(steps: Sequence[str], declared: Sequence[Registered], plugin: str | None) -> bool:
+    from pi_core.settings.migrations import PROTECTED
+
+    owners = {each.plugin for each in declared if each.thing.protected}
+    owners |= {steps[0]} if steps[0] in PROTECTED else set()  # a plugin of this name is the setting's own
+    return bool(owners) and owners != {plugin}
