@@ -93,6 +93,49 @@ def test_an_execute_of_another_signature_is_found_at_load(mistake, execute, take
 
 
 @pytest.mark.parametrize(
+    ("execute", "said"),
+    [
+        ("async def ex(a, b, c, d, e) -> dict[str, int]: ...", "execute returns dict[str, int]; return a ToolResult"),
+        ("async def ex(a, b, c, d, e) -> 'str': ...", "execute returns str; return a ToolResult"),
+        ("async def ex(a, b, c, d, e, f=1) -> None: ...", "execute returns None; return a ToolResult"),
+        ("def ex(a, b, c, d, e) -> list: ...", "execute returns list; return a ToolResult"),
+        ("def ex(a, b, c, d, e) -> ToolResult: ...", "execute is not async; write async def execute(call_id, params,"),
+    ],
+    ids=["dict", "text", "None", "list", "plain"],
+)
+def test_a_result_that_execute_cannot_have_is_found_at_load(mistake, execute, said):
+    (message,) = mistake("from pi_hookspecs import ToolResult\n" + execute + TOOL)
+
+    assert message.startswith(f"tool 'x': {said}")
+    assert message.endswith(" (in FILE, line 4)")
+
+
+WRAPPED = """from functools import wraps
+
+async def inner(a, b, c, d, e) -> ToolResult: ...
+
+@wraps(inner)
+def ex(*arguments): return inner(*arguments)
+"""
+
+
+@pytest.mark.parametrize(
+    "execute",
+    [
+        "async def ex(a, b, c, d, e) -> ToolResult: ...",
+        "async def ex(a, b, c, d, e) -> 'ToolResult | None': ...",
+        "def ex(a, b, c, d, e) -> Awaitable[ToolResult]: ...",
+        WRAPPED,
+    ],
+    ids=["async", "optional", "awaitable", "wrapped"],
+)
+def test_a_result_that_execute_can_have_is_no_mistake(mistake, execute):
+    imports = "from collections.abc import Awaitable\nfrom pi_hookspecs import ToolResult\n"
+
+    assert mistake(imports + execute + TOOL) == []
+
+
+@pytest.mark.parametrize(
     "execute",
     [
         "async def ex(call_id, params, signal, on_update, ctx): ...",

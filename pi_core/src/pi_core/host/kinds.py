@@ -19,6 +19,10 @@ __all__ = ["KINDS", "Kind"]
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _EXECUTE_TAKES = 5
+_EXECUTE = "async def execute(call_id, params, signal, on_update, ctx)"
+_COROUTINE = 0x80
+"""``inspect.CO_COROUTINE``, without importing ``inspect``."""
+_NO_RESULT = re.compile(r"(None|str|bool|int|float|complex|bytes|dict|list|tuple|set)(\[.*\])?")
 
 
 @frozen(eq=False, repr=False)
@@ -106,7 +110,7 @@ def _execute_problem(tool: Any) -> str | None:
     """Return why a tool cannot be called with the signature of ``ToolExecute``; None if it can."""
     code = getattr(tool.execute, "__code__", None)
     if code is not None and code.co_argcount == _EXECUTE_TAKES and not code.co_kwonlyargcount:
-        return None
+        return _declared_problem(tool, code)
     from inspect import signature
 
     try:
@@ -115,9 +119,24 @@ def _execute_problem(tool: Any) -> str | None:
     except ValueError:  # a builtin without a signature
         return None
     except TypeError:
-        right = "async def execute(call_id, params, signal, on_update, ctx)"
-        return f"tool {tool.name!r}: execute takes {taken}; it is called as {right}{_place(tool.execute)}"
-    return None
+        return f"tool {tool.name!r}: execute takes {taken}; it is called as {_EXECUTE}{_place(tool.execute)}"
+    return _declared_problem(tool, code)
+
+
+def _declared_problem(tool: Any, code: Any) -> str | None:
+    """Return why the declared result of a tool's function cannot be the result of a call; None if it can."""
+    if hasattr(tool.execute, "__wrapped__"):  # a decorator's function has the annotations of the one that it wraps
+        return None
+    declared = getattr(tool.execute, "__annotations__", {}).get("return", "")
+    name = declared.__name__ if type(declared) is type else str(declared)
+    if name == "ToolResult":
+        if code is None or code.co_flags & _COROUTINE:
+            return None
+        return f"tool {tool.name!r}: execute is not async; write {_EXECUTE}{_place(tool.execute)}"
+    if _NO_RESULT.fullmatch(name) is None:
+        return None
+    right = 'a ToolResult, as in ToolResult.text("done"); a function under @tool may return a str'
+    return f"tool {tool.name!r}: execute returns {name}; return {right}{_place(tool.execute)}"
 
 
 def _place(function: Any) -> str:
