@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pi_testing.cassettes import Cassette
     from pi_testing.fake_launcher import FakeLauncher
     from pi_testing.fake_processes import FakeProcess, FakeProcesses
+    from pi_testing.fake_screen import FakeFullUI, RecordingScreen
     from pi_testing.fake_ui import Dialog, FakeUI, Notice
     from pi_testing.fake_workspace import FakeWorkspace
     from pi_testing.faults import failing_hook, slow_hook
@@ -44,6 +45,7 @@ _HOMES = {
     "cassettes": "Cassette",
     "fake_launcher": "FakeLauncher",
     "fake_processes": "FakeProcess FakeProcesses",
+    "fake_screen": "FakeFullUI RecordingScreen",
     "fake_ui": "Dialog FakeUI Notice",
     "fake_workspace": "FakeWorkspace",
     "faults": "failing_hook slow_hook",
@@ -61,6 +63,7 @@ __all__ = [
     "Cassette",
     "Dialog",
     "EventRecorder",
+    "FakeFullUI",
     "FakeLauncher",
     "FakeProcess",
     "FakeProcesses",
@@ -72,6 +75,7 @@ __all__ = [
     "ProviderCase",
     "ProviderContract",
     "ReaderContract",
+    "RecordingScreen",
     "Request",
     "ScriptedProvider",
     "ServerCase",

@@ -33,6 +33,7 @@ class PiOptions:
     session: Mapping[str, Any] = field(factory=dict)
     trusted: bool = False
     allow_problems: bool = False
+    screen: bool = False
 
     @property
     def installed_plugins(self) -> list[str]:

@@ -71,11 +71,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "pi(plugins=None, extensions=(), entry_points=(), stored=False, settings={}, tools=None, session={},"
-        " trusted=False, allow_problems=False): what pi_host and pi_session are made of. plugins: plugin objects, as a"
-        " list or by name; extensions: files and folders of local extensions, relative to the test's; entry_points:"
-        " names of installed plugins; stored: whether the session is kept in a file; settings: as in"
+        " trusted=False, allow_problems=False, screen=False): what pi_host and pi_session are made of. plugins: plugin"
+        " objects, as a list or by name; extensions: files and folders of local extensions, relative to the test's;"
+        " entry_points: names of installed plugins; stored: whether the session is kept in a file; settings: as in"
         " settings.json; tools: names and Tool objects, exactly what the model is offered; session: further options of"
-        " create_agent_session; trusted: whether the project is; allow_problems: a plugin may fail to load.",
+        " create_agent_session; trusted: whether the project is; allow_problems: a plugin may fail to load;"
+        " screen: fake_ui is a FakeFullUI, which draws components.",
     )
 
 
@@ -98,11 +99,15 @@ def recorder() -> EventRecorder:
 
 
 @pytest.fixture
-def fake_ui() -> Iterator[FakeUI]:
-    """The user of ``pi_session``: ``fake_ui.answers(True)``. An unexpected dialog fails the test."""
+def fake_ui(pi_options: PiOptions) -> Iterator[FakeUI]:
+    """The user of ``pi_session``: ``fake_ui.answers(True)``. An unexpected dialog fails the test.
+
+    With ``@pytest.mark.pi(screen=True)`` it is a ``FakeFullUI``, which draws components.
+    """
+    from pi_testing.fake_screen import FakeFullUI
     from pi_testing.fake_ui import FakeUI
 
-    ui = FakeUI()
+    ui = FakeFullUI() if pi_options.screen else FakeUI()
     yield ui
     ui.check()
 
