@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pi_core.base import terminal_text
 from pi_core.base.terminal_text import clean_text, hidden_characters, one_line
 
 FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks by category, and yet not seen
@@ -99,6 +100,20 @@ def test_scripts_and_emoji_are_shown_as_their_writers_mean_them(text):
 
 def test_an_emoji_that_comes_in_pieces_stays_whole():
     assert "".join(map(clean_text, "👨\u200d👩")) == "👨\u200d👩"
+
+
+def test_a_character_is_judged_alone_as_it_is_judged_among_others():
+    everything = "".join(f"a{character}" for character in map(chr, range(0x110000)) if character not in "\r")
+
+    hidden = {character for _, character in hidden_characters(everything)}
+
+    assert [each for each in hidden if not [*hidden_characters(f"a{each}b")]] == []
+
+
+def test_visible_text_waits_for_no_pattern_to_be_compiled(monkeypatch):
+    monkeypatch.setattr(terminal_text, "re", None)
+
+    assert clean_text("→ read Größe.txt\n\t語") == "→ read Größe.txt\n\t語"
 
 
 def test_whitespace_in_a_line_is_one_space():
