@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_cli import _wrap
 from pi_cli._activity import call_line
 from pi_cli._screen import Screen
 from pi_cli._words import shorten, width_of
@@ -97,3 +98,13 @@ def test_whatever_the_screen_is_given_it_writes_clean(text):
 
     assert clean_text(out.getvalue()) == out.getvalue()
     assert clean_text(err.getvalue()) == err.getvalue()
+
+
+@pytest.mark.parametrize("line", ["→ read  notes.md", "1. one\n   two\t", " "])
+def test_a_line_that_is_not_wrapped_waits_for_no_pattern_to_be_compiled(line, monkeypatch):
+    monkeypatch.setattr(_wrap, "re", None)
+    err = Tty()
+
+    Screen(io.StringIO(), err).line(line)
+
+    assert err.getvalue() == f"{line}\n"

@@ -89,8 +89,11 @@ class Screen:
 
     def line(self, text: str, *, dim: bool = False) -> None:
         """Write one or more status lines, after ending an open paragraph."""
-        wrap = WordWrap(lambda: _columns(self._err) if self._wraps else None)
-        self.styled(wrap.feed(clean_text(text)) + wrap.end(), "dim" if dim else "")
+        text = clean_text(text)
+        if self._wraps:
+            wrap = WordWrap(lambda: _columns(self._err))
+            text = wrap.feed(text) + wrap.end()
+        self.styled(text, "dim" if dim else "")
 
     def styled(self, text: str, style: Style) -> None:
         """Write a line in a style."""
