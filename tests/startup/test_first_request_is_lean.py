@@ -49,15 +49,14 @@ print(seen, sorted({name.replace("\\\\", "/").rpartition("/")[2] for name in dat
 """
 
 
-def run(model: str, folder: Path) -> str:
+def run(model: str, folder: Path, program: str = PROGRAM) -> str:
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
         "PI_CODING_AGENT_DIR": str(folder / "agent"),
         "ANTHROPIC_API_KEY": "k",
     }
-    program = PROGRAM.replace("MODEL", model)
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-c", program.replace("MODEL", model)]
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stderr
@@ -71,3 +70,52 @@ def test_the_first_request_imports_no_machinery_and_reads_one_providers_table(tm
     assert run("'anthropic/claude-opus-4-8'", tmp_path) == expected
     assert run("'claude-opus-4-8'", tmp_path) == expected
     assert run("None", tmp_path) == expected
+
+
+CALLING = """
+import asyncio, json, sys
+from pi_core import create_agent_session
+from pi_hookspecs import MessageBuilder, hookimpl
+
+CALLS = [
+    ("ls", {"path": "."}),
+    ("write", {"path": "more.md", "content": "one"}),
+    ("read", {"path": "notes.md", "limit": 2}),
+    ("edit", {"path": "notes.md", "edits": [{"oldText": "one", "newText": "two"}]}),
+]
+
+class Fake:
+    api = "anthropic-messages"
+
+    async def stream(self, model, context, options):
+        builder = MessageBuilder(model)
+        yield builder.start()
+        if len(context.messages) == 1:
+            for number, (name, arguments) in enumerate(CALLS):
+                yield builder.tool_call_start(str(number), name)
+                yield builder.tool_call(number, json.dumps(arguments))
+                yield builder.tool_call_end(number)
+        yield builder.done()
+
+class Plugin:
+    @hookimpl
+    def register_providers(self):
+        return [Fake()]
+
+async def main():
+    async with create_agent_session(model=MODEL, plugins={"fake": Plugin()}) as session:
+        await session.prompt("hi")
+        results = [each for each in session.messages if each.role == "toolResult"]
+        print(*(each.is_error for each in results), "jsonschema" in sys.modules)
+
+asyncio.run(main())
+"""
+
+
+def test_calls_of_the_built_in_tools_import_no_schema_library(tmp_path: Path) -> None:
+    run("None", tmp_path)  # makes the index, which may
+    (tmp_path / "notes.md").write_text("one")
+
+    printed = run("'anthropic/claude-opus-4-8'", tmp_path, CALLING)
+
+    assert printed == "False False False False False"

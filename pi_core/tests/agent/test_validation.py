@@ -555,22 +555,45 @@ class TestCompiling:
         assert result.stdout == "False\n"
 
 
-def test_the_schema_library_is_loaded_once_a_call_begins_and_not_before():
+def test_the_schema_library_is_loaded_once_a_call_begins_that_takes_it_and_not_before():
     code = """
 import asyncio, sys
 from pi_core.agent.validation import ArgumentValidator
+from pi_hookspecs import Tool
+
+def a_tool(**schema):
+    return Tool(name="find", description="Find.", parameters={"type": "object", **schema}, execute=None)
 
 async def main():
-    validator = ArgumentValidator()
-    before = "jsonschema" in sys.modules
-    validator.load_soon()
-    validator.load_soon()
+    validator, loaded = ArgumentValidator(), []
+    for tool in (a_tool(required=["path"]), a_tool(minProperties=1), a_tool(minProperties=1)):
+        validator.load_soon(tool)
+        loaded.append(validator._loading is not None)
     await validator._loading
-    print(before, "jsonschema" in sys.modules)
+    print(*loaded, "jsonschema" in sys.modules)
 
 asyncio.run(main())
 """
 
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
-    assert printed.split() == ["False", "True"]
+    assert printed.split() == ["False", "True", "True", "True"]
+
+
+def test_only_a_call_that_does_not_fit_a_plain_schema_takes_the_schema_library():
+    code = """
+import sys
+from pi_core.agent.validation import ArgumentValidator
+from pi_hookspecs import Tool, ToolCall
+
+schema = {"type": "object", "properties": {"limit": {"type": "number"}}, "required": ["limit"]}
+tool = Tool(name="find", description="Find.", parameters=schema, execute=None)
+validator = ArgumentValidator()
+for limit in (5, "6"):
+    print(validator.check_schema(tool), validator.validate(tool, ToolCall("1", "find", {"limit": limit})))
+    print("jsonschema" in sys.modules)
+"""
+
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert printed.splitlines() == ["None {'limit': 5}", "False", "None {'limit': 6}", "True"]

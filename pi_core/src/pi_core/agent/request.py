@@ -174,7 +174,13 @@ class _Request(ReprMixin):
         if event.type == "toolcall_end":
             self.complete_calls.append(event.tool_call)
         else:
-            self.config.validator.load_soon()
+            self.expect_call(getattr(event, "tool_name", None))
+
+    def expect_call(self, name: str | None) -> None:
+        """Prepare the validation of a call while its arguments are received."""
+        tool = next((tool for tool in self.context.tools if tool.name == name), None)
+        if tool is not None:
+            self.config.validator.load_soon(tool)
 
     def end(self, message: object, *, failed: bool = False) -> None:
         """Set the final answer from the provider's last event; after an abort, its stop reason is ``aborted``."""

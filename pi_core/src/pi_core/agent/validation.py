@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pi_core.agent.json_values import NotJson, json_copy
+from pi_core.agent.plain_schemas import fits, is_plain
 from pi_core.agent.safe_text import exception_message
 from pi_hookspecs.errors import InvalidArguments
 
@@ -27,15 +29,16 @@ _MAX_ERRORS = 8
 
 
 class ArgumentValidator:
-    """Validates tool calls; compiles each tool's schema at its first call and caches it as long as the tool exists."""
+    """Validates tool calls; reads each tool's schema at its first call and caches it as long as the tool exists."""
 
     def __init__(self) -> None:
+        self._plain: WeakKeyDictionary[Tool, dict[str, Any] | None] = WeakKeyDictionary()
         self._compiled: WeakKeyDictionary[Tool, CompiledSchema] = WeakKeyDictionary()
         self._loading: asyncio.Future[Any] | None = None
 
-    def load_soon(self) -> None:
-        """Import jsonschema in a thread while a call's arguments are streamed: it takes longer than most tools."""
-        if self._loading is None:
+    def load_soon(self, tool: Tool) -> None:
+        """Import jsonschema in a thread while a call's arguments are streamed, if the tool's schema takes it."""
+        if self._loading is None and self._plain_schema(tool) is None:
             self._loading = asyncio.get_running_loop().run_in_executor(None, import_module, "jsonschema")
 
     def validate(self, tool: Tool, call: ToolCall) -> dict[str, Any]:
@@ -56,7 +59,9 @@ class ArgumentValidator:
         return arguments
 
     def check_schema(self, tool: Tool) -> str | None:
-        """Return what is wrong with the tool's own schema; None if it is valid. Imports jsonschema."""
+        """Return what is wrong with the tool's own schema; None if it is valid."""
+        if self._plain_schema(tool) is not None:
+            return None
         try:
             self._schema(tool)
         except InvalidArguments as problem:
@@ -69,6 +74,9 @@ class ArgumentValidator:
             arguments = json_copy(self._prepared(tool, call))
             if not isinstance(arguments, dict):
                 return {}, ["root: must be object"]
+            plain = self._plain_schema(tool)
+            if plain is not None and fits(arguments, plain):
+                return arguments, []
             return self._schema(tool).fit(arguments)
         except NotJson as problem:
             return {}, [str(problem)]
@@ -85,12 +93,24 @@ class ArgumentValidator:
         except Exception as error:
             raise InvalidArguments(exception_message(error)) from error
 
+    def _plain_schema(self, tool: Tool) -> dict[str, Any] | None:
+        """Return a copy of the tool's schema if it is one that jsonschema is not needed for."""
+        if tool not in self._plain:
+            schema = None
+            with suppress(NotJson, RecursionError):  # jsonschema's part finds words for it
+                copy = json_copy(tool.parameters)
+                schema = copy if is_plain(copy) else None
+            self._plain[tool] = schema
+        return self._plain[tool]
+
     def _schema(self, tool: Tool) -> CompiledSchema:
         compiled = self._compiled.get(tool)
         if compiled is None:
             from pi_core.agent.schema import CompiledSchema  # imports jsonschema
 
-            compiled = self._compiled[tool] = CompiledSchema(tool.name, tool.parameters)
+            plain = self._plain_schema(tool)
+            compiled = CompiledSchema(tool.name, tool.parameters if plain is None else plain)
+            self._compiled[tool] = compiled
         return compiled
 
 

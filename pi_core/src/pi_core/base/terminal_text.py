@@ -47,12 +47,9 @@ _HIDDEN = (
     rf"|(?<=[{_PLAIN}])(?!(?<=[0-9#*])\ufe0f\u20e3)[{_SELECTORS}]"  # but the one of keycaps, as in 1️⃣
 )
 
+_FILLERS = (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
 _PRINTABLE = frozenset(
-    map(
-        chr,
-        (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
-        + (0x180B, 0x180C, 0x180D, 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)),
-    )
+    map(chr, (*_FILLERS, 0x180B, 0x180C, 0x180D, 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
 """The characters above that Unicode classes as letters or marks: fillers, and the variation selectors."""
 

@@ -176,7 +176,7 @@ class Registrar:
         except TypeError as error:
             problem = f"{KINDS[hook].name} {described['name']!r} cannot be described as JSON: {error}"
         if problem is None and hook == "register_tools":
-            from pi_core.agent.validation import ArgumentValidator  # imports jsonschema: only while indexing
+            from pi_core.agent.validation import ArgumentValidator  # only while indexing
 
             problem = ArgumentValidator().check_schema(thing)
         if problem is not None:
